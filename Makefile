@@ -1,0 +1,60 @@
+# Two commands do all the set-up: `make demo` and `make test`. Each makes its own virtual environment.
+# A fresh machine needs Python 3.11 or newer, make, and access to a package index through pip.
+
+PYTHON ?= python3
+VENV := .venv
+DEV := .venv-dev
+PIP := -m pip --disable-pip-version-check --quiet
+PYTEST := $(DEV)/bin/python -m pytest
+
+.PHONY: help demo test test-all check format bench constraints clean
+
+help:
+	@echo "make demo      score the bundled example answers and open the report"
+	@echo "make test      lint, check types, run the test suite"
+	@echo "make test-all  the same with the slow suites"
+	@echo "make bench     run the benchmarks and print this machine's figures"
+	@echo "make format    format and fix what can be fixed"
+	@echo "make clean     remove environments, caches and outputs"
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "geosleuth needs Python 3.11 or newer; try: make PYTHON=python3.11 demo" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python $(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(DEV)/ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "geosleuth needs Python 3.11 or newer; try: make PYTHON=python3.11 test" >&2; exit 2; }
+	$(PYTHON) -m venv $(DEV)
+	$(DEV)/bin/python $(PIP) install --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/ready
+	@mkdir -p out
+	$(VENV)/bin/geosleuth bench score examples/answers/careful.jsonl examples/answers/hasty.jsonl --by kind --out out/report.html
+	@$(VENV)/bin/python scripts/open_report.py out/report.html
+
+check: $(DEV)/ready
+	$(DEV)/bin/ruff format --check
+	$(DEV)/bin/ruff check
+	$(DEV)/bin/mypy
+
+test: check
+	$(PYTEST) -m "not slow" --numprocesses 2
+
+test-all: check
+	$(PYTEST) --numprocesses 2
+
+bench: $(DEV)/ready
+	$(DEV)/bin/python benchmarks/distance.py --check
+
+format: $(DEV)/ready
+	$(DEV)/bin/ruff format
+	$(DEV)/bin/ruff check --fix
+
+# Rewrites the pins from what is installed with every extra; names and versions only.
+constraints:
+	$(PYTHON) scripts/pin.py > constraints.new && mv constraints.new constraints.txt
+
+clean:
+	rm -rf $(VENV) $(DEV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

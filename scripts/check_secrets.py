@@ -1,0 +1,45 @@
+"""Refuse files that hold private keys, service tokens or addresses of package registries.
+
+Run by pre-commit on the files of a commit, and by the test suite on every tracked file.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# Written in pieces, so that this file passes its own check.
+PATTERNS = {
+    "a private key": re.compile(r"-----BEGIN [A-Z ]*" + r"PRIVATE KEY-----"),
+    "a service token": re.compile(
+        r"\b(?:sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{30,}|gh[pousr]_[A-Za-z0-9]{30,}"
+        r"|xox[abp]-[A-Za-z0-9-]{20,}|AKIA[A-Z0-9]{16}|tvly-[A-Za-z0-9]{20,})\b"
+    ),
+    "a registry address": re.compile(
+        r"https?://[^\s\"']*(?:pypi\." + r"org/simple|registry\.npmjs\." + r"org|files\.pythonhosted\." + r"org)"
+    ),
+}
+
+
+def faults(path: Path) -> list[str]:
+    """What a file holds that it must not; nothing for files that are not text."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (UnicodeDecodeError, OSError):
+        return []
+    return [
+        f"{path}:{number}: holds {what}"
+        for number, line in enumerate(text.split("\n"), 1)
+        for what, pattern in PATTERNS.items()
+        if pattern.search(line)
+    ]
+
+
+def main() -> int:
+    """Check the files named on the command line."""
+    found = [fault for name in sys.argv[1:] for fault in faults(Path(name))]
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""Print the constraints file: every distribution that geosleuth and its extras need, names and versions only.
+
+Resolves in a fresh environment with pip's own resolver and installs nothing. Local version labels (such as a CPU
+build's) are dropped, so that the pins hold on every machine.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+EXTRAS = "models,serve,train,cluster,dev"
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> None:
+    """Resolve and print."""
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        report = Path(folder) / "report.json"
+        python = Path(folder) / "bin" / "python"
+        options = ["--quiet", "--dry-run", "--report", str(report)]
+        subprocess.run(
+            [str(python), "-m", "pip", "install", *options, f"{ROOT}[{EXTRAS}]"], check=True, stdout=sys.stderr
+        )
+        found = json.loads(report.read_text(encoding="utf-8"))["install"]
+    pins = {item["metadata"]["name"].lower().replace("_", "-"): item["metadata"]["version"] for item in found}
+    del pins["geosleuth"]
+    print("# What geosleuth is tested with: names and versions only. Rewrite with: make constraints")
+    for name, version in sorted(pins.items()):
+        print(f"{name}=={version.partition('+')[0]}")
+
+
+if __name__ == "__main__":
+    main()

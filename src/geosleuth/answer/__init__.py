@@ -1,0 +1,26 @@
+"""The answer: what a finding is, how it is written down, and how a model's reply is read.
+
+``Answer`` is the one type that policies return, teams merge, scorers judge and reports show. Replies become answers
+in ``parse`` and nowhere else; no coordinate is ever invented, substituted or looked up there.
+"""
+
+from .model import Address, Answer, Candidate, Level
+from .parse import PARSERS, ParserName, parse, parse_lenient, parse_strict
+from .wire import FORMAT, answer_from_dict, answer_to_dict, render, render_brief
+
+__all__ = [
+    "FORMAT",
+    "PARSERS",
+    "Address",
+    "Answer",
+    "Candidate",
+    "Level",
+    "ParserName",
+    "answer_from_dict",
+    "answer_to_dict",
+    "parse",
+    "parse_lenient",
+    "parse_strict",
+    "render",
+    "render_brief",
+]

@@ -1,0 +1,106 @@
+"""Coordinates as people write them: decimals, hemisphere letters, degrees-minutes-seconds, labelled or in pairs."""
+
+import re
+from dataclasses import dataclass
+from math import isfinite
+
+from geosleuth.geo import LatLon, is_valid
+
+# A number must stand free: "1e400", "3.4.5" and the tail of "195.0" are not readings of "1", "3.4" or "95.0".
+_NUMBER = r"(?<![\d.])[+\-−–]?(?:\d{1,3}(?:\.\d{1,20})?)(?![\d]|\.\d|[eE][+-]?\d)"
+_DEGREES = r"\s*(?:°|º|˚|deg(?:rees?)?\b\.?)"
+_MINUTES = r"\s*(?:'|’|′|ʹ|min\b)"
+_SECONDS = r"\s*(?:\"|”|″|ʺ|''|’’|′′|sec\b)"
+_SUB = r"\d{1,2}(?:\.\d{1,12})?"
+_ANGLE = rf"{_NUMBER}(?:{_DEGREES}(?:\s*{_SUB}{_MINUTES}(?:\s*{_SUB}{_SECONDS})?)?)?"
+_ABOUT = r"(?:(?:is|at|of|about|around|roughly|approx(?:\.|imately)?|circa|ca\.|~|≈|≅|≃|=|:|：|\*|\"|'|`|\(|\s){0,12})"
+_HEMISPHERE_LAT = r"(?:N(?:orth)?|S(?:outh)?)\b"
+_HEMISPHERE_LON = r"(?:E(?:ast)?|W(?:est)?)\b"
+_BETWEEN = r"(?:[\s,;/|)\"'*`}]|and\b|latitude\b|longitude\b|lat\b\.?|lon\b\.?){0,12}"
+
+_LABELLED = re.compile(
+    rf"\b(?P<lat_label>lat(?:itude)?)\b\.?{_ABOUT}(?P<lat>{_ANGLE})\s*(?P<lat_letter>{_HEMISPHERE_LAT})?"
+    rf"[^\d+\-−–]{{0,40}}?\b(?:long?(?:itude)?|lng)\b\.?{_ABOUT}(?P<lon>{_ANGLE})\s*(?P<lon_letter>{_HEMISPHERE_LON})?",
+    re.IGNORECASE,
+)
+_LETTERED_AFTER = re.compile(
+    rf"(?P<lat>{_ANGLE})\s*(?P<lat_letter>{_HEMISPHERE_LAT}){_BETWEEN}(?P<lon>{_ANGLE})\s*(?P<lon_letter>{_HEMISPHERE_LON})",
+    re.IGNORECASE,
+)
+_LETTERED_BEFORE = re.compile(
+    rf"\b(?P<lat_letter>[NS])\s?(?P<lat>{_ANGLE}){_BETWEEN}(?P<lon_letter>[EW])\s?(?P<lon>{_ANGLE})"
+)
+# House numbers come in pairs too ("Location: 12, 14 Rue Grimaldi"): a pair needs decimals to be coordinates.
+_DECIMAL = r"(?<![\d.])[+\-−–]?\d{1,3}\.\d{1,20}(?![\d]|\.\d|[eE][+-]?\d)"
+_NAMED_PAIR = re.compile(
+    rf"\b(?:coordinates?|coords?|gps|lat(?:itude)?\s*[,/&]\s*(?:long?(?:itude)?|lng)|position|location)\b{_ABOUT}"
+    rf"[(\[]?\s*(?P<lat>{_DECIMAL})(?:{_DEGREES})?(?:\s*[,;/]\s*|\s+)(?P<lon>{_DECIMAL})(?:{_DEGREES})?",
+    re.IGNORECASE,
+)
+# Without any label only figures precise enough to be nothing else count: three decimals in both.
+_FINE = r"(?<![\d.])[+\-−–]?\d{1,3}\.\d{3,20}(?![\d]|\.\d|[eE][+-]?\d)"
+_BARE_PAIR = re.compile(rf"(?P<lat>{_FINE})\s*[,;/]\s*(?P<lon>{_FINE})")
+
+_ONE_ANGLE = re.compile(
+    rf"\s*(?P<before>[NSEW])?\s*(?P<angle>{_ANGLE})\s*(?P<after>N(?:orth)?|S(?:outh)?|E(?:ast)?|W(?:est)?)?\s*",
+    re.IGNORECASE,
+)
+_PARTS = re.compile(r"[+\-−–]?\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPoint:
+    """A pair of coordinates and where in the text it stands."""
+
+    point: LatLon
+    start: int
+    end: int
+
+
+def find_points(text: str) -> list[FoundPoint]:
+    """All readable coordinate pairs of a text, in order, overlapping readings settled for the most explicit one."""
+    found: list[FoundPoint] = []
+    for pattern in (_LABELLED, _LETTERED_AFTER, _LETTERED_BEFORE, _NAMED_PAIR, _BARE_PAIR):
+        for match in pattern.finditer(text):
+            if any(match.start() < other.end and other.start < match.end() for other in found):
+                continue
+            groups = match.groupdict()
+            lat = _signed(groups["lat"], groups.get("lat_letter"))
+            lon = _signed(groups["lon"], groups.get("lon_letter"))
+            if (point := to_point(lat, lon)) is not None:
+                found.append(FoundPoint(point, match.start(), match.end()))
+    return sorted(found, key=lambda item: item.start)
+
+
+def parse_angle(text: str) -> float | None:
+    """One coordinate standing alone, such as ``48.85``, ``48.85° N`` or ``48°51'30"N``; None if it is not one."""
+    match = _ONE_ANGLE.fullmatch(text[:80])
+    return None if match is None else _signed(match["angle"], match["before"] or match["after"])
+
+
+def to_point(lat: object, lon: object) -> LatLon | None:
+    """A point of two numbers, or None where they are missing, not finite or out of range. Nothing is swapped."""
+    if not _is_number(lat) or not _is_number(lon):
+        return None
+    lat_degrees, lon_degrees = float(lat), float(lon)  # type: ignore[arg-type]
+    if not (isfinite(lat_degrees) and isfinite(lon_degrees) and is_valid(lat_degrees, lon_degrees)):
+        return None
+    return LatLon(lat_degrees, lon_degrees)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 360)
+
+
+def _signed(angle: str, letter: str | None) -> float | None:
+    """Degrees of an angle text; a sign and a letter that contradict each other are no reading."""
+    parts = _PARTS.findall(angle)
+    negative = parts[0][0] in "-−–"
+    numbers = [float(part.lstrip("+-−–")) for part in parts]
+    if any(part >= 60 for part in numbers[1:]):
+        return None
+    degrees = sum(number / unit for number, unit in zip(numbers, (1.0, 60.0, 3600.0), strict=False))
+    letter = (letter or "").upper()[:1]
+    if negative and letter in ("N", "E"):
+        return None
+    return -degrees if negative or letter in ("S", "W") else degrees

@@ -1,0 +1,67 @@
+"""The command ``geosleuth``.
+
+Modules that do work are imported inside the commands, so that ``--help`` stays fast. Exit codes: 0 done, 1 something
+of ours failed, 2 the input or the command line must be mended.
+"""
+
+import sys
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from geosleuth import __version__
+from geosleuth.app.bench import bench
+from geosleuth.errors import GeosleuthError
+
+app = typer.Typer(
+    help="Photo in, place out, with evidence. This version holds the ruler that answers are measured with.",
+    epilog="Start with: geosleuth bench score --help",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(bench, name="bench")
+
+
+def _print_version(*, value: bool) -> None:
+    if value:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+    """Say what is installed, what is not, and the command that brings it.
+
+    Example: geosleuth doctor
+    """
+    from geosleuth.app.console import show, show_json
+    from geosleuth.app.doctor import doctor_document, doctor_view
+
+    if as_json:
+        show_json(doctor_document())
+    else:
+        show(doctor_view())
+
+
+def main() -> None:
+    """Run the command line."""
+    # Help, names of places and odd ids must not crash where stdout can't write them: they are escaped instead.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        app()
+    except GeosleuthError as error:
+        sys.stderr.write(f"geosleuth: {error}\n")
+        sys.exit(error.exit_code)

@@ -1,0 +1,85 @@
+"""What is installed here and what is not."""
+
+import platform
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from geosleuth import __version__
+from geosleuth.errors import install_command
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+# The extras people choose between, and what each is for; the parts of each are read from the package's own metadata.
+EXTRAS = {
+    "models": "run local weights and remote models",
+    "serve": "the HTTP API and the MCP server",
+    "train": "train policies",
+    "cluster": "run benchmarks on many machines",
+    "dev": "develop geosleuth itself",
+}
+
+
+def doctor_document() -> dict[str, Any]:
+    """Versions, the machine, and per extra what is there, what is missing and the command that installs it."""
+    return {
+        "geosleuth": __version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "core": {name: metadata.version(name) for name in _parts("")},
+        "extras": {extra: _extra(extra, purpose) for extra, purpose in EXTRAS.items()},
+    }
+
+
+def _extra(extra: str, purpose: str) -> dict[str, Any]:
+    versions = {name: _version(name) for name in _parts(extra)}
+    missing = [name for name, version in versions.items() if version is None]
+    return {
+        "for": purpose,
+        "installed": {name: version for name, version in versions.items() if version is not None},
+        "missing": missing,
+        "install": install_command(extra) if missing else None,
+    }
+
+
+def _parts(extra: str) -> list[str]:
+    """Names of the distributions an extra asks for (the core's own with an empty name)."""
+    names = []
+    for requirement in metadata.requires("geosleuth") or []:
+        spec, _, marker = requirement.partition(";")
+        wanted = f'extra == "{extra}"' in marker.replace("'", '"') if extra else "extra ==" not in marker
+        if wanted:
+            names.append(_bare_name(spec))
+    return sorted(names)
+
+
+def _bare_name(spec: str) -> str:
+    for position, character in enumerate(spec):
+        if character in " <>=!~[(":
+            return spec[:position]
+    return spec
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def doctor_view() -> "RenderableType":
+    """The same for people."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    facts = doctor_document()
+    table = Table(title="Extras", title_justify="left")
+    for name in ("extra", "for", "state"):
+        table.add_column(name)
+    for extra, found in facts["extras"].items():
+        state = f"missing {', '.join(found['missing'])}; run: {found['install']}" if found["missing"] else "installed"
+        table.add_row(extra, found["for"], Text(state, style="yellow" if found["missing"] else "green"))
+    head = f"geosleuth {facts['geosleuth']}, Python {facts['python']}, {facts['machine']}"
+    core = ", ".join(f"{name} {version}" for name, version in facts["core"].items())
+    return Group(Text(head), Text(f"core: {core}"), table)

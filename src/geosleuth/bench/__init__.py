@@ -1,0 +1,1 @@
+"""The ruler: recorded answers in, figures, tables and pages out."""

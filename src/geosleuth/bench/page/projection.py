@@ -1,0 +1,70 @@
+"""Round earth, flat page: the Equal Earth projection and great circles drawn on it."""
+
+import numpy as np
+
+from geosleuth.geo import FloatArray
+
+COEFFICIENTS = (1.340264, -0.081106, 0.000893, 0.003796)
+"""A1 to A4 of Šavrič, Patterson and Jenny, "The Equal Earth map projection" (2018)."""
+
+HALF_WIDTH, HALF_HEIGHT = 2.7066299836960748, 1.3173627591574133
+"""x of the equator's end at 180 degrees east, and y of the north pole, on a sphere of radius 1."""
+
+_LONGEST_STEP = np.radians(3.0)
+_ROOT_3 = np.sqrt(3.0)
+
+
+def equal_earth(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Project degrees to x (east) and y (north) on a sphere of radius 1. Equal areas stay equal."""
+    a1, a2, a3, a4 = COEFFICIENTS
+    theta = np.arcsin(_ROOT_3 / 2 * np.sin(np.radians(lat)))
+    square = theta**2
+    sixth = square**3
+    y = theta * (a1 + a2 * square + sixth * (a3 + a4 * square))
+    slope = a1 + 3 * a2 * square + sixth * (7 * a3 + 9 * a4 * square)
+    x = 2 * _ROOT_3 * np.radians(lon) * np.cos(theta) / (3 * slope)
+    return x, y
+
+
+def great_circle(lat1: float, lon1: float, lat2: float, lon2: float) -> list[tuple[FloatArray, FloatArray]]:
+    """The shortest way between two places as (lat, lon) pieces; cut in two where it crosses the antimeridian."""
+    start, end = _on_sphere(lat1, lon1), _on_sphere(lat2, lon2)
+    angle = float(np.arctan2(np.linalg.norm(np.cross(start, end)), start @ end))
+    across = end - (start @ end) * start
+    length = float(np.linalg.norm(across))
+    if length < 1e-9:
+        # The same place, or its antipode: every direction is a shortest one, so take any.
+        across = np.cross(start, np.eye(3)[int(np.argmin(np.abs(start)))])
+        length = float(np.linalg.norm(across))
+    steps = np.linspace(0.0, angle, max(2, int(np.ceil(angle / _LONGEST_STEP)) + 1))
+    x, y, z = np.outer(start, np.cos(steps)) + np.outer(across / length, np.sin(steps))
+    lat, lon = np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
+    lat[[0, -1]], lon[[0, -1]] = (lat1, lat2), (lon1, lon2)
+    return split_at_antimeridian(lat, lon)
+
+
+def split_at_antimeridian(lat: FloatArray, lon: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+    """Cut a line wherever it jumps from one edge of the map to the other, and lead both ends to the edge."""
+    pieces = []
+    begin_lat, begin_lon = np.empty(0), np.empty(0)
+    first = 0
+    for after in np.flatnonzero(np.abs(np.diff(lon)) > 180) + 1:
+        edge = float(np.copysign(180.0, lon[after - 1]))
+        crossing = _latitude_at_seam(lat[after - 1], lon[after - 1], lat[after], lon[after])
+        pieces.append((np.r_[begin_lat, lat[first:after], crossing], np.r_[begin_lon, lon[first:after], edge]))
+        begin_lat, begin_lon, first = np.array([crossing]), np.array([-edge]), int(after)
+    pieces.append((np.r_[begin_lat, lat[first:]], np.r_[begin_lon, lon[first:]]))
+    return pieces
+
+
+def _latitude_at_seam(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
+    """Where the straight way between two near places meets the antimeridian; exact even beside a pole."""
+    one, two = _on_sphere(lat1, lon1), _on_sphere(lat2, lon2)
+    depth = one[1] - two[1]
+    x, y, z = one + (two - one) * (np.clip(one[1] / depth, 0.0, 1.0) if depth else 0.0)
+    return float(np.degrees(np.arctan2(z, np.hypot(x, y))))
+
+
+def _on_sphere(lat: float, lon: float) -> FloatArray:
+    phi, lam = np.radians(lat), np.radians(lon)
+    return np.array([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)])

@@ -1,0 +1,216 @@
+"""A file of records, scored: columns, so that a million records fit and every figure is one array operation."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geosleuth.answer import Answer, ParserName
+from geosleuth.errors import BadInput
+from geosleuth.geo import DistanceMethod, distances_km
+from geosleuth.names import continent_of, country_code, country_name
+from geosleuth.score import LEVELS, NOT_GIVEN, AnswerNames, TruthNames, match_levels
+
+from .records import Record, read_records
+
+FloatColumn = NDArray[np.float64]
+UNKNOWN = "(unknown)"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A text column to slice by: its distinct values, and per record the index of its value."""
+
+    values: tuple[str, ...]
+    codes: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One file's records in columns. Missing numbers are NaN; ``distance_km`` is NaN where unlocated."""
+
+    label: str
+    parser: ParserName
+    distance: DistanceMethod
+    sha256: str
+    ids: tuple[str, ...]
+    truth_lat: FloatColumn
+    truth_lon: FloatColumn
+    lat: FloatColumn
+    lon: FloatColumn
+    distance_km: FloatColumn
+    probability: FloatColumn
+    radius_km: FloatColumn
+    levels: dict[str, NDArray[np.int8]]
+    fields: dict[str, Field]
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        """Number of records."""
+        return len(self.ids)
+
+
+def score_file(
+    path: Path,
+    *,
+    parser: ParserName,
+    distance: DistanceMethod,
+    label: str | None = None,
+    progress: Callable[[int], None] = lambda _bytes: None,
+) -> Scored:
+    """Read and score one file of records.
+
+    Raises:
+        BadInput: the file can't be read or holds no record.
+    """
+    scored = score_records(
+        read_records(path, progress), label=label or path.stem, parser=parser, distance=distance, sha256=_sha256(path)
+    )
+    if not len(scored):
+        raise BadInput(f"{path}: the file holds no record")
+    return scored
+
+
+def score_records(
+    records: Iterable[Record], *, label: str, parser: ParserName, distance: DistanceMethod, sha256: str = ""
+) -> Scored:
+    """Score records from anywhere."""
+    columns = _Columns()
+    for record in records:
+        columns.add(record, record.read(parser))
+    numbers = {name: np.asarray(values, dtype=np.float64) for name, values in columns.numbers.items()}
+    ids, notes = _tell_apart(columns, numbers)
+    return Scored(
+        label=label,
+        parser=parser,
+        distance=distance,
+        sha256=sha256,
+        ids=ids,
+        distance_km=distances_km(
+            numbers["truth_lat"], numbers["truth_lon"], numbers["lat"], numbers["lon"], method=distance
+        ),
+        levels={name: np.asarray(values, dtype=np.int8) for name, values in columns.levels.items()},
+        fields={name: column.finish(len(ids)) for name, column in columns.fields.items()},
+        notes=notes,
+        **numbers,
+    )
+
+
+@dataclass(slots=True)
+class _Columns:
+    """Columns while they grow."""
+
+    ids: list[str] = field(default_factory=list)
+    repeats: list[str | None] = field(default_factory=list)
+    numbers: dict[str, list[float]] = field(
+        default_factory=lambda: {
+            name: [] for name in ("truth_lat", "truth_lon", "lat", "lon", "probability", "radius_km")
+        }
+    )
+    levels: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in LEVELS})
+    fields: dict[str, "_GrowingField"] = field(default_factory=lambda: defaultdict(_GrowingField))
+
+    def add(self, record: Record, answer: Answer) -> None:
+        row = len(self.ids)
+        self.ids.append(record.id)
+        self.repeats.append(record.repeat)
+        nowhere = float("nan")
+        values = (
+            record.truth.point.lat,
+            record.truth.point.lon,
+            answer.point.lat if answer.point else nowhere,
+            answer.point.lon if answer.point else nowhere,
+            nowhere if answer.probability is None else answer.probability,
+            nowhere if answer.radius_km is None else answer.radius_km,
+        )
+        for column, value in zip(self.numbers.values(), values, strict=True):
+            column.append(value)
+        truth, said = record.truth, answer.address
+        result = match_levels(
+            TruthNames(truth.country, truth.region, truth.city),
+            AnswerNames(said.country.conclusion, said.region.conclusion, said.precise.conclusion),
+        )
+        for name, column_of_level in self.levels.items():
+            verdict: bool | None = getattr(result, name)
+            column_of_level.append(NOT_GIVEN if verdict is None else int(verdict))
+        for name, text in (_geography(record.truth.country) | dict(record.fields)).items():
+            self.fields[name].put(row, text)
+
+
+@dataclass(slots=True)
+class _GrowingField:
+    """A text column while it grows; rows that never mention it hold ``UNKNOWN``."""
+
+    index: dict[str, int] = field(default_factory=dict)
+    codes: list[int] = field(default_factory=list)
+
+    def put(self, row: int, text: str) -> None:
+        self.pad(row)
+        self.codes.append(self.index.setdefault(text, len(self.index)))
+
+    def pad(self, rows: int) -> None:
+        if len(self.codes) < rows:
+            unknown = self.index.setdefault(UNKNOWN, len(self.index))
+            self.codes.extend([unknown] * (rows - len(self.codes)))
+
+    def finish(self, rows: int) -> Field:
+        self.pad(rows)
+        return Field(tuple(self.index), np.asarray(self.codes, dtype=np.int32))
+
+
+def _geography(country: str | None) -> dict[str, str]:
+    code = country_code(country) if country else None
+    if code is None:
+        return {"country": UNKNOWN, "continent": UNKNOWN}
+    return {"country": country_name(code), "continent": continent_of(code) or UNKNOWN}
+
+
+def _tell_apart(columns: _Columns, numbers: dict[str, FloatColumn]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give records that share an id names of their own, since pairing needs unique ids, and say what was odd."""
+    notes = _placeholder_notes(numbers)
+    counts = Counter(columns.ids)
+    repeated = {name for name, count in counts.items() if count > 1}
+    if not repeated:
+        return tuple(columns.ids), tuple(notes)
+    seen: Counter[str] = Counter()
+    taken = set(counts)
+    ids: list[str] = []
+    places: dict[str, set[tuple[float, float]]] = defaultdict(set)
+    for row, name in enumerate(columns.ids):
+        if name not in repeated:
+            ids.append(name)
+            continue
+        seen[name] += 1
+        places[name].add((float(numbers["truth_lat"][row]), float(numbers["truth_lon"][row])))
+        own = f"{name}#{columns.repeats[row] or seen[name]}"
+        while own in taken:  # the same run twice in one file, or an image that is really called so
+            own += f"#{seen[name]}"
+        taken.add(own)
+        ids.append(own)
+    notes += [f"{len(repeated)} image(s) occur more than once and are counted each time: {_some(sorted(repeated))}"]
+    conflicting = sorted(name for name, points in places.items() if len(points) > 1)
+    if conflicting:
+        notes.append(f"{len(conflicting)} of them with different true places: {_some(conflicting)}")
+    return tuple(ids), tuple(notes)
+
+
+def _placeholder_notes(numbers: dict[str, FloatColumn]) -> list[str]:
+    nowhere = int(np.count_nonzero((numbers["lat"] == 0) & (numbers["lon"] == 0)))
+    return [f"{nowhere} answer(s) say exactly 0, 0, which often stands for 'unknown'; they count as located"][:nowhere]
+
+
+def _some(names: Sequence[str], limit: int = 3) -> str:
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror or error}") from error

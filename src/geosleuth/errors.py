@@ -1,0 +1,66 @@
+"""Every way things fail here, in one place.
+
+A failure belongs to whoever can do something about it:
+
+    GeosleuthError
+    ├── UserError          the person at the keyboard can mend it: one line, what is wrong and what to do; exit code 2
+    │   ├── BadInput       a file, an option or a record that can't be read as what it claims to be
+    │   └── MissingExtra   an optional part is not installed; the message is the install command
+    └── DataFault          something shipped with the package is broken; a bug of ours, exit code 1
+
+What is *not* an error: a reply without coordinates. Parsers return an answer with no point, and scorers count it
+as unlocated; they never raise on what a model wrote. Any other exception that reaches the command line is a bug and
+keeps its traceback.
+"""
+
+from importlib import import_module
+from types import ModuleType
+
+
+class GeosleuthError(Exception):
+    """Base of all errors that this package raises on purpose."""
+
+    exit_code = 1
+
+
+class UserError(GeosleuthError):
+    """The caller can mend this; the message says how in one line."""
+
+    exit_code = 2
+
+
+class BadInput(UserError):
+    """A file, option or record is not what it claims to be."""
+
+
+class MissingExtra(UserError):
+    """An optional part of the package is not installed."""
+
+    def __init__(self, module: str, extra: str) -> None:
+        """Name the module that is missing and the extra that brings it."""
+        super().__init__(f"this needs {module}, which is not installed; run: {install_command(extra)}")
+        self.module = module
+        self.extra = extra
+
+
+class DataFault(GeosleuthError):
+    """A table shipped with the package is missing or damaged."""
+
+
+def install_command(extra: str) -> str:
+    """The exact shell command that installs one extra."""
+    return f"pip install 'geosleuth[{extra}]'"
+
+
+def require(module: str, *, extra: str) -> ModuleType:
+    """Import an optional module, or raise the error that names the command which installs it.
+
+    Only the absence of the module itself counts: an import that fails deeper down is a broken
+    installation and surfaces as it is.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module == error.name or module.startswith(f"{error.name}.")):
+            raise
+        raise MissingExtra(module, extra) from error

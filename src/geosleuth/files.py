@@ -1,0 +1,43 @@
+"""Writing files so that a reader never sees half of one."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from geosleuth.errors import BadInput
+
+
+def write_text_atomically(path: Path, text: str) -> None:
+    r"""Write a text file whole or not at all: into a neighbour first, then renamed over the target.
+
+    What UTF-8 can't hold (half a surrogate pair, from a reply cut in two) is written as an escape such as ``\ud83d``.
+
+    Raises:
+        BadInput: the folder is missing or can't be written to, or something other than a file is in the way.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise BadInput(f"{path}: can't be written: it is not a plain file")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        neighbour = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            neighbour.chmod(_usual_mode(path))
+            neighbour.replace(path)
+        except BaseException:
+            neighbour.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise BadInput(f"{path}: can't be written: {error.strerror or error}") from error
+
+
+def _usual_mode(path: Path) -> int:
+    """The mode of the file that is replaced, or what a plain open() would have given."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

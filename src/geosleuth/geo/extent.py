@@ -1,0 +1,145 @@
+"""Pieces of the Earth's surface, and the shortest way from one to another on the sphere."""
+
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from .distance import distance_km, great_circle_km
+from .point import LatLon
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """All places between two parallels and two meridians, edges included.
+
+    `west` greater than `east` means that the box crosses the antimeridian. From -180 to 180 is all the way round;
+    equal `west` and `east` is a single meridian. A box that reaches a pole contains it, whatever the longitudes.
+    """
+
+    south: float
+    west: float
+    north: float
+    east: float
+
+    def __post_init__(self) -> None:
+        low, high = LatLon(self.south, self.west), LatLon(self.north, self.east)
+        if low.lat > high.lat:
+            raise ValueError(f"a box's south ({self.south}) must not lie north of its north ({self.north})")
+        for name, value in zip(self.__slots__, (low.lat, low.lon, high.lat, high.lon), strict=True):
+            object.__setattr__(self, name, value)
+
+    @property
+    def width_deg(self) -> float:
+        """Degrees of longitude from the western to the eastern edge, 0 to 360."""
+        return self.east - self.west + (360 if self.west > self.east else 0)
+
+    @property
+    def centre(self) -> LatLon:
+        """Halfway in latitude and longitude; for a cap all round one pole, the pole."""
+        lon = self.west + self.width_deg / 2
+        caps = (self.north == 90) - (self.south == -90)
+        lat = 90.0 * caps if self.width_deg == 360 and caps else (self.south + self.north) / 2
+        return LatLon(lat, lon - 360 if lon > 180 else lon)
+
+    def contains(self, point: LatLon) -> bool:
+        """Whether the point lies inside or on the edge."""
+        if not self.south <= point.lat <= self.north:
+            return False
+        return abs(point.lat) == 90 or self.spans_lon(point.lon)
+
+    def distance_km(self, other: "Extent") -> float:
+        """Shortest great-circle distance to another extent, 0 where they meet."""
+        return extent_distance_km(self, other)
+
+    def spans_lon(self, lon: float) -> bool:
+        """Whether the meridian lies between the western and the eastern edge, or on one of them."""
+        names = (-180.0, 180.0) if abs(lon) == 180 else (lon,)
+        if self.west <= self.east:
+            return any(self.west <= name <= self.east for name in names)
+        return any(name >= self.west or name <= self.east for name in names)
+
+    def lon_gap_deg(self, other: "Box") -> float:
+        """Degrees of longitude that separate two boxes the short way round, 0 where a meridian crosses both."""
+        if self.spans_lon(other.west) or other.spans_lon(self.west):
+            return 0.0
+        return min((other.west - self.east) % 360, (self.west - other.east) % 360)
+
+
+@dataclass(frozen=True, slots=True)
+class Disc:
+    """All places within a great-circle distance of a centre, edge included."""
+
+    centre: LatLon
+    radius_km: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.radius_km < math.inf:
+            raise ValueError(f"a disc's radius must be a finite number of km, zero or more, not {self.radius_km}")
+        object.__setattr__(self, "radius_km", float(self.radius_km))
+
+    def contains(self, point: LatLon) -> bool:
+        """Whether the point lies inside or on the edge."""
+        return distance_km(self.centre, point) <= self.radius_km
+
+    def distance_km(self, other: "Extent") -> float:
+        """Shortest great-circle distance to another extent, 0 where they meet."""
+        return extent_distance_km(self, other)
+
+
+Extent: TypeAlias = Box | Disc
+
+
+def extent_distance_km(a: Extent, b: Extent) -> float:
+    """Shortest great-circle distance between any place of one extent and any place of the other.
+
+    Exact up to rounding, also for boxes that cross the antimeridian, reach a pole or go all the way round; 0 where
+    the two overlap or touch.
+    """
+    reach_km = sum(extent.radius_km for extent in (a, b) if isinstance(extent, Disc))
+    return max(0.0, _box_distance_km(_core(a), _core(b)) - reach_km)
+
+
+def _core(extent: Extent) -> Box:
+    """The box itself, or a disc's centre as a box of no size."""
+    if isinstance(extent, Box):
+        return extent
+    lat, lon = extent.centre.lat, extent.centre.lon
+    return Box(lat, lon, lat, lon)
+
+
+def _box_distance_km(a: Box, b: Box) -> float:
+    """Shortest distance between two boxes.
+
+    For any two latitudes the distance grows with the difference in longitude, and the smallest such difference
+    between two boxes is the same at all latitudes. So the nearest places lie on the two meridian edges that face
+    each other, and only their latitudes are to be found. The distance between a place on one meridian and one on
+    another has no minimum inside the rectangle of the two latitudes (its one stationary point, on the equator, is a
+    saddle): the nearest pair has at least one end at a corner of its box, and the other end at a corner of its own or
+    at the foot of the perpendicular on its edge.
+    """
+    gap_deg = a.lon_gap_deg(b)
+    if gap_deg == 0:
+        gap_lat_deg = max(0.0, b.south - a.north, a.south - b.north)
+        return great_circle_km(0.0, 0.0, gap_lat_deg, 0.0)
+    pairs = [(lat_a, lat_b) for lat_a in (a.south, a.north) for lat_b in (b.south, b.north)]
+    for corner in (a.south, a.north):
+        foot = _foot_of_perpendicular(corner, gap_deg)
+        if b.south < foot < b.north:
+            pairs.append((corner, foot))
+    for corner in (b.south, b.north):
+        foot = _foot_of_perpendicular(corner, gap_deg)
+        if a.south < foot < a.north:
+            pairs.append((foot, corner))
+    lats_a, lats_b = np.array(pairs).T
+    return float(great_circle_km(lats_a, 0.0, lats_b, gap_deg).min())
+
+
+def _foot_of_perpendicular(lat: float, gap_deg: float) -> float:
+    """Latitude of the place nearest to `lat` on a great circle through the poles that lies `gap_deg` away.
+
+    Beyond 90 degrees the nearest place lies across the pole, on the far half of that circle; no box's edge is there.
+    """
+    radians = math.radians(lat)
+    return math.degrees(math.atan2(math.sin(radians), math.cos(radians) * math.cos(math.radians(gap_deg))))

@@ -1,0 +1,67 @@
+"""One place on Earth, and what counts as a valid one."""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import TypeGuard, overload
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class LatLon:
+    """A point in degrees on WGS-84, latitude first.
+
+    Values are stored as given (as floats), so a point survives a round trip through text exactly. The price: two
+    names of one place on the antimeridian (180 and -180), or of a pole, do not compare equal. Ask `distance_km`.
+
+    Raises:
+        ValueError: latitude outside [-90, 90], longitude outside [-180, 180], or either of them NaN or infinite.
+        TypeError: something that is not a number.
+    """
+
+    lat: float
+    lon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lat", _checked("latitude", self.lat, 90))
+        object.__setattr__(self, "lon", _checked("longitude", self.lon, 180))
+
+
+def is_valid(lat: object, lon: object) -> bool:
+    """Whether `LatLon(lat, lon)` would accept these two values. Never raises."""
+    return _fits(lat, 90) and _fits(lon, 180)
+
+
+@overload
+def normalize_lon(lon: float) -> float: ...
+@overload
+def normalize_lon(lon: FloatArray) -> FloatArray: ...
+def normalize_lon(lon: float | FloatArray) -> float | FloatArray:
+    """Bring a longitude of any number of turns into [-180, 180]; what is already there stays as it is, bit for bit.
+
+    NaN and infinite values give NaN.
+    """
+    with np.errstate(invalid="ignore"):
+        rest = np.fmod(np.asarray(lon, dtype=np.float64), 360.0)  # exact, unlike adding and taking away 180
+    turned = np.where(rest > 180, rest - 360, np.where(rest < -180, rest + 360, rest))
+    return turned if turned.ndim else float(turned)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def _fits(value: object, limit: int) -> bool:
+    # NaN fails every comparison, so this one line refuses it together with the infinities.
+    return _is_number(value) and bool(-limit <= value <= limit)
+
+
+def _checked(name: str, value: object, limit: int) -> float:
+    if not _is_number(value):
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+    if not _fits(value, limit):
+        raise ValueError(f"{name} must lie between -{limit} and {limit} degrees, not {value}")
+    return float(value)

@@ -1,0 +1,64 @@
+"""Names of places, compared by rule: the same country, region or city in whatever language and spelling.
+
+`PlaceNames` is what level-wise scoring asks; `RuleNames` answers from tables that ship with the package. An atlas with
+more names, or a judge that reads, can stand in its place.
+"""
+
+from typing import Protocol
+
+from . import cities, countries, regions
+from .cities import same_city
+from .countries import continent_of, country_code, country_name, same_country
+from .folding import fold
+from .regions import same_region
+
+__all__ = [
+    "PlaceNames",
+    "RuleNames",
+    "continent_of",
+    "country_code",
+    "country_name",
+    "fold",
+    "same_city",
+    "same_country",
+    "same_region",
+]
+
+
+class PlaceNames(Protocol):
+    """Whoever can tell whether two names mean one place.
+
+    Every answer is the same when the two names change places, and nothing raises on odd text: names come from what
+    models wrote.
+    """
+
+    def same_country(self, a: str, b: str) -> bool:
+        """Whether two names mean one country."""
+        ...
+
+    def same_region(self, a: str, b: str, country: str | None = None) -> bool:
+        """Whether two names mean one region, inside the country where that is given."""
+        ...
+
+    def same_city(self, a: str, b: str, country: str | None = None) -> bool:
+        """Whether two names mean one city, inside the country where that is given."""
+        ...
+
+
+class RuleNames:
+    """`PlaceNames` by rule: CLDR country names, GeoNames cities, a short list of regions, generic words dropped.
+
+    Making one costs nothing; the tables are read at the first question and shared.
+    """
+
+    def same_country(self, a: str, b: str) -> bool:
+        """Whether two names mean one country, by ISO 3166-1 code."""
+        return countries.same_country(a, b)
+
+    def same_region(self, a: str, b: str, country: str | None = None) -> bool:
+        """Whether two names mean one region; see `geosleuth.names.regions`."""
+        return regions.same_region(a, b, country)
+
+    def same_city(self, a: str, b: str, country: str | None = None) -> bool:
+        """Whether two names mean one city; see `geosleuth.names.cities`."""
+        return cities.same_city(a, b, country)

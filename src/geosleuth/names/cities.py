@@ -1,0 +1,189 @@
+"""Do two names mean one city? GeoNames' alternate names, and plain text where GeoNames knows no better.
+
+A name is looked up inside its country where that is known. A name that several places bear stands for
+
+- those that have it as their main name; a place that only lists it among its other names joins them where it is
+  larger than all of these and its main name holds it (*Halle* is also Halle (Saale), but *Newton* is not Tallahassee,
+  which was called so once), or where no place has it as its main name;
+- and, of these, only places with at least a tenth of the people of the largest: *Frankfurt* is the one on the Main,
+  *Washington* is the capital and no town in Utah.
+
+Two names mean one city where the places they stand for overlap, or where their text is the same: two Springfields in
+one country can't be told apart by name, so equal text passes, and it is the region's level that catches them. Where
+GeoNames knows both names and the places differ, that settles it: *Carson City* is not *Carson*. Generic words ("City",
+"Ville de", "市") are dropped only from names that GeoNames does not know.
+
+Left out of the alternate names: IATA codes ("PAR"), one- and two-letter abbreviations, and GeoNames' machine
+transliterations (they start with a small letter: "ba li"), which make strangers meet.
+"""
+
+import re
+from collections import defaultdict
+from functools import cache, lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+from geosleuth.geo.distance import great_circle_km
+
+from .countries import country_code
+from .folding import MAX_NAME_CHARS, fold, fold_once
+from .generic_words import without_city_words
+from .geonames import City, cities_by_country
+
+_LEAST_SHARE = 10
+"""A namesake this many times smaller than the largest bearer of a name is not what people mean by it."""
+
+_SPELLED_OUT = {"st": "saint", "ste": "sainte", "ft": "fort", "mt": "mount"}
+_IATA_CODE = re.compile(r"[A-Z]{3}")
+_FIRST_CJK = "\u2e80"
+_ASIDE = re.compile(r"[(（\[]([^)）\]]*)[)）\]]")
+
+_MOST_PARTS = 4
+_LARGE = 100_000
+_FAR_KM = 75.0
+
+_NICKNAMES = {
+    ("US", "nyc"): "newyorkcity",
+    ("US", "la"): "losangeles",
+    ("US", "sf"): "sanfrancisco",
+    ("US", "dc"): "washingtondc",
+    ("MY", "kl"): "kualalumpur",
+    ("VN", "hcmc"): "hochiminhcity",
+    ("IN", "newdelhi"): "delhi",
+    ("IN", "baroda"): "vadodara",
+}
+"""Abbreviations and other names that people do use for a city, and that the rules would lose."""
+
+
+class _Part(NamedTuple):
+    """A name as it is looked up, less its generic words if unknown, and the places that it stands for."""
+
+    key: str
+    places: frozenset[int]
+
+
+_Reading = tuple[_Part, ...]
+
+
+class _Bearer(NamedTuple):
+    """A place, seen from one of its names."""
+
+    city: City
+    main_name: str
+
+
+class _Index(NamedTuple):
+    """The places that each name stands for, and the names that are some place's main one; both by key."""
+
+    places: dict[str, tuple[City, ...]]
+    main_names: frozenset[str]
+
+
+def same_city(a: str, b: str, country: str | None = None) -> bool:
+    """Whether two names, in any language, mean one city; `country` (any name or code) says where to look.
+
+    Brackets hold a second reading, of which one is enough (``Cologne (Köln)``, ``Suzhou (Tongli)``); across a slash
+    every part must mean the city, so that ``Basel/Bâle`` counts and a hedge such as ``Xiamen/Quanzhou`` does not. A
+    name that folds to nothing is no city. The order of the two names makes no difference.
+    """
+    code = country_code(country) if country else None
+    readings_b = _readings(b[:MAX_NAME_CHARS], code)
+    return any(_agree(one, other) for one in _readings(a[:MAX_NAME_CHARS], code) for other in readings_b)
+
+
+def is_far_city(name: str, city: str, country: str | None = None) -> bool:
+    """Whether a name is surely that of another city, large and far from the one that `city` names.
+
+    This tells "Seattle, Washington" from the capital and "Montréal, Québec" from Québec City, where the second name is
+    a region. Small places are no proof: their names are also those of districts (there is a Chelsea in New York).
+    """
+    code = country_code(country) if country else None
+    places = _index(code).places
+    others = places.get(_key(fold(name), code), ())
+    here = places.get(_key(fold(city), code), ())
+    return bool(others) and all(
+        other.population >= _LARGE
+        and all(great_circle_km(other.lat, other.lon, near.lat, near.lon) > _FAR_KM for near in here)
+        for other in others
+    )
+
+
+def _agree(a: _Reading, b: _Reading) -> bool:
+    if len(a) == len(b) == 1:
+        return _meet(a[0], b[0])
+    return all(any(_meet(x, y) for y in b) for x in a) and all(any(_meet(x, y) for x in a) for y in b)
+
+
+def _meet(a: _Part, b: _Part) -> bool:
+    return a.key == b.key or not a.places.isdisjoint(b.places)
+
+
+@lru_cache(maxsize=1 << 15)
+def _readings(name: str, country: str | None) -> tuple[_Reading, ...]:
+    """The ways to take a name, each as parts that must all agree."""
+    whole = fold(name)
+    if not whole:
+        return ()
+    texts = [] if _is_main_name(whole, country) else [_ASIDE.sub(" ", name), *_ASIDE.findall(name)[:_MOST_PARTS]]
+    ways = [tuple(map(fold, text.split("/")[:_MOST_PARTS])) for text in texts]
+    return tuple(
+        tuple(_part(folded, country) for folded in way if folded)
+        for way in dict.fromkeys([(whole,), *ways])
+        if any(way)
+    )
+
+
+def _is_main_name(folded: str, country: str | None) -> bool:
+    # What GeoNames writes with brackets or a slash means just that: "Frankfurt (Oder)" is not Frankfurt.
+    return _key(folded, country) in _index(country).main_names
+
+
+def _part(folded: str, country: str | None) -> _Part:
+    places = _index(country).places
+    key = _key(folded, country)
+    if key not in places:
+        key = _key(without_city_words(folded), country)
+    return _Part(key, frozenset(city.geoname_id for city in places.get(key, ())))
+
+
+def _key(folded: str, country: str | None) -> str:
+    key = "".join(_SPELLED_OUT.get(word, word) for word in folded.split())
+    return _NICKNAMES.get((country or "", key), key)
+
+
+@cache
+def _index(country: str | None) -> _Index:
+    """Names inside one country or, slower to build, in the whole world."""
+    bearers: dict[str, list[_Bearer]] = defaultdict(list)
+    main_names: set[str] = set()
+    countries = cities_by_country()
+    for city in countries.get(country, ()) if country else chain.from_iterable(countries.values()):
+        main_name, *other_names = city.names
+        main_key = _key(fold_once(main_name), country)
+        main_names.add(main_key)
+        bearer = _Bearer(city, main_key)
+        for key in {_key(fold_once(name), country) for name in other_names if _is_a_name(name)} | {main_key}:
+            bearers[key].append(bearer)
+    bearers.pop("", None)
+    return _Index({key: _meant(key, places) for key, places in bearers.items()}, frozenset(main_names))
+
+
+def _is_a_name(alternate: str) -> bool:
+    if _IATA_CODE.fullmatch(alternate) or (alternate.isascii() and alternate[:1].islower()):
+        return False
+    return len(alternate) > (1 if alternate[:1] >= _FIRST_CJK else 2)
+
+
+def _meant(name: str, bearers: list[_Bearer]) -> tuple[City, ...]:
+    """Of the places that bear a name, those that people mean by it; the module's docstring tells the rule."""
+    if len(bearers) > 1:
+        largest_main = max((place.city.population for place in bearers if place.main_name == name), default=None)
+        if largest_main is not None:
+            bearers = [
+                place
+                for place in bearers
+                if place.main_name == name or (name in place.main_name and place.city.population > largest_main)
+            ]
+        fewest = max(place.city.population for place in bearers) / _LEAST_SHARE
+        bearers = [place for place in bearers if place.city.population >= fewest]
+    return tuple(place.city for place in bearers)

@@ -1,0 +1,109 @@
+"""Which country does a name mean? ISO 3166-1 codes from names in any language."""
+
+import gzip
+import json
+import re
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from geosleuth.errors import DataFault
+
+from .folding import MAX_NAME_CHARS, compact, fold
+from .geonames import countries
+
+_PARTS = re.compile(r"[,;/()\[\]（），、]")
+_LONG_FORM = re.compile(
+    r"^(?:the )?(?:(?:federal|federative|democratic|islamic|socialist|peoples|arab|oriental|bolivarian|hashemite|"
+    r"cooperative|co operative|united|independent|plurinational) )*"
+    r"(?:republic|kingdom|principality|grand duchy|duchy|sultanate|commonwealth|federation|union|dominion) of "
+    r"(?:the )?(?P<name>.+)$"
+)
+_SHARED = frozenset({"korea", "congo", "guinea"})
+"""Names of two countries, which what stands beside them tells apart: taken alone or as the table has them, never as
+what is left of something longer."""
+
+_PARTS_OF = {
+    "CN": "HK MO TW",
+    "US": "PR GU VI AS MP UM",
+    "GB": "AI BM FK GG GI GS IM IO JE KY MS PN SH TC VG",
+    "FR": "BL GF GP MF MQ NC PF PM RE TF WF YT",
+    "NL": "AW BQ CW SX",
+    "DK": "FO GL",
+    "NO": "BV SJ",
+    "FI": "AX",
+    "AU": "CC CX HM NF",
+    "NZ": "CK NU TK",
+}
+"""Territories with a code of their own that people write together with another: "Hong Kong SAR, China"."""
+
+_MEANT = {frozenset({whole, part}): part for whole, parts in _PARTS_OF.items() for part in parts.split()}
+_MEANT[frozenset({"GE", "US"})] = "US"  # "Georgia, USA" is the state
+
+
+def country_code(name: str) -> str | None:
+    """The ISO 3166-1 alpha-2 code of a country named in any language, or None where the name says no one country.
+
+    Understood: CLDR's names in every language, long and former names, common abbreviations, ISO codes (capitals are
+    read as a code first: ``AO`` is Angola, ``Áo`` is Vietnamese for Austria), XK for Kosovo. England, Scotland, Wales
+    and Northern Ireland are GB. A territory with its own code keeps it, also in ``Hong Kong SAR, China``; a choice of
+    countries such as ``France / Spain`` is none. How names that two countries share are settled is told in
+    ``scripts/build_country_names.py``.
+    """
+    return _country_code(name[:MAX_NAME_CHARS])
+
+
+@lru_cache(maxsize=1 << 14)
+def _country_code(name: str) -> str | None:
+    whole = _one_country(name)
+    if whole is not None:
+        return whole
+    parts = [part for part in _PARTS.split(name) if fold(part) not in _SHARED]
+    found = frozenset(code for part in parts if (code := _one_country(part)) is not None)
+    return next(iter(found)) if len(found) == 1 else _MEANT.get(found)
+
+
+def _one_country(name: str) -> str | None:
+    codes, by_name = _table()
+    stripped = name.strip()
+    if stripped.isascii() and stripped.isupper() and stripped in codes:
+        return codes[stripped]
+    folded = fold(stripped)
+    key = compact(folded)
+    code = by_name.get(key) or by_name.get(compact(folded.removeprefix("the ")))
+    if code is None and (long_form := _LONG_FORM.match(folded)):
+        short = long_form["name"]
+        code = None if short in _SHARED else by_name.get(compact(short))
+    return code or codes.get(key.upper())
+
+
+@cache
+def _table() -> tuple[dict[str, str], dict[str, str]]:
+    """Country codes by ISO code (both lengths), and by compact folded name."""
+    source = files("geosleuth.names") / "data" / "country_names.json.gz"
+    try:
+        table = json.loads(gzip.decompress(source.read_bytes()))
+        iso3: dict[str, str] = table["iso3"]
+        by_name = {name: code for code, names in table["names"].items() for name in names.split("|")}
+    except (OSError, EOFError, ValueError, KeyError, AttributeError) as error:
+        raise DataFault(f"the table of country names can't be read: {source}") from error
+    return {code: code for code in iso3} | {long: code for code, long in iso3.items()}, by_name
+
+
+def same_country(a: str, b: str) -> bool:
+    """Whether two names mean one country; names that the table lacks are the same only where their text is."""
+    code_a, code_b = country_code(a), country_code(b)
+    if code_a is not None and code_b is not None:
+        return code_a == code_b
+    return code_a == code_b and compact(a) == compact(b) != ""
+
+
+def continent_of(country_code: str) -> str | None:
+    """The English name of a country's continent (``"Europe"``) by its ISO 3166-1 alpha-2 code; None if unknown."""
+    country = countries().get(country_code.upper())
+    return None if country is None else country.continent
+
+
+def country_name(country_code: str) -> str:
+    """The English name of a country by its ISO 3166-1 alpha-2 code; the code itself if unknown."""
+    country = countries().get(country_code.upper())
+    return country_code if country is None else country.name

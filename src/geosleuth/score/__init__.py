@@ -1,0 +1,44 @@
+"""How good is an answer: distances, levels, confidence, paired tests, and the published rows to stand beside.
+
+``Truth`` lives here, above everything that answers: only scorers and trainers can hold one.
+"""
+
+from .confidence import Calibration, CalibrationBin, Selective, SelectivePoint, calibration, selective
+from .levels import AnswerNames, LevelResult, TruthNames, match_levels
+from .metrics import LEVELS, NOT_GIVEN, Accuracy, Summary, summarise, within
+from .paired import Comparison, PairedAccuracy, compare_paired, easy, score_or_zero
+from .published import Flag, Paper, PublishedRow, PublishedTable, papers, published_rows
+from .statistics import Estimate
+from .truth import Truth
+
+__all__ = [
+    "LEVELS",
+    "NOT_GIVEN",
+    "Accuracy",
+    "AnswerNames",
+    "Calibration",
+    "CalibrationBin",
+    "Comparison",
+    "Estimate",
+    "Flag",
+    "LevelResult",
+    "PairedAccuracy",
+    "Paper",
+    "PublishedRow",
+    "PublishedTable",
+    "Selective",
+    "SelectivePoint",
+    "Summary",
+    "Truth",
+    "TruthNames",
+    "calibration",
+    "compare_paired",
+    "easy",
+    "match_levels",
+    "papers",
+    "published_rows",
+    "score_or_zero",
+    "selective",
+    "summarise",
+    "within",
+]

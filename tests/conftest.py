@@ -1,0 +1,37 @@
+"""What every test stands on."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Wall-clock deadlines per example fail on busy machines and prove nothing; tests that are about time measure it.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of recorded answers and source texts beside the repository; tests that need it skip without it."""
+    folder = Path(os.environ.get("GEOSLEUTH_SHARED", ROOT.parent / "shared"))
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is absent: it holds the recorded answers (set GEOSLEUTH_SHARED to point elsewhere)")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Offline means no socket: a test that reaches for any host but this one fails."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        host = address[0] if isinstance(address, tuple) else ""
+        if host not in ("", "127.0.0.1", "::1", "localhost"):
+            raise AssertionError(f"a test reached for {host}")
+        connect(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
