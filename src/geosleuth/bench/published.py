@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from geosleuth.errors import BadInput
 from geosleuth.score import PublishedRow, papers, published_rows
+from geosleuth.score.published import canonical_dataset
 
+from .numbers import count
 from .report import FileReport
 
 
@@ -26,23 +28,22 @@ def _has_accuracy(row: PublishedRow) -> bool:
 
 
 def beside(row: PublishedRow, reports: Sequence[FileReport]) -> str:
-    """How a row's images relate to the scored ones: the same data set, another subset of it, or other images."""
-    sets = {
-        _plain(name)
+    """How a row's images relate to the scored ones: as many of the same set, another subset of it, or other images."""
+    ours = {
+        canonical_dataset(name)
         for report in reports
         if (column := report.scored.fields.get("data_source")) is not None
         for name in column.values
     }
-    ours = _plain(row.dataset)
-    if not any(name.startswith(ours) or ours.startswith(name) for name in sets if name):
-        return f"on {row.dataset}: other images"
-    counts = {report.summary.n for report in reports}
+    if row.dataset not in ours and _whole(row.dataset) not in ours:
+        return f"other images: {row.dataset}"
     if row.n is None:
-        return f"on {row.dataset}, number of images unknown: perhaps other images"
-    if row.n not in counts:
-        return f"on another subset of {row.dataset}: other images"
-    return f"on {row.dataset}, as many images"
+        return f"{row.dataset}, number of images not known"
+    if row.n in {report.summary.n for report in reports}:
+        return f"{row.dataset}, same n"
+    return f"{row.dataset}, another subset (n = {count(row.n)})"
 
 
-def _plain(name: str) -> str:
-    return "".join(character for character in name.casefold() if character.isalnum())
+def _whole(dataset: str) -> str:
+    """The set that a tier of it belongs to."""
+    return dataset.removesuffix("-easy").removesuffix("-hard")

@@ -1,7 +1,7 @@
 """Score reports for people at a terminal."""
 
 from collections.abc import Iterable, Sequence
-from math import isfinite, isnan
+from math import isnan
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -11,6 +11,8 @@ from rich.text import Text
 from geosleuth.score import Accuracy, Flag, PublishedRow, Summary
 
 from .compare import PairReport, Tiers
+from .numbers import distance, p_value
+from .page.wording import headline_km
 from .published import beside
 from .report import FileReport
 
@@ -32,21 +34,12 @@ def score_view(reports: Sequence[FileReport], published: Sequence[PublishedRow] 
 def headline(report: FileReport) -> str:
     """The finding in one sentence."""
     summary = report.summary
-    km = 25.0 if 25.0 in summary.within else next(iter(summary.within))
+    km = headline_km([summary])
     share = summary.within[km].percent.value
     return (
         f"{report.scored.label}: {share:.1f} % of {summary.n:,} images within {km:g} km, "
-        f"median error {distance_text(summary.median_km.value)}, {summary.unlocated:,} unlocated"
+        f"median error {distance(summary.median_km.value)}, {summary.unlocated:,} unlocated"
     )
-
-
-def distance_text(km: float) -> str:
-    """A distance as people read it; infinite and undefined ones as a dash."""
-    if not isfinite(km):
-        return "–"
-    if km < 1:
-        return f"{1000 * km:.0f} m"
-    return f"{km:.2f} km" if km < 10 else f"{km:.1f} km" if km < 100 else f"{km:,.0f} km"
 
 
 def _figures(reports: Sequence[FileReport]) -> Table:
@@ -104,7 +97,7 @@ def _share(share: Accuracy) -> Text:
 
 
 def _median(summary: Summary) -> str:
-    return distance_text(summary.median_km.value)
+    return distance(summary.median_km.value)
 
 
 def _plain(value: float | None) -> str:
@@ -162,15 +155,15 @@ def pair_view(pair: PairReport, moved: int) -> RenderableType:
         difference = item.second_percent - item.first_percent
         table.add_row(
             f"{item.threshold_km:g} km", f"{item.first_percent:.2f}", f"{item.second_percent:.2f}",
-            f"{difference:+.2f}", f"{item.only_first:,}", f"{item.only_second:,}", p_text(item.p),
-            Text(p_text(item.p_adjusted), style="bold" if item.p_adjusted < 0.05 else ""),
+            f"{difference:+.2f}", f"{item.only_first:,}", f"{item.only_second:,}", p_value(item.p),
+            Text(p_value(item.p_adjusted), style="bold" if item.p_adjusted < 0.05 else ""),
         )  # fmt: skip
     gain = comparison.geoscore_difference
     interval = "" if isnan(gain.low) else f" ({gain.low:+.0f} to {gain.high:+.0f})"
     parts: list[RenderableType] = [
         table,
         Text(
-            f"mean GeoScore {gain.value:+.0f}{interval}, p {p_text(comparison.geoscore_p)}; "
+            f"mean GeoScore {gain.value:+.0f}{interval}, p {p_value(comparison.geoscore_p)}; "
             "p by exact McNemar test, Holm-corrected over the thresholds, and by sign flips for GeoScore"
         ),
     ]
@@ -188,13 +181,8 @@ def _moved_table(pair: PairReport, limit: int) -> Table:
     for name in (pair.first, pair.second, "GeoScore"):
         table.add_column(name, justify="right")
     for item in pair.moved[:limit]:
-        table.add_row(item.id, distance_text(item.first_km), distance_text(item.second_km), f"{item.gain:+.0f}")
+        table.add_row(item.id, distance(item.first_km), distance(item.second_km), f"{item.gain:+.0f}")
     return table
-
-
-def p_text(p: float) -> str:
-    """A p-value without false precision."""
-    return f"{p:.3f}" if p >= 0.001 else "<0.001"
 
 
 def tier_view(tiers: Tiers) -> RenderableType:

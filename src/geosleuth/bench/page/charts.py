@@ -5,6 +5,7 @@ from math import log10
 
 import numpy as np
 
+from geosleuth.bench.numbers import count, percent_sign, threshold, threshold_name
 from geosleuth.bench.report import FileReport
 
 from .canvas import (
@@ -21,7 +22,6 @@ from .canvas import (
     spaced,
 )
 from .markup import Html, clean, el, join
-from .numbers import count, percent_sign, threshold, threshold_name
 from .wording import headline_km
 
 NEAREST_KM, FARTHEST_KM = 0.01, 20_000.0

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from geosleuth.bench.numbers import count, percent_sign, plural, threshold
 from geosleuth.bench.report import FileReport
 from geosleuth.score import Calibration, Selective
 
 from .canvas import Plot, drawing, key_inside, label, line, n, percent_axis, percent_axis_below, polyline, series
 from .markup import Html, clean, el, join, name
-from .numbers import count, percent_sign, plural, threshold
 
 _MOST_POINTS = 500
 _LABEL_LIMIT = 30

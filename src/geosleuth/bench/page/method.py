@@ -4,11 +4,11 @@ import shlex
 from collections.abc import Callable, Sequence
 
 from geosleuth import __version__
+from geosleuth.bench.numbers import count, threshold
 from geosleuth.bench.report import FileReport
 from geosleuth.geo import EARTH_RADIUS_KM, GEOSCORE_DECAY, GEOSCORE_MAX, GEOSCORE_SCALE_KM
 
 from .markup import Html, clean, el, name
-from .numbers import count, threshold
 
 _PARSERS = {
     "strict": "strict: located is only a reply whose first top-level JSON object holds lat, lon, city and country",

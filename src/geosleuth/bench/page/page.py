@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from geosleuth import __version__
 from geosleuth.bench.compare import PairReport
+from geosleuth.bench.numbers import threshold
 from geosleuth.bench.report import FileReport
 from geosleuth.score import PublishedRow
 
@@ -15,7 +16,6 @@ from .charts import error_chart, threshold_chart
 from .confidence_charts import confidence_section
 from .markup import Html, data_block, el, join, name
 from .method import method_section
-from .numbers import threshold
 from .pairs import pairs_section
 from .slices import slices_section
 from .tables import main_table

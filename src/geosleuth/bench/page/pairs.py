@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from math import isnan
 
 from geosleuth.bench.compare import Moved, PairReport
+from geosleuth.bench.numbers import count, distance, p_value, percent, plural, signed, threshold
 
 from .markup import Html, caption, el, name
-from .numbers import count, distance, p_value, percent, plural, signed, threshold
 from .tables import cell, scroll_box
 
 SHOWN_MOVES = 20

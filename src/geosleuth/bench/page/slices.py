@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from itertools import groupby
 
+from geosleuth.bench.numbers import NONE, count, percent, plural, threshold
 from geosleuth.bench.report import FileReport, Slice
 from geosleuth.score import Accuracy
 
 from .markup import Html, caption, el, join, name
-from .numbers import NONE, count, percent, plural, threshold
 from .tables import cell, median_cell, scroll_box
 from .wording import headline_km, second_km
 

@@ -3,15 +3,14 @@
 from collections.abc import Iterable, Sequence
 from math import isinf, isnan
 
+from geosleuth.bench.numbers import NONE, count, distance, percent, score, threshold, threshold_name
+from geosleuth.bench.published import beside
 from geosleuth.bench.report import FileReport
 from geosleuth.score import LEVELS, Accuracy, Estimate, PublishedRow
-from geosleuth.score.published import canonical_dataset
 
 from .markup import Html, caption, el, join, name
-from .numbers import NONE, count, distance, percent, score, threshold, threshold_name
 
 _LEVEL_OF_METRIC = {"country": "country", "region": "province", "city": "city"}
-_DATA_FIELD = "data_source"
 
 
 def main_table(reports: Sequence[FileReport], published: Sequence[PublishedRow]) -> Html:
@@ -22,7 +21,7 @@ def main_table(reports: Sequence[FileReport], published: Sequence[PublishedRow])
     decimals = 2 if published else 1
     footnotes = _Footnotes()
     rows = [_own_row(report, index, thresholds, levels, decimals) for index, report in enumerate(reports)]
-    foreign = [_published_row(row, thresholds, levels, _images(row, reports), footnotes) for row in published]
+    foreign = [_published_row(row, thresholds, levels, beside(row, reports), footnotes) for row in published]
     table = el(
         "table",
         {"class": "figures"},
@@ -163,19 +162,3 @@ def _published_row(
         cell(NONE if geoscore is None else score(geoscore)),
         *(cell(NONE if value is None else f"{value:.2f}") for value in named),
     )
-
-
-def _images(row: PublishedRow, reports: Sequence[FileReport]) -> str:
-    """Whether a published row can rest on the images of our files."""
-    sizes = {report.summary.n for report in reports}
-    ours = {
-        canonical_dataset(value)
-        for report in reports
-        if _DATA_FIELD in report.scored.fields
-        for value in report.scored.fields[_DATA_FIELD].values
-    }
-    if row.dataset not in ours:
-        return f"other images: {row.dataset}"
-    if row.n is None:
-        return f"{row.dataset}, n not known"
-    return f"{row.dataset}, same n" if row.n in sizes else f"{row.dataset}, another subset (n = {count(row.n)})"

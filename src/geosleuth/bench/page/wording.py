@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from math import isinf
 
+from geosleuth.bench.numbers import count, distance, percent_sign, plural, threshold
 from geosleuth.bench.report import FileReport
 from geosleuth.score import Summary
 
 from .markup import Html, el, join, name
-from .numbers import count, distance, percent_sign, plural, threshold
 
 HEADLINE_KM = 25.0
 SECOND_KM = 200.0

@@ -9,6 +9,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from geosleuth.bench.numbers import count, distance, plural, threshold
 from geosleuth.bench.report import FileReport
 from geosleuth.bench.scored import Scored
 from geosleuth.errors import DataFault
@@ -17,7 +18,6 @@ from geosleuth.geo import FloatArray
 from .canvas import path
 from .fanout import fan_out
 from .markup import Html, clean, el, name
-from .numbers import count, distance, plural, threshold
 from .projection import COEFFICIENTS, HALF_HEIGHT, HALF_WIDTH, equal_earth, great_circle
 
 CLASSES_KM = (1.0, 25.0, 200.0, 750.0)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from geosleuth.bench.numbers import count, distance, place, plural
 from geosleuth.bench.report import FileReport
 
 from .markup import Html, caption, el, join, name
-from .numbers import count, distance, place, plural
 from .tables import cell, scroll_box
 from .worldmap import worst_rows
 

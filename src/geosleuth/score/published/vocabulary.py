@@ -45,7 +45,7 @@ DATASETS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "GeoSeek-Val": (),
         "IMAGEO-2": ("IMAGEO-2-test",),
         "Im2GPS3k": (),
-        "MAPBench": ("MAPBench-test-all", "AMAP-test-all"),
+        "MAPBench": ("MAPBench-test-all", "AMAP-test-all", "MAPBench_V1"),
         "MAPBench-easy": ("MAPBench-test-easy",),
         "MAPBench-hard": ("MAPBench-test-hard",),
         "MP16-Pro": (),

@@ -1,0 +1,334 @@
+"""Reading recorded answers: three layouts, hostile files, and errors that name their line."""
+
+import csv
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geosleuth.answer import Address, Answer, Level, answer_to_dict
+from geosleuth.bench.records import Record, read_records
+from geosleuth.bench.scored import score_file
+from geosleuth.errors import BadInput
+from geosleuth.geo import LatLon
+from geosleuth.score import Truth
+
+# str.splitlines breaks at each of these; a record file must not.
+LINE_LIKE = "\u2028 \u2029 \u0085 \x0b \x0c \x1c \x1d \x1e \r"
+OWN: dict[str, Any] = {"id": "a", "truth": {"lat": 1.5, "lon": 2.5}, "reply": "lat: 1.0, lon: 2.0"}
+
+
+def read(path: Path) -> list[Record]:
+    return list(read_records(path))
+
+
+def jsonl(folder: Path, *records: object, name: str = "answers.jsonl") -> Path:
+    path = folder / name
+    path.write_bytes(b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records))
+    return path
+
+
+def own(**changes: Any) -> dict[str, Any]:
+    return {**OWN, **changes}
+
+
+def refused(path: Path) -> str:
+    """The error's message, which must be one line that begins with the file's name."""
+    with pytest.raises(BadInput) as caught:
+        read(path)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    assert len(message) < len(str(path)) + 400
+    return message.removeprefix(str(path))
+
+
+def test_own_layout_with_a_reply(tmp_path: Path) -> None:
+    truth = {"lat": 48.86, "lon": 2.35, "country": "France", "region": "Île-de-France", "city": "Paris"}
+    path = jsonl(tmp_path, own(truth=truth, kind="street", score=3, sure=True, nested={"x": 1}, nothing=None))
+    (record,) = read(path)
+    assert record.id == "a"
+    assert record.truth == Truth(LatLon(48.86, 2.35), "France", "Île-de-France", "Paris")
+    assert record.fields == {"kind": "street", "score": "3", "sure": "True"}
+    assert record.read("lenient").point == LatLon(1.0, 2.0)
+    assert record.read("strict").point is None
+
+
+def test_own_layout_with_an_answer(tmp_path: Path) -> None:
+    answer = Answer(LatLon(-33.9, 151.2), Address(country=Level("Australia")), probability=0.75, radius_km=3.0)
+    bare = {key: value for key, value in answer_to_dict(answer).items() if key != "format"}
+    path = jsonl(tmp_path, own(answer=answer_to_dict(answer)), own(answer=bare, reply=None), own(answer={}))
+    full, short, empty = read(path)
+    assert full.read("strict") == full.read("lenient") == answer
+    assert short.read("strict") == answer
+    assert empty.read("lenient") == Answer()
+
+
+def test_published_layout(tmp_path: Path) -> None:
+    truth = {"lat": 36.1, "lon": "120.4", "city": "青岛", "country": "中国", "image": "images/x.jpg", "split": "test"}
+    line = {"index": 7, "data_source": "MAPBench_V1", "ground_truth": truth, "solution_str": '{"lat": 1}'}
+    (record,) = read(jsonl(tmp_path, line))
+    assert (record.id, record.repeat, record.reply) == ("images/x.jpg", "7", '{"lat": 1}')
+    assert record.truth == Truth(LatLon(36.1, 120.4), country="中国", city="青岛")
+    assert record.fields == {"data_source": "MAPBench_V1", "split": "test"}
+
+
+def test_published_layout_without_an_image_takes_the_index(tmp_path: Path) -> None:
+    line = {"index": 0, "ground_truth": {"lat": 1, "lon": 2}, "solution_str": ""}
+    assert [record.id for record in read(jsonl(tmp_path, line))] == ["0"]
+
+
+def test_csv_with_points(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text(
+        "id,true_lat,true_lon,true_country,true_region,true_city,lat,lon,country,region,city,probability,radius_km,kind\n"
+        "a,1,2,France,Normandie,Rouen,1.5,2.5,France,Normandie,Rouen,0.5,10,street\n"
+        "b,-1,-2,,,,,,,,,,,\n",
+        encoding="utf-8",
+    )
+    near, nowhere = read(path)
+    assert near.truth == Truth(LatLon(1, 2), "France", "Normandie", "Rouen")
+    said = near.read("lenient")
+    assert (said.point, said.probability, said.radius_km) == (LatLon(1.5, 2.5), 0.5, 10)
+    assert said.address == Address.of("France", "Normandie", "Rouen")
+    assert near.fields == {"kind": "street"}
+    assert nowhere.read("lenient") == Answer()
+    assert (nowhere.fields, nowhere.truth) == ({}, Truth(LatLon(-1, -2)))
+
+
+def test_csv_with_replies_that_hold_quotes_and_line_breaks(tmp_path: Path) -> None:
+    reply = 'It says "here",\r\nso:\n\n{"lat": 1.0, "lon": 2.0, "city": "A, B", "country": "C"}'
+    path = tmp_path / "answers.CSV"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([["id", "true_lat", "true_lon", "reply"], ["a", 1, 2, reply], ["b", 1, 2, "no"]])
+    first, second = read(path)
+    assert first.reply == reply
+    assert first.read("strict").point == LatLon(1, 2)
+    assert second.id == "b"
+
+
+def test_csv_header_may_have_spaces_and_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_bytes(b"\xef\xbb\xbfid, true_lat, true_lon, lat, lon\r\n\r\na, 1, 2, 3, 4\r\n")
+    (record,) = read(path)
+    assert (record.id, record.read("strict").point) == ("a", LatLon(3, 4))
+
+
+def test_characters_that_look_like_line_ends_do_not_split(tmp_path: Path) -> None:
+    reply = f"before {LINE_LIKE} after"
+    first, second = read(jsonl(tmp_path, own(reply=reply), own(id="b")))
+    assert (first.reply, second.id) == (reply, "b")
+    table = tmp_path / "answers.csv"
+    table.write_bytes(f'id,true_lat,true_lon,reply\na,1,2,"{reply}"\nb,1,2,x\n'.encode())
+    first, second = read(table)
+    assert (first.reply, second.id) == (reply, "b")
+
+
+@given(reply=st.text(max_size=80), name=st.text(min_size=1, max_size=20))
+def test_any_reply_and_id_survive_jsonl(tmp_path_factory: pytest.TempPathFactory, reply: str, name: str) -> None:
+    path = jsonl(tmp_path_factory.mktemp("any"), own(id=name, reply=reply), own(id="end"))
+    first, last = read(path)
+    assert (first.id, first.reply, last.id) == (name, reply, "end")
+
+
+def test_byte_order_mark_crlf_and_blank_lines(tmp_path: Path) -> None:
+    path = tmp_path / "answers.ndjson"
+    line = json.dumps(OWN).encode()
+    path.write_bytes(b"\xef\xbb\xbf" + line + b"\r\n\r\n  \t\n" + line)
+    assert [record.id for record in read(path)] == ["a", "a"]
+
+
+def test_progress_hears_every_byte(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, OWN, OWN)
+    heard: list[int] = []
+    assert len(list(read_records(path, heard.append))) == 2
+    assert sum(heard) == path.stat().st_size
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n"])
+def test_an_empty_file_holds_no_record(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "empty.jsonl"
+    path.write_bytes(content)
+    assert read(path) == []
+    with pytest.raises(BadInput, match=r"empty\.jsonl: the file holds no record"):
+        score_file(path, parser="lenient", distance="geodesic")
+
+
+def test_a_csv_of_its_header_alone_holds_no_record(tmp_path: Path) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_text("id,true_lat,true_lon,reply\n")
+    assert read(path) == []
+
+
+BAD_LINES = {
+    "cut off": (b'{"id": "b", "truth": {"lat"', "not JSON"),
+    "no JSON": (b"lat: 1, lon: 2", "not JSON"),
+    "a list": (b"[1, 2]", "a record is a JSON object"),
+    "a number": (b"3", "a record is a JSON object"),
+    "not UTF-8": (b'{"id": "\xff\xfe"}', "not UTF-8"),
+    "no id": (b'{"truth": {"lat": 1, "lon": 2}, "reply": ""}', "'id' is missing"),
+    "id null": (b'{"id": null, "truth": {"lat": 1, "lon": 2}, "reply": ""}', "an id must be"),
+    "id empty": (b'{"id": "", "truth": {"lat": 1, "lon": 2}, "reply": ""}', "an id must be"),
+    "id list": (b'{"id": [1], "truth": {"lat": 1, "lon": 2}, "reply": ""}', "an id must be"),
+    "no truth": (b'{"id": "b", "reply": ""}', "'truth' is missing"),
+    "truth text": (b'{"id": "b", "truth": "x", "reply": ""}', "truth must be an object"),
+    "no lat": (b'{"id": "b", "truth": {"lon": 2}, "reply": ""}', "'lat' is missing"),
+    "lat null": (b'{"id": "b", "truth": {"lat": null, "lon": 2}, "reply": ""}', "lat must be a number"),
+    "lat true": (b'{"id": "b", "truth": {"lat": true, "lon": 2}, "reply": ""}', "lat must be a number"),
+    "lat list": (b'{"id": "b", "truth": {"lat": [1], "lon": 2}, "reply": ""}', "lat must be a number"),
+    "lat word": (b'{"id": "b", "truth": {"lat": "north", "lon": 2}, "reply": ""}', "'north' is not a number"),
+    "lat too high": (b'{"id": "b", "truth": {"lat": 90.01, "lon": 2}, "reply": ""}', "90.01"),
+    "lon too high": (b'{"id": "b", "truth": {"lat": 1, "lon": -181}, "reply": ""}', "-181"),
+    "lat NaN": (b'{"id": "b", "truth": {"lat": NaN, "lon": 2}, "reply": ""}', "nan"),
+    "lat infinite": (b'{"id": "b", "truth": {"lat": 1e999, "lon": 2}, "reply": ""}', "inf"),
+    "lat endless": (b'{"id": "b", "truth": {"lat": 1%s, "lon": 2}, "reply": ""}' % (b"0" * 400), "too large"),
+    "lat of 5000 digits": (b'{"id": "b", "truth": {"lat": 1%s, "lon": 2}, "reply": ""}' % (b"0" * 5000), "digits"),
+    "country number": (b'{"id": "b", "truth": {"lat": 1, "lon": 2, "country": 5}, "reply": ""}', "country must be"),
+    "no reply": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}}', "'reply' is missing"),
+    "reply number": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "reply": 5}', "reply must be a text"),
+    "answer list": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": [1]}', "answer must be an object"),
+    "half a point": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"lat": 1}}', "come together"),
+    "sure of 2": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"probability": 2}}', "probability"),
+    "newer answer": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"format": "x/9"}}', "x/9"),
+    "long value": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"lat": "%s"}}' % (b"x" * 99_999), "xxx"),
+    "ground truth list": (b'{"index": 1, "ground_truth": [1], "solution_str": ""}', "ground_truth must be an object"),
+    "no ground truth": (b'{"index": 1, "solution_str": ""}', "'ground_truth' is missing"),
+    "no index": (b'{"ground_truth": {"lat": 1, "lon": 2}, "solution_str": ""}', "'index' is missing"),
+    "solution null": (b'{"index": 1, "ground_truth": {"lat": 1, "lon": 2}, "solution_str": null}', "must be a text"),
+    "deep": (b"[" * 200_000, "not"),
+    "null bytes": (b"\x00\x00\x00", "not JSON"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_LINES)
+def test_a_bad_line_stops_the_reading_and_is_named(tmp_path: Path, kind: str) -> None:
+    line, reason = BAD_LINES[kind]
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(json.dumps(OWN).encode() + b"\n\n" + line + b"\n" + json.dumps(OWN).encode())
+    message = refused(path)
+    assert message.startswith(":3: ")
+    assert reason in message
+
+
+CSV_HEAD = "id,true_lat,true_lon,lat,lon"
+BAD_ROWS = {
+    "too many cells": (CSV_HEAD, "b,1,2,3,4,5", "more cells"),
+    "too few cells": (CSV_HEAD, "b,1,2", "fewer cells"),
+    "no id": (CSV_HEAD, ",1,2,3,4", "must not be empty"),
+    "no truth": (CSV_HEAD, "b,,2,3,4", "must not be empty"),
+    "half a point": (CSV_HEAD, "b,1,2,3,", "lat and lon come together"),
+    "a word": (CSV_HEAD, "b,1,2,north,4", "lat 'north' is not a number"),
+    "truth out of range": (CSV_HEAD, "b,91,2,3,4", "91"),
+    "truth NaN": (CSV_HEAD, "b,nan,2,3,4", "nan"),
+    "point out of range": (CSV_HEAD, "b,1,2,3,400", "400"),
+    "point infinite": (CSV_HEAD, "b,1,2,inf,4", "inf"),
+    "sure of 2": (f"{CSV_HEAD},probability", "b,1,2,3,4,2", "probability"),
+    "no radius": (f"{CSV_HEAD},radius_km", "b,1,2,3,4,0", "radius_km"),
+    "open quote": (f"{CSV_HEAD},reply", 'b,1,2,3,4,"never closed', "not CSV"),
+    "text after a quote": (CSV_HEAD, 'b,1,2,3,"4"x', "not CSV"),
+    "long word": (CSV_HEAD, f"b,1,2,{'x' * 99_999},4", "xxx"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_ROWS)
+def test_a_bad_row_stops_the_reading_and_is_named(tmp_path: Path, kind: str) -> None:
+    header, row, reason = BAD_ROWS[kind]
+    path = tmp_path / "answers.csv"
+    good = "a,1,2,3,4" + "," * (header.count(",") - 4)
+    path.write_text(f"{header}\n{good}\n{row}", encoding="utf-8")
+    message = refused(path)
+    assert message.startswith(":3: ")
+    assert reason in message
+
+
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        ("", "it names nothing"),
+        ("id,true_lat,true_lon", "it names id, true_lat, true_lon"),
+        ("id,true_lat,true_lon,lat", "either reply or lat, lon"),
+        ("name,lat,lon", "it names lat, lon, name"),
+        ('{"id": "a", "reply": "x"}', "it names"),
+        ("x" * 99_999, "it names xxx"),
+        ("id,true_lat,true_lon,lat,lon,lat", "'lat' more than once"),
+    ],
+)
+def test_a_wrong_header_says_what_is_wanted(tmp_path: Path, header: str, reason: str) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text(f"{header}\na,1,2,3,4\n")
+    assert reason in refused(path)
+
+
+def test_csv_that_is_not_utf8_names_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_bytes(CSV_HEAD.encode() + b"\na,1,2,3,4\n\xe9,1,2,3,4\n")
+    assert refused(path).startswith(":3: not UTF-8")
+
+
+@pytest.mark.parametrize("name", ["answers.txt", "answers", "answers.jsonl.gz", "answers.json"])
+def test_another_ending_is_refused(tmp_path: Path, name: str) -> None:
+    assert ".jsonl or .csv" in refused(jsonl(tmp_path, OWN, name=name))
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    assert "No such file" in refused(tmp_path / "missing.jsonl")
+    folder = tmp_path / "folder.csv"
+    folder.mkdir()
+    assert "directory" in refused(folder)
+    for path in (tmp_path / "missing.jsonl", folder):
+        with pytest.raises(BadInput, match=path.name):
+            score_file(path, parser="strict", distance="geodesic")
+
+
+def test_a_large_reply_is_read_and_an_endless_line_refused(tmp_path: Path) -> None:
+    (record,) = read(jsonl(tmp_path, own(reply="x" * 5_000_000)))
+    assert len(record.reply or "") == 5_000_000
+    for name in ("endless.jsonl", "endless.csv"):
+        path = tmp_path / name
+        with path.open("wb") as stream:
+            stream.write(b"" if name.endswith("l") else b"id,true_lat,true_lon,reply\n")
+            stream.write(b'"')
+            for _ in range(65):
+                stream.write(b"x" * 1024 * 1024)
+        assert "more than 64 MiB" in refused(path)
+
+
+def test_a_file_without_a_newline_at_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps(OWN))
+    assert len(read(path)) == 1
+
+
+def test_half_a_surrogate_pair_does_not_stop_the_reading(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text(r'{"id": "\ud83d", "truth": {"lat": 1, "lon": 2}, "reply": "\ud83d lat: 1.0, lon: 2.0"}')
+    (record,) = read(path)
+    assert record.read("lenient").point == LatLon(1, 2)
+
+
+@pytest.mark.slow
+def test_a_million_records_fit(tmp_path: Path) -> None:
+    n = 1_000_000
+    path = tmp_path / "million.jsonl"
+    with path.open("w", encoding="utf-8") as stream:
+        for number in range(n):
+            reply = rf"{{\"lat\": {number % 90}.25, \"lon\": {number % 180}.5, \"city\": \"A\", \"country\": \"B\"}}"
+            stream.write(
+                f'{{"id":"{number}","truth":{{"lat":{number % 90},"lon":{number % 180}}},"reply":"{reply}"}}\n'
+            )
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.perf_counter()
+    scored = score_file(path, parser="strict", distance="great-circle")
+    seconds = time.perf_counter() - start
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
+    sys.stdout.write(f"\n{n / seconds:,.0f} records/s, peak {peak_mb:,.0f} MB (before: {before / 1024:,.0f} MB)\n")
+    assert len(scored) == n
+    assert 0 < scored.distance_km.max() < 100
+    assert peak_mb < 1500
+    assert seconds < 600
