@@ -7,10 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.errors import BadInput
-from geosleuth.geo import THRESHOLDS_KM
+from geosleuth.geo import THRESHOLDS_KM, great_circle_km
 from geosleuth.score import Comparison, compare_paired, easy, score_or_zero
 
 from .scored import Scored
+
+# Truths of one image that are nearer than a metre differ by rounding alone.
+_SAME_PLACE_KM = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def align(files: Sequence[Scored]) -> tuple[tuple[str, ...], list[NDArray[np.int
 def _check_same_truths(files: Sequence[Scored], ids: tuple[str, ...], rows: list[NDArray[np.int64]]) -> None:
     lat, lon = files[0].truth_lat[rows[0]], files[0].truth_lon[rows[0]]
     for scored, chosen in zip(files[1:], rows[1:], strict=True):
-        differs = ~(np.isclose(scored.truth_lat[chosen], lat) & np.isclose(scored.truth_lon[chosen], lon))
+        differs = great_circle_km(scored.truth_lat[chosen], scored.truth_lon[chosen], lat, lon) > _SAME_PLACE_KM
         if differs.any():
             image = ids[int(np.flatnonzero(differs)[0])]
             raise BadInput(

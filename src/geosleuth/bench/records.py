@@ -196,7 +196,8 @@ def _read_csv(path: Path, stream: BinaryIO, progress: Callable[[int], None]) -> 
             except (TypeError, ValueError) as error:
                 raise BadInput(f"{path}:{rows.line_num}: not a record: {_reason(error)}") from error
     except csv.Error as error:
-        raise BadInput(f"{path}:{rows.line_num}: not CSV: {error}") from error
+        # The reader's own count: DictReader's still stands at the row before.
+        raise BadInput(f"{path}:{rows.reader.line_num}: not CSV: {_reason(error)}") from error
 
 
 def _from_row(row: dict[str | None, Any]) -> Record:

@@ -116,7 +116,7 @@ class _Columns:
 
     def add(self, record: Record, answer: Answer) -> None:
         row = len(self.ids)
-        self.ids.append(record.id)
+        self.ids.append(_printable(record.id))
         self.repeats.append(record.repeat)
         nowhere = float("nan")
         values = (
@@ -137,8 +137,16 @@ class _Columns:
         for name, column_of_level in self.levels.items():
             verdict: bool | None = getattr(result, name)
             column_of_level.append(NOT_GIVEN if verdict is None else int(verdict))
-        for name, text in (_geography(record.truth.country) | dict(record.fields)).items():
-            self.fields[name].put(row, text)
+        for name, text in (dict(record.fields) | _geography(record.truth.country)).items():
+            self.fields[_printable(name)].put(row, _printable(text))
+
+
+# A file's texts end up on a terminal: escape sequences in them must not.
+_CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "�")
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else text.translate(_CONTROLS)
 
 
 @dataclass(slots=True)

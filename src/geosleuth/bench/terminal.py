@@ -8,10 +8,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from geosleuth.geo import THRESHOLDS_KM
 from geosleuth.score import Accuracy, Flag, PublishedRow, Summary
 
 from .compare import PairReport, Tiers
-from .numbers import distance, p_value
+from .numbers import distance, p_value, threshold_name
 from .page.wording import headline_km
 from .published import beside
 from .report import FileReport
@@ -70,10 +71,8 @@ def _beside_table(reports: Sequence[FileReport], published: Sequence[PublishedRo
         title="Beside published rows, percent within … km", title_justify="left", box=SIMPLE_HEAD, pad_edge=False
     )
     table.add_column("answers", overflow="fold")
-    table.add_column("n", justify="right")
-    table.add_column("unlocated", justify="right")
-    for km in thresholds:
-        table.add_column(f"{km:g}", justify="right")
+    for heading in ("n", "unlocated", *(f"{km:g}" for km in thresholds)):
+        table.add_column(heading, justify="right", overflow="fold")
     for report in reports:
         shares = (f"{report.summary.within[km].percent.value:.2f}" for km in thresholds)
         table.add_row(f"{report.scored.label} (measured)", *_counts(report.summary), *shares, style="bold")
@@ -110,14 +109,22 @@ def _plain_count(n: int | None) -> str:
 
 def _slice_table(report: FileReport, field: str) -> RenderableType:
     chosen = [item for item in report.slices if item.field == field]
-    table = Table(title=f"{report.scored.label} by {field}", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(field, overflow="fold")
-    for name in ("n", "unlocated", *(f"{km:g} km" for km in report.summary.within), "median"):
-        table.add_column(name, justify="right")
+    thresholds = _few(report.summary.within)
+    title = f"{report.scored.label} by {field}, percent within … km"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column(field, overflow="fold", min_width=8)
+    for name in ("n", "unlocated", *(f"{km:g}" for km in thresholds), "median"):
+        table.add_column(name, justify="right", overflow="fold", no_wrap=True)
     for item in chosen:
-        shares = [f"{share.percent.value:.1f}" for share in item.summary.within.values()]
+        shares = [f"{item.summary.within[km].percent.value:.1f}" for km in thresholds]
         table.add_row(item.value, *_counts(item.summary), *shares, _median(item.summary))
     return Group("", table)
+
+
+def _few(thresholds: Iterable[float]) -> list[float]:
+    """Of the ten usual distances those with a name, which fit on 80 columns; all of those a user asked for."""
+    wanted = list(thresholds)
+    return [km for km in wanted if threshold_name(km)] if tuple(wanted) == THRESHOLDS_KM else wanted
 
 
 def _confidence_lines(report: FileReport) -> Iterable[str]:

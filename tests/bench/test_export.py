@@ -1,0 +1,181 @@
+"""Reports for machines: JSON without NaN, CSV that parses back, figures that equal the summary's."""
+
+import csv
+import io
+import json
+from math import isfinite
+from typing import Any, NoReturn
+
+import pytest
+
+from geosleuth.answer import Address, Answer
+from geosleuth.bench.compare import compare_files, tier_files
+from geosleuth.bench.export import pair_document, published_dict, records_csv, score_csv, score_document, tier_document
+from geosleuth.bench.records import Record
+from geosleuth.bench.report import FileReport, report_file
+from geosleuth.bench.scored import Scored, score_records
+from geosleuth.geo import LatLon
+from geosleuth.score import Truth, papers
+
+HOME = LatLon(10.0, 20.0)
+ODD = 'a, "quoted"\nand broken \u2028 line'
+
+
+def scored(label: str = "x", *, points: int = 8, without: int = 4) -> Scored:
+    """Some located answers with confidences, some without a point; ids and fields that need quoting."""
+    located = [
+        Record(
+            f"{ODD} {number}",
+            Truth(HOME, country="Chad"),
+            answer=Answer(LatLon(10.0, 20.0 + number), Address.of("Chad"), probability=number / 10, radius_km=200.0),
+            fields={"kind": ODD},
+        )
+        for number in range(points)
+    ]
+    lost = [Record(f"lost {number}", Truth(HOME), answer=Answer()) for number in range(without)]
+    return score_records([*located, *lost], label=label, parser="lenient", distance="geodesic")
+
+
+def through_json(document: object) -> Any:
+    def refuse(constant: str) -> NoReturn:
+        raise AssertionError(f"{constant} in a JSON document")
+
+    return json.loads(json.dumps(document, allow_nan=False), parse_constant=refuse)
+
+
+def rows_of(table: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(table, newline=""), strict=True))
+
+
+@pytest.fixture
+def report() -> FileReport:
+    return report_file(scored(), by=["kind", "country"])
+
+
+def test_json_figures_equal_the_summary(report: FileReport) -> None:
+    (file,) = through_json(score_document([report]))["files"]
+    summary = report.summary
+    assert (file["n"], file["located"], file["unlocated"]) == (12, 8, 4)
+    assert (file["file"], file["parser"], file["distance"]) == ("x", "lenient", "geodesic")
+    assert list(file["accuracy"]) == ["0.5", "1", "2", "3", "10", "25", "50", "200", "750", "2500"]
+    for km, share in summary.within.items():
+        found = file["accuracy"][f"{km:g}"]
+        assert (found["hits"], found["n"]) == (share.hits, share.n)
+        assert (found["percent"], found["low"], found["high"]) == (
+            share.percent.value,
+            share.percent.low,
+            share.percent.high,
+        )
+    assert file["median_km"]["value"] == summary.median_km.value
+    assert file["geoscore"]["value"] == summary.geoscore.value
+    assert file["levels"]["country"]["hits"] == summary.levels["country"].hits == 8
+
+
+def test_json_slices_hold_the_same_figures(report: FileReport) -> None:
+    (file,) = through_json(score_document([report]))["files"]
+    assert set(file["slices"]) == {"kind", "country"}
+    assert file["slices"]["kind"][ODD]["n"] == 8
+    for item in report.slices:
+        assert file["slices"][item.field][item.value]["accuracy"]["25"]["hits"] == item.summary.within[25.0].hits
+
+
+def test_json_confidence(report: FileReport) -> None:
+    (file,) = through_json(score_document([report]))["files"]
+    assert file["selective"]["with_confidence"] == 8
+    assert file["selective"]["points"][-1][0] == pytest.approx(8 / 12)
+    assert "1" not in file["selective"]["risk_at_coverage"]
+    assert set(file["selective"]["risk_at_coverage"]) == {"0.1", "0.2", "0.3", "0.4", "0.5", "0.6"}
+    assert file["calibration"]["n"] == 8
+
+
+@pytest.mark.parametrize(("points", "without"), [(2, 2), (0, 3), (1, 0), (0, 1), (2, 9)])
+def test_what_is_infinite_or_undefined_is_null(points: int, without: int) -> None:
+    report = report_file(scored(points=points, without=without), by=["kind"] if points else [])
+    (file,) = through_json(score_document([report]))["files"]
+    value = report.summary.median_km.value
+    assert file["median_km"]["value"] == (value if isfinite(value) else None)
+    assert without == 0 or file["median_km"]["value"] is None
+    assert (file["selective"] is None) == (points == 0)
+    for row in rows_of(score_csv([report])):
+        assert row["figure"] not in ("nan", "inf")
+
+
+def test_a_report_on_nothing_is_valid_json_and_csv() -> None:
+    report = report_file(scored(points=0, without=0))
+    (file,) = through_json(score_document([report]))["files"]
+    assert (file["n"], file["accuracy"]["25"]["percent"], file["geoscore"]["value"]) == (0, None, None)
+    assert {row["n"] for row in rows_of(score_csv([report]))} == {"0"}
+
+
+def test_long_risk_curves_are_thinned_to_their_ends(report: FileReport) -> None:
+    many = [Record(str(number), Truth(HOME), answer=Answer(HOME, probability=number / 2000)) for number in range(2001)]
+    long = report_file(score_records(many, label="x", parser="strict", distance="great-circle"))
+    assert report.selective is not None
+    (file,) = through_json(score_document([long]))["files"]
+    points = file["selective"]["points"]
+    assert len(points) == 500
+    assert (points[0][2], points[-1][0], points[-1][2]) == (1.0, 1.0, 0.0)
+
+
+def test_csv_parses_back_to_the_summary(report: FileReport) -> None:
+    rows = rows_of(score_csv([report]))
+    whole = {row["metric"]: row for row in rows if not row["field"]}
+    for km, share in report.summary.within.items():
+        row = whole[f"acc@{km:g}km"]
+        assert (float(row["figure"]), float(row["low"])) == (share.percent.value, share.percent.low)
+        assert (row["n"], row["unlocated"], row["file"]) == ("12", "4", "x")
+    assert float(whole["geoscore"]["figure"]) == report.summary.geoscore.value
+    assert float(whole["level_country"]["figure"]) == 100
+    assert {(row["field"], row["value"]) for row in rows} == {
+        ("", ""), ("kind", ODD), ("kind", "(unknown)"), ("country", "Chad"), ("country", "(unknown)"),
+    }  # fmt: skip
+
+
+def test_records_csv_has_a_row_per_record_and_empty_cells_for_nothing() -> None:
+    files = [scored("x"), scored("y", without=0)]
+    rows = rows_of(records_csv(files))
+    assert len(rows) == sum(len(file) for file in files)
+    assert [row["id"] for row in rows] == [name for file in files for name in file.ids]
+    for row, km in zip(rows, [*files[0].distance_km, *files[1].distance_km], strict=True):
+        assert (float(row["distance_km"]) == km) if isfinite(km) else (row["distance_km"] == row["lat"] == "")
+
+
+def test_comparison_document() -> None:
+    first, second = scored("one"), scored("two", points=6, without=0)
+    pair = compare_files(first, second)
+    document = through_json(pair_document(pair, moved=2))
+    assert (document["n"], document["only_in_first"], document["only_in_second"]) == (6, 6, 0)
+    assert document["accuracy"]["25"]["p"] == 1
+    assert document["moved_count"] == 0
+    lost = score_records(
+        [Record(name, Truth(HOME), answer=Answer()) for name in first.ids],
+        label="none",
+        parser="strict",
+        distance="geodesic",
+    )
+    document = through_json(pair_document(compare_files(first, lost), moved=3))
+    assert (len(document["moved"]), document["moved_count"]) == (3, 8)
+    assert all(item["second_km"] is None and item["gain"] < 0 for item in document["moved"])
+
+
+def test_comparison_of_one_image_has_no_interval_but_is_valid_json() -> None:
+    one = scored(points=1, without=0)
+    document = through_json(pair_document(compare_files(one, one), moved=5))
+    assert document["geoscore_difference"] == {"value": 0, "low": None, "high": None, "p": 1}
+
+
+def test_tier_document_names_every_image() -> None:
+    files = [scored(name) for name in ("one", "two", "three")]
+    document = through_json(tier_document(tier_files(files)))
+    assert document["n"] == document["easy"] + document["hard"] == 12 == len(document["tiers"])
+    assert document["tiers"][files[0].ids[0]] == "easy"
+    assert document["tiers"]["lost 0"] == "hard"
+
+
+def test_published_rows_are_valid_json_with_their_flags() -> None:
+    rows = [row for paper in papers() for row in paper.rows]
+    for row in rows:
+        found = through_json(published_dict(row))
+        assert found["values"] == dict(row.values)
+        assert len(found["flags"]) == len(row.flags)
+    assert any(row.flags for row in rows)

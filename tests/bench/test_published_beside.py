@@ -1,0 +1,62 @@
+"""Published rows beside ours: which are shown, and what is said about their images."""
+
+import pytest
+
+from geosleuth.answer import Answer
+from geosleuth.bench.published import beside, rows_for
+from geosleuth.bench.records import Record
+from geosleuth.bench.report import FileReport, report_file
+from geosleuth.bench.scored import score_records
+from geosleuth.errors import BadInput
+from geosleuth.geo import LatLon
+from geosleuth.score import PublishedRow, Truth
+
+
+def report(data_source: str | None, n: int) -> FileReport:
+    fields = {} if data_source is None else {"data_source": data_source}
+    records = [Record(str(number), Truth(LatLon(1, 2)), answer=Answer(), fields=fields) for number in range(n)]
+    return report_file(score_records(records, label="x", parser="strict", distance="great-circle"))
+
+
+def row(dataset: str, n: int | None) -> PublishedRow:
+    return next(found for found in rows_for(dataset) if found.n == n)
+
+
+def test_rows_are_those_with_accuracies_in_any_spelling() -> None:
+    rows = rows_for("geobench")
+    assert rows == rows_for("GeoBench")
+    assert {found.dataset for found in rows} == {"GeoBench"}
+    assert all(any(metric.startswith("acc@") for metric in found.values) for found in rows)
+
+
+@pytest.mark.parametrize("dataset", ["Atlantis", "", "MP16-Pro"])
+def test_a_set_without_accuracies_lists_those_there_are(dataset: str) -> None:
+    with pytest.raises(BadInput, match=r"GeoBench.*IMAGEO-2.*MAPBench") as caught:
+        rows_for(dataset)
+    assert "MP16-Pro," not in str(caught.value)
+
+
+def test_the_same_set_with_as_many_images() -> None:
+    words = beside(row("GeoBench", 934), [report("GeoBench", 934)])
+    assert "GeoBench" in words
+    assert "same" in words
+    assert "other" not in words
+
+
+def test_another_subset_of_the_same_set_says_so() -> None:
+    words = beside(row("GeoBench", 428), [report("GeoBench", 934)])
+    assert "another subset" in words
+    assert "428" in words
+
+
+@pytest.mark.parametrize("data_source", ["MAPBench_V1", "my own photos", None])
+def test_other_images_are_called_so_however_many_there_are(data_source: str | None) -> None:
+    words = beside(row("GeoBench", 428), [report(data_source, 428)])
+    assert "other images" in words
+    assert "GeoBench" in words
+
+
+def test_a_tier_of_a_set_is_part_of_it() -> None:
+    found = rows_for("MAPBench-hard")[0]
+    assert "other images" not in beside(found, [report("MAPBench_V1", 3)])
+    assert "another subset" in beside(found, [report("MAPBench_V1", 3)])

@@ -1,0 +1,165 @@
+"""What people read at a terminal: the right numbers, and nothing from a file taken for markup."""
+
+import re
+from collections.abc import Sequence
+from io import StringIO
+
+import pytest
+from rich.console import Console, RenderableType
+
+from geosleuth.answer import Address, Answer
+from geosleuth.bench.compare import compare_files, tier_files
+from geosleuth.bench.published import rows_for
+from geosleuth.bench.records import Record
+from geosleuth.bench.report import report_file
+from geosleuth.bench.scored import Scored, score_records
+from geosleuth.bench.terminal import pair_view, published_view, score_view, tier_view
+from geosleuth.geo import LatLon
+from geosleuth.score import Truth, papers
+
+HOME = LatLon(48.0, 2.0)
+
+
+def text_of(view: RenderableType, width: int = 200) -> str:
+    out = StringIO()
+    Console(file=out, width=width, markup=False, emoji=False, highlight=False).print(view)
+    # The narrow space between a number and its unit is a matter of looks.
+    return out.getvalue().replace("\N{NARROW NO-BREAK SPACE}", " ")
+
+
+def file(label: str, points: Sequence[LatLon | None], **answer: float) -> Scored:
+    records = [
+        Record(
+            f"image {number}",
+            Truth(HOME, country="France"),
+            answer=Answer(point, Address.of("France"), **answer),  # type: ignore[arg-type]  # floats only
+            fields={"kind": "[/b] :smile:", "data_source": "GeoBench"},
+        )
+        for number, point in enumerate(points)
+    ]
+    return score_records(records, label=label, parser="lenient", distance="great-circle")
+
+
+def line_with(text: str, start: str) -> str:
+    return next(line for line in text.splitlines() if line.strip().startswith(start))
+
+
+def test_figures_of_two_files_stand_side_by_side() -> None:
+    near, lost = file("near", [HOME, HOME, HOME, None]), file("lost", [None, None, None, LatLon(-48.0, -178.0)])
+    text = text_of(score_view([report_file(near), report_file(lost)]))
+    assert "near: 75.0 % of 4 images within 25 km" in text
+    assert "lost: 0.0 % of 4 images within 25 km" in text
+    assert re.search(r"unlocated +1 +3", text)
+    assert re.search(r"within 25 km, % +75\.00 \(30–95\) +0\.00 \(0–49\)", text)
+    assert re.search(r"country named right, % +100\.00", text)
+    assert re.search(r"mean GeoScore +3,750 +0\b", text)
+
+
+def test_unlocated_is_printed_beside_every_accuracy() -> None:
+    report = report_file(file("x", [HOME, None]), by=["continent"])
+    text = text_of(score_view([report], rows_for("GeoBench")))
+    assert "1 unlocated" in line_with(text, "x:")
+    assert text.count("unlocated") >= 4
+    assert re.search(r"Europe +2 +1 +50\.0", text)
+    assert re.search(r"x \(measured\) +2 +1 +50\.00", text)
+
+
+@pytest.mark.parametrize("width", [20, 80, 200])
+def test_hostile_names_are_printed_as_they_are(width: int) -> None:
+    hostile = file("[red]evil[/] :boom:", [HOME])
+    text = text_of(score_view([report_file(hostile, by=["kind"])]), width)
+    assert "[red]evil[/]" in text
+    assert "💥" not in text
+    assert "😄" not in text
+    assert width == 20 or ("[/b]" in text and ":smile:" in text)
+
+
+def test_slices_lose_no_digit_on_80_columns() -> None:
+    report = report_file(file("x", [HOME] * 1200 + [None] * 300), by=["continent", "kind", "data_source"])
+    text = text_of(score_view([report]), width=80)
+    assert re.search(r"Europe +1,500 +300 +80\.0 +80\.0 +80\.0 +80\.0 +80\.0 ", text)
+    assert "80…" not in text
+
+
+def test_slices_show_every_distance_that_was_asked_for() -> None:
+    report = report_file(file("x", [HOME]), by=["continent"], thresholds_km=(2.0, 3.0, 7.0))
+    text = text_of(score_view([report]))
+    assert re.search(r"continent +n +unlocated +2 +3 +7 +median", text)
+
+
+def test_notes_and_confidence_are_told() -> None:
+    report = report_file(file("x", [LatLon(0, 0), HOME, LatLon(60.0, 2.0)], probability=0.5, radius_km=100.0))
+    text = text_of(score_view([report]))
+    assert "note, x: 1 answer(s) say exactly 0, 0" in text
+    assert "100 % answered: 66.7 % wrong" in text
+    assert "expected calibration error 0.167 over 3 answers" in text
+
+
+def test_published_rows_stand_beside_ours_with_what_is_wrong_about_them() -> None:
+    rows = rows_for("GeoBench")
+    text = text_of(score_view([report_file(file("x", [HOME]))], rows))
+    assert "x (measured)" in text
+    for row in rows:
+        assert row.system in text
+    assert re.search(r"GPT-5 \*.* 33\.3 +46\.9 .*59\.64 +63\.17 +67\.13 +75\.05", text)
+    assert "another subset" in text
+    assert "Thinking with Map, table 4" in text
+
+
+def test_each_flag_is_told_once() -> None:
+    rows = rows_for("GeoBench")
+    text = text_of(score_view([report_file(file("x", [HOME]))], rows), width=5000)
+    for flag in {flag for row in rows for flag in row.flags}:
+        assert text.count(flag.text) == len({row.paper for row in rows if flag in row.flags})
+
+
+def test_all_published_rows_can_be_printed() -> None:
+    rows = [row for paper in papers() for row in paper.rows]
+    text = text_of(published_view(rows), width=400)
+    for source in {row.source for row in rows}:
+        assert source in text
+    assert "260756" in text.replace(",", "")
+    assert "e+" not in text
+
+
+def test_own_thresholds_that_no_paper_reports() -> None:
+    report = report_file(file("x", [HOME]), thresholds_km=(7.0,))
+    text = text_of(score_view([report], rows_for("GeoBench")))
+    assert "x: 100.0 % of 1 images within 7 km" in text
+
+
+def test_a_comparison_tells_the_winner_and_what_moved() -> None:
+    n = 30
+    before, after = file("before", [LatLon(40.0, 2.0)] * n), file("after", [HOME] * n)
+    text = text_of(pair_view(compare_files(before, after), moved=2))
+    assert "after against before, 30 images in both" in text
+    assert re.search(r"25 km +0\.00 +100\.00 +\+100\.00 +0 +30 +< ?0\.001 +< ?0\.001", text)
+    assert "30 images moved" in text
+    assert len(re.findall(r"^ *image \d+ ", text, re.MULTILINE)) == 2
+    assert "nan" not in text
+
+
+def test_a_comparison_of_one_image_prints_no_nan() -> None:
+    text = text_of(pair_view(compare_files(file("a", [HOME]), file("b", [None])), moved=10))
+    assert "mean GeoScore -5000" in text
+    assert "nan" not in text
+
+
+def test_images_that_are_in_one_file_only_are_mentioned() -> None:
+    text = text_of(pair_view(compare_files(file("a", [HOME] * 3), file("b", [HOME])), moved=0))
+    assert "2 images only in the first file, 0 only in the second" in text
+
+
+def test_tiers_in_one_sentence() -> None:
+    files = [file(name, [HOME, None]) for name in ("a", "b", "c")]
+    assert "1 easy, 1 hard of 2 images (easy: at least two of a, b, c within 10 km)" in text_of(
+        tier_view(tier_files(files))
+    )
+    assert "at least two thirds of a, b within" in text_of(tier_view(tier_files(files[:2])))
+
+
+def test_nothing_undefined_is_printed_as_a_number() -> None:
+    nothing = report_file(file("x", [None]))
+    text = text_of(score_view([nothing]))
+    assert "nan" not in text
+    assert "inf" not in text

