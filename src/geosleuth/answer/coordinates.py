@@ -7,39 +7,60 @@ from math import isfinite
 from geosleuth.geo import LatLon, is_valid
 
 # A number must stand free: "1e400", "3.4.5" and the tail of "195.0" are not readings of "1", "3.4" or "95.0".
-_NUMBER = r"(?<![\d.])[+\-−–]?(?:\d{1,3}(?:\.\d{1,20})?)(?![\d]|\.\d|[eE][+-]?\d)"
-_DEGREES = r"\s*(?:°|º|˚|deg(?:rees?)?\b\.?)"
-_MINUTES = r"\s*(?:'|’|′|ʹ|min\b)"
-_SECONDS = r"\s*(?:\"|”|″|ʺ|''|’’|′′|sec\b)"
+_FREE = r"(?![\d]|[.,]\d|[eE][+-]?\d)"
+_SIGN = r"(?<![\d.])[+\-−–]?"
+# A decimal comma counts where a label or a hemisphere letter says that this is a coordinate: "2,3522° E".
+_NUMBER = rf"{_SIGN}\d{{1,3}}(?:\.\d{{1,20}}|,\d{{2,20}})?{_FREE}"
+_DEGREES = r"\s*(?:°|º|˚|deg(?:rees?)?\b\.?|度)"
+_MINUTES = r"\s*(?:'|’|′|ʹ|min\b|分)"
+_SECONDS = r"\s*(?:\"|”|″|ʺ|''|’’|′′|sec\b|秒)"
 _SUB = r"\d{1,2}(?:\.\d{1,12})?"
 _ANGLE = rf"{_NUMBER}(?:{_DEGREES}(?:\s*{_SUB}{_MINUTES}(?:\s*{_SUB}{_SECONDS})?)?)?"
+_GIVE_OR_TAKE = rf"(?:\s*(?:±|\+/-)\s*\d+(?:\.\d+)?(?:{_DEGREES})?)?"
 _ABOUT = r"(?:(?:is|at|of|about|around|roughly|approx(?:\.|imately)?|circa|ca\.|~|≈|≅|≃|=|:|：|\*|\"|'|`|\(|\s){0,12})"
-_HEMISPHERE_LAT = r"(?:N(?:orth)?|S(?:outh)?)\b"
-_HEMISPHERE_LON = r"(?:E(?:ast)?|W(?:est)?)\b"
+_NORTH_SOUTH = r"(?:N(?:orth)?|S(?:outh)?)\b"
+_EAST_WEST = r"(?:E(?:ast)?|W(?:est)?)\b"
 _BETWEEN = r"(?:[\s,;/|)\"'*`}]|and\b|latitude\b|longitude\b|lat\b\.?|lon\b\.?){0,12}"
+_APART = r"[^\d+\-−–]{0,40}?"
 
-_LABELLED = re.compile(
-    rf"\b(?P<lat_label>lat(?:itude)?)\b\.?{_ABOUT}(?P<lat>{_ANGLE})\s*(?P<lat_letter>{_HEMISPHERE_LAT})?"
-    rf"[^\d+\-−–]{{0,40}}?\b(?:long?(?:itude)?|lng)\b\.?{_ABOUT}(?P<lon>{_ANGLE})\s*(?P<lon_letter>{_HEMISPHERE_LON})?",
-    re.IGNORECASE,
+_LAT = (
+    rf"\blat(?:itude)?\b\.?{_ABOUT}(?P<lat_letter_before>{_NORTH_SOUTH}\s*)?"
+    rf"(?P<lat>{_ANGLE})\s*(?P<lat_letter>{_NORTH_SOUTH})?{_GIVE_OR_TAKE}"
 )
+_LON = (
+    rf"\b(?:long?(?:itude)?|lng)\b\.?{_ABOUT}(?P<lon_letter_before>{_EAST_WEST}\s*)?"
+    rf"(?P<lon>{_ANGLE})\s*(?P<lon_letter>{_EAST_WEST})?{_GIVE_OR_TAKE}"
+)
+_LABELLED = re.compile(_LAT + _APART + _LON, re.IGNORECASE)
+_LABELLED_LON_FIRST = re.compile(_LON + _APART + _LAT, re.IGNORECASE)
 _LETTERED_AFTER = re.compile(
-    rf"(?P<lat>{_ANGLE})\s*(?P<lat_letter>{_HEMISPHERE_LAT}){_BETWEEN}(?P<lon>{_ANGLE})\s*(?P<lon_letter>{_HEMISPHERE_LON})",
+    rf"(?P<lat>{_ANGLE})\s*(?P<lat_letter>{_NORTH_SOUTH}){_BETWEEN}(?P<lon>{_ANGLE})\s*(?P<lon_letter>{_EAST_WEST})",
     re.IGNORECASE,
 )
 _LETTERED_BEFORE = re.compile(
     rf"\b(?P<lat_letter>[NS])\s?(?P<lat>{_ANGLE}){_BETWEEN}(?P<lon_letter>[EW])\s?(?P<lon>{_ANGLE})"
 )
-# House numbers come in pairs too ("Location: 12, 14 Rue Grimaldi"): a pair needs decimals to be coordinates.
-_DECIMAL = r"(?<![\d.])[+\-−–]?\d{1,3}\.\d{1,20}(?![\d]|\.\d|[eE][+-]?\d)"
+_CHINESE = re.compile(
+    rf"(?P<lat_letter>[北南])纬\s*(?P<lat>{_ANGLE})[\s,，;；]*(?P<lon_letter>[东西])经\s*(?P<lon>{_ANGLE})"
+)
+_COMMA = rf"(?:{_DEGREES})?\s*[,;/]\s*"
+# House numbers and prices come in pairs too ("Location: 12, 14 Rue Grimaldi"): only decimals can be coordinates, more
+# of them the less the words around say so. One after "coordinates", three after "location" or in brackets, else four.
+_DECIMAL = rf"{_SIGN}\d{{1,3}}\.\d{{1,20}}(?![\d]|\.\d|[eE][+-]?\d)"
+_FINE = rf"{_SIGN}\d{{1,3}}\.\d{{3,20}}(?![\d]|\.\d|[eE][+-]?\d)"
+_FINER = rf"{_SIGN}\d{{1,3}}\.\d{{4,20}}(?![\d]|\.\d|[eE][+-]?\d)"
 _NAMED_PAIR = re.compile(
-    rf"\b(?:coordinates?|coords?|gps|lat(?:itude)?\s*[,/&]\s*(?:long?(?:itude)?|lng)|position|location)\b{_ABOUT}"
-    rf"[(\[]?\s*(?P<lat>{_DECIMAL})(?:{_DEGREES})?(?:\s*[,;/]\s*|\s+)(?P<lon>{_DECIMAL})(?:{_DEGREES})?",
+    rf"\b(?:coordinates?|coords?|gps|lat(?:itude)?\s*[,/&]\s*(?:long?(?:itude)?|lng))\b{_ABOUT}"
+    rf"[(\[]?\s*(?P<lat>{_DECIMAL})(?:{_COMMA}|\s+)(?P<lon>{_DECIMAL})",
     re.IGNORECASE,
 )
-# Without any label only figures precise enough to be nothing else count: three decimals in both.
-_FINE = r"(?<![\d.])[+\-−–]?\d{1,3}\.\d{3,20}(?![\d]|\.\d|[eE][+-]?\d)"
-_BARE_PAIR = re.compile(rf"(?P<lat>{_FINE})\s*[,;/]\s*(?P<lon>{_FINE})")
+_PLACED_PAIR = re.compile(
+    rf"(?:\b(?:position|location)\b{_ABOUT}|[(\[]\s*)(?P<lat>{_FINE}){_COMMA}(?P<lon>{_FINE})", re.IGNORECASE
+)
+_BARE_PAIR = re.compile(rf"(?P<lat>{_FINER}){_COMMA}(?P<lon>{_FINER})")
+_PATTERNS = (
+    _LABELLED, _LABELLED_LON_FIRST, _LETTERED_AFTER, _LETTERED_BEFORE, _CHINESE, _NAMED_PAIR, _PLACED_PAIR, _BARE_PAIR,
+)  # fmt: skip
 
 _ONE_ANGLE = re.compile(
     rf"\s*(?P<before>[NSEW])?\s*(?P<angle>{_ANGLE})\s*(?P<after>N(?:orth)?|S(?:outh)?|E(?:ast)?|W(?:est)?)?\s*",
@@ -60,13 +81,13 @@ class FoundPoint:
 def find_points(text: str) -> list[FoundPoint]:
     """All readable coordinate pairs of a text, in order, overlapping readings settled for the most explicit one."""
     found: list[FoundPoint] = []
-    for pattern in (_LABELLED, _LETTERED_AFTER, _LETTERED_BEFORE, _NAMED_PAIR, _BARE_PAIR):
+    for pattern in _PATTERNS:
         for match in pattern.finditer(text):
             if any(match.start() < other.end and other.start < match.end() for other in found):
                 continue
             groups = match.groupdict()
-            lat = _signed(groups["lat"], groups.get("lat_letter"))
-            lon = _signed(groups["lon"], groups.get("lon_letter"))
+            lat = _signed(groups["lat"], groups.get("lat_letter") or groups.get("lat_letter_before"))
+            lon = _signed(groups["lon"], groups.get("lon_letter") or groups.get("lon_letter_before"))
             if (point := to_point(lat, lon)) is not None:
                 found.append(FoundPoint(point, match.start(), match.end()))
     return sorted(found, key=lambda item: item.start)
@@ -94,13 +115,13 @@ def _is_number(value: object) -> bool:
 
 def _signed(angle: str, letter: str | None) -> float | None:
     """Degrees of an angle text; a sign and a letter that contradict each other are no reading."""
-    parts = _PARTS.findall(angle)
+    parts = _PARTS.findall(angle.replace(",", "."))
     negative = parts[0][0] in "-−–"
     numbers = [float(part.lstrip("+-−–")) for part in parts]
     if any(part >= 60 for part in numbers[1:]):
         return None
     degrees = sum(number / unit for number, unit in zip(numbers, (1.0, 60.0, 3600.0), strict=False))
     letter = (letter or "").upper()[:1]
-    if negative and letter in ("N", "E"):
+    if negative and letter and letter in "NE北东":
         return None
-    return -degrees if negative or letter in ("S", "W") else degrees
+    return -degrees if negative or (letter and letter in "SW南西") else degrees

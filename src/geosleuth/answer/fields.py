@@ -29,6 +29,7 @@ _RADIUS_KEYS = ("radiuskm", "radius", "errorkm", "uncertaintykm")
 _EXPLANATION_KEYS = ("explanation", "reasoning", "reason", "rationale", "evidence")
 _INSIDE_KEYS = ("answer", "finalanswer", "result", "prediction", "finallocation", "bestguess", "chainofthought")
 _NOTHING = {"", "null", "none", "n/a", "na", "unknown", "undetermined", "not sure", "-", "?"}
+_LENGTH = re.compile(r"\s*(\d{1,6}(?:\.\d+)?)\s*(km|kilomet(?:er|re)s?|m|met(?:er|re)s?)?\s*", re.IGNORECASE)
 _PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d+)?)\s*(%|percent)?\s*", re.IGNORECASE)
 
 
@@ -46,6 +47,17 @@ def answer_from_fields(data: Mapping[str, JsonValue]) -> Answer:
         radius_km=_positive(_first(fields, _RADIUS_KEYS)),
         explanation=_text(_first(fields, _EXPLANATION_KEYS)),
     )
+
+
+def speaks_of_coordinates(data: Mapping[str, JsonValue]) -> bool:
+    """Whether the object gives coordinates or takes them back; a blank form ("lat": "<latitude>") does neither."""
+    fields = _flatten(data)
+    pairs = ((lat, lon) for lat in _LAT_KEYS for lon in _LON_KEYS if lat in fields and lon in fields)
+    return any(_says(fields[lat]) and _says(fields[lon]) for lat, lon in pairs)
+
+
+def _says(value: JsonValue) -> bool:
+    return value is None or _degrees(value) is not None or (isinstance(value, str) and clean_name(value) is None)
 
 
 def address_from_semicolons(text: str) -> Address | None:
@@ -71,10 +83,11 @@ def probability(value: JsonValue) -> float | None:
         if match is None:
             return None
         number = float(match[1])
-        return _unit(number / 100 if match[2] or number > 1 else number)
+        return _unit(number / 100 if match[2] or number >= 2 else number)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return _unit(value / 100 if value > 1 else value)
+    # Above 1 it is percent; a fraction of a percent above 1, such as 1.5, is nobody's way to say either.
+    return _unit(value / 100 if value >= 2 else value)
 
 
 def _unit(number: float) -> float | None:
@@ -158,7 +171,14 @@ def _text(value: JsonValue) -> str | None:
 
 
 def _positive(value: JsonValue) -> float | None:
+    """A length in km; a text may say metres."""
+    factor = 1.0
+    if isinstance(value, str):
+        match = _LENGTH.fullmatch(value[:40])
+        if match is None:
+            return None
+        value, factor = float(match[1]), 0.001 if (match[2] or "km").casefold().startswith("m") else 1.0
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    number = float(value) if abs(value) < 1e6 else 0.0
+    number = factor * float(value) if abs(value) < 1e6 else 0.0
     return number if number > 0 else None

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from geosleuth.errors import BadInput
 
 from .coordinates import to_point
-from .fields import answer_from_fields
+from .fields import answer_from_fields, speaks_of_coordinates
 from .loose_json import find_objects
 from .model import Address, Answer
 from .prose import answer_from_prose, with_names_from
@@ -22,14 +22,22 @@ ParserName = Literal["strict", "lenient"]
 
 # Some 50,000 tokens. Of a longer reply the end is read, where answers stand.
 MAX_CHARACTERS = 200_000
+_BARE_ANSWER = 60
 _STRICT_KEYS = ("lat", "lon", "city", "country")
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _ANSWER_TAG = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL | re.IGNORECASE)
 _OBJECT_START = re.compile(r"\{\s*(?:\}|\"(?:[^\"\\]|\\.)*+\"\s*:)", re.DOTALL)
 _DECODER = json.JSONDecoder()
 
 
 def parse(text: str, parser: ParserName = "lenient") -> Answer:
-    """Read a reply with the named parser."""
+    """Read a reply with the named parser.
+
+    Raises:
+        ValueError: there is no such parser.
+    """
+    if parser not in PARSERS:
+        raise ValueError(f"there is no parser {parser!r}; there are {', '.join(PARSERS)}")
     return PARSERS[parser](text)
 
 
@@ -68,23 +76,26 @@ def _strict_objects(text: str) -> Iterator[dict[str, Any]]:
 def parse_lenient(text: str) -> Answer:
     """What a person could read out of a reply.
 
-    In this order: the whole text as one JSON value; what stands in the last ``<answer>`` tag; the whole text. In each,
-    the last complete object with a readable point wins; then coordinates and names in prose. Only the last
-    ``MAX_CHARACTERS`` of a reply are looked at.
+    Thoughts in ``<think>`` are not the answer, and what stands in the last ``<answer>`` tag is, whatever was said
+    before. There, the last complete object that speaks of coordinates decides, also where it takes them back (null)
+    or has them out of range; without such an object, the last coordinates in prose. Only the last ``MAX_CHARACTERS``
+    of a reply are looked at.
     """
     text = text[-MAX_CHARACTERS:]
     if (whole := _decode_whole(text)) is not None:
         answer = _from_object(whole)
         if answer.located or answer.address:
             return answer
-    best = Answer()
-    tagged = _ANSWER_TAG.findall(text)
-    for part in (*tagged[-1:], text):
-        answer = _read(part)
-        if answer.located:
-            return answer
-        best = best if best.address else answer
-    return best
+    spoken = _THOUGHTS.sub(" ", text)
+    text = spoken if spoken.strip() else text
+    tagged = [part for part in _ANSWER_TAG.findall(text) if part.replace("<answer>", "").strip()]
+    if not tagged:
+        return _read(text)
+    final = _read(tagged[-1])
+    if final.located or len(tagged[-1]) > _BARE_ANSWER:
+        return final
+    # A tag says that this is the answer; two numbers alone in it are its coordinates.
+    return with_names_from(answer_from_prose(f"coordinates: {tagged[-1]}"), final)
 
 
 PARSERS: Mapping[ParserName, Callable[[str], Answer]] = {"strict": parse_strict, "lenient": parse_lenient}
@@ -99,13 +110,13 @@ def _decode_whole(text: str) -> dict[str, Any] | None:
 
 
 def _read(text: str) -> Answer:
-    """The last complete object with a point, else prose outside the objects, else names alone."""
+    """The last object that speaks of coordinates, else prose outside the objects, else names alone."""
     objects = list(find_objects(text))
     named = Answer()
     # Exact objects come last: a stray brace before one may have misled the forgiving reader.
     for value in (*(found.value for found in reversed(objects)), *reversed(list(_strict_objects(text)))):
         answer = _from_object(value)
-        if answer.located:
+        if answer.located or speaks_of_coordinates(value):
             return answer
         named = named if named.address else answer
     outside = _blank(text, [(found.start, found.end) for found in objects])

