@@ -47,6 +47,10 @@ test-all: check
 
 bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/distance.py --check
+	$(DEV)/bin/python benchmarks/reverse.py --check
+	$(DEV)/bin/python benchmarks/geocode.py --check
+	$(DEV)/bin/python benchmarks/regions.py --check
+	$(DEV)/bin/python benchmarks/maps.py --check
 
 format: $(DEV)/ready
 	$(DEV)/bin/ruff format

@@ -76,7 +76,7 @@ HASTY: Spread = [(0.3, 0.20), (5.0, 0.20), (40.0, 0.10), (900.0, 0.30), (7000.0,
 def main() -> None:
     """Write both files."""
     OUT.mkdir(parents=True, exist_ok=True)
-    rng = random.Random(7)  # noqa: S311  -- made-up data, not a secret
+    rng = random.Random(7)
     for name, spread in (("careful", CAREFUL), ("hasty", HASTY)):
         records = [_record(name, number, place, spread, rng) for number, place in enumerate(PLACES, 1)]
         lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,14 @@ ROOT = Path(__file__).resolve().parent.parent
 # Wall-clock deadlines per example fail on busy machines and prove nothing; tests that are about time measure it.
 settings.register_profile("house", deadline=None)
 settings.load_profile("house")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing a test builds or adds ends up in the folders of whoever runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GEOSLEUTH_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 @pytest.fixture(scope="session")

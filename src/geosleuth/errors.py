@@ -6,6 +6,8 @@ A failure belongs to whoever can do something about it:
     ├── UserError          the person at the keyboard can mend it: one line, what is wrong and what to do; exit code 2
     │   ├── BadInput       a file, an option or a record that can't be read as what it claims to be
     │   └── MissingExtra   an optional part is not installed; the message is the install command
+    ├── ServiceFault       an online service failed or answered nonsense; names the host, says whether to try again
+    │   └── Offline        the host can't be reached at all: no network, no such name, nobody listens there
     └── DataFault          something shipped with the package is broken; a bug of ours, exit code 1
 
 What is *not* an error: a reply without coordinates. Parsers return an answer with no point, and scorers count it
@@ -41,6 +43,29 @@ class MissingExtra(UserError):
         super().__init__(f"this needs {module}, which is not installed; run: {install_command(extra)}")
         self.module = module
         self.extra = extra
+
+
+class ServiceFault(GeosleuthError):
+    """An online service failed or answered something unusable; the message names the host and what was wrong.
+
+    ``retryable`` says whether the same request may well succeed later: the service was busy, slow or broken, and did
+    not refuse the request itself.
+    """
+
+    def __init__(self, host: str, trouble: str, *, retryable: bool = False) -> None:
+        """Name the host and what went wrong there, in words that go after "host: "."""
+        super().__init__(f"{host}: {trouble}")
+        self.host = host
+        self.trouble = trouble
+        self.retryable = retryable
+
+
+class Offline(ServiceFault):
+    """The host can't be reached at all; what lies on this machine still answers."""
+
+    def __init__(self, host: str, trouble: str) -> None:
+        """Name the host and why it can't be reached."""
+        super().__init__(host, trouble, retryable=True)
 
 
 class DataFault(GeosleuthError):

@@ -2,15 +2,16 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from geosleuth.errors import BadInput
 
 
-def write_text_atomically(path: Path, text: str) -> None:
-    r"""Write a text file whole or not at all: into a neighbour first, then renamed over the target.
-
-    What UTF-8 can't hold (half a surrogate pair, from a reply cut in two) is written as an escape such as ``\ud83d``.
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary neighbour to fill; it takes the path's place when the block ends well, and vanishes otherwise.
 
     Raises:
         BadInput: the folder is missing or can't be written to, or something other than a file is in the way.
@@ -19,12 +20,10 @@ def write_text_atomically(path: Path, text: str) -> None:
         if path.exists() and not path.is_file():
             raise BadInput(f"{path}: can't be written: it is not a plain file")
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        os.close(handle)
         neighbour = Path(name)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
+            yield neighbour
             neighbour.chmod(_usual_mode(path))
             neighbour.replace(path)
         except BaseException:
@@ -32,6 +31,29 @@ def write_text_atomically(path: Path, text: str) -> None:
             raise
     except OSError as error:
         raise BadInput(f"{path}: can't be written: {error.strerror or error}") from error
+
+
+def write_bytes_atomically(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        BadInput: it can't be written there.
+    """
+    with replacing(path) as neighbour, neighbour.open("wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def write_text_atomically(path: Path, text: str) -> None:
+    r"""Write a UTF-8 text file whole or not at all.
+
+    What UTF-8 can't hold (half a surrogate pair, from a reply cut in two) is written as an escape such as ``\ud83d``.
+
+    Raises:
+        BadInput: it can't be written there.
+    """
+    write_bytes_atomically(path, text.encode("utf-8", "backslashreplace"))
 
 
 def _usual_mode(path: Path) -> int:

@@ -11,16 +11,18 @@ from typing import Annotated
 import typer
 
 from geosleuth import __version__
+from geosleuth.app.atlas import atlas
 from geosleuth.app.bench import bench
 from geosleuth.errors import GeosleuthError
 
 app = typer.Typer(
-    help="Photo in, place out, with evidence. This version holds the ruler that answers are measured with.",
+    help="Photo in, place out, with evidence. This version holds the offline atlas and the ruler for answers.",
     epilog="Start with: geosleuth bench score --help",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(atlas, name="atlas")
 app.add_typer(bench, name="bench")
 
 

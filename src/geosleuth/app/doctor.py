@@ -16,6 +16,8 @@ EXTRAS = {
     "serve": "the HTTP API and the MCP server",
     "train": "train policies",
     "cluster": "run benchmarks on many machines",
+    "zim": "search Wikipedia or Wikivoyage in Kiwix files",
+    "overture": "add Overture Maps places to the atlas",
     "dev": "develop geosleuth itself",
 }
 

@@ -1,0 +1,20 @@
+"""The offline world: places, borders, features, facts, documents and maps, and online twins behind one protocol."""
+
+from .model import Colocation, Document, Hit, Marker, MatchKind, Picture, Place, Reverse
+from .offline import OfflineAtlas, regions_dir
+from .protocol import Atlas, NotOffered
+
+__all__ = [
+    "Atlas",
+    "Colocation",
+    "Document",
+    "Hit",
+    "Marker",
+    "MatchKind",
+    "NotOffered",
+    "OfflineAtlas",
+    "Picture",
+    "Place",
+    "Reverse",
+    "regions_dir",
+]

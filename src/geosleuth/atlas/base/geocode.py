@@ -1,0 +1,262 @@
+"""Asking the base atlas: places by name, by beginning, and around a point."""
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from math import log10, pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geosleuth.atlas.model import Hit, MatchKind, Place
+from geosleuth.atlas.search import NameIndex, exact_key
+from geosleuth.atlas.search.index import ATTRIBUTE, MAIN
+from geosleuth.geo import Disc, Extent, LatLon, distances_km
+from geosleuth.names import country_code, country_name
+
+from .build import CITY, COUNTRY, LANDMARK, REGION
+from .query import Reading, readings
+
+SOURCE = "GeoNames"
+_KINDS = {CITY: "city", REGION: "region", COUNTRY: "country"}
+_COLUMNS = "id, ref, name, kind, country, region, lat_e5, lon_e5, population"
+_ALIAS_PENALTY, _CODE_PENALTY, _REGION_BONUS = 0.09, 0.15, 0.1
+
+
+class BasePlaces:
+    """The places of one open base atlas; one per connection."""
+
+    def __init__(self, conn: sqlite3.Connection) -> None:
+        """Take an open, read-only connection."""
+        self._conn = conn
+        self._names = NameIndex(conn)
+
+    def geocode(
+        self,
+        text: str,
+        *,
+        limit: int = 5,
+        within: Extent | None = None,
+        country: str | None = None,
+        guesses: int = 2,
+    ) -> list[Hit]:
+        """Places that the text may mean, best first: "Paris", "Paris, Texas", "Springfield, Illinois, USA".
+
+        Exact names come first; only where there is none are misspellings considered, in that many readings of the text.
+        """
+        found: dict[int, Hit] = {}
+        options = readings(text, country)
+        for reading in options:
+            for owner, hit in self._exact(reading).items():
+                if (known := found.get(owner)) is None or hit.score > known.score:
+                    found[owner] = hit
+        hits = _sorted(found.values(), within)
+        if not hits:
+            hits = _sorted((hit for reading in options[:guesses] for hit in self._fuzzy(reading, limit)), within)
+        return hits[:limit]
+
+    def suggest(self, prefix: str, *, limit: int = 10) -> list[Hit]:
+        """Names that begin so, the most populous places first."""
+        key = exact_key(prefix)
+        if not key:
+            return []
+        rows = self._conn.execute(
+            f"SELECT {_COLUMNS}, MIN(role), MIN(key) FROM alias JOIN place ON place.id = owner "  # noqa: S608
+            "WHERE key >= ? AND key < ? AND role < ? GROUP BY owner "
+            "ORDER BY population * (CASE MIN(role) WHEN 0 THEN 20 ELSE 1 END) DESC LIMIT ?",
+            (key, key + "\U0010ffff", ATTRIBUTE, limit),
+        )
+        return [
+            Hit(self._place(row[:9]), _prominence(row[8]), "exact" if row[9] == MAIN else "alias", row[10])
+            for row in rows
+        ]
+
+    def place(self, place_id: str) -> Place | None:
+        """A place by its id."""
+        ref: str | int = place_id
+        if place_id.startswith("geonames:") and place_id[9:].isdigit():
+            ref = int(place_id[9:])
+        row = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE ref = ?", (ref,)).fetchone()  # noqa: S608
+        return None if row is None else self._place(row)
+
+    def around(self, point: LatLon, *, country: str | None, limit: int = 5) -> list[Hit]:
+        """Settlements that the point belongs to: distance against the place's own size decides, not distance alone.
+
+        Only places of the given country count, where one is given: polygons know better than points.
+        """
+        cities = self._cities
+        reach_deg = 1.5
+        while True:
+            first, last = np.searchsorted(cities.lat, [point.lat - reach_deg, point.lat + reach_deg])
+            near = np.arange(first, last)
+            if country is not None:
+                near = near[cities.country[near] == country.encode("ascii", "replace")]
+            gap = np.abs(cities.lon[near] - point.lon)
+            width = reach_deg / max(0.02, float(np.cos(np.radians(point.lat))))
+            near = near[np.minimum(gap, 360 - gap) <= width]
+            if len(near) or reach_deg >= 180:
+                break
+            reach_deg *= 4
+        if not len(near):
+            return []
+        km = distances_km(point.lat, point.lon, cities.lat[near], cities.lon[near])
+        order = np.argsort(km / radius_km(cities.population[near]))[:limit]
+        rows = (self._row(int(cities.id[near[index]])) for index in order)
+        return [
+            Hit(self._place(row), float(1 / (1 + km[index])), "near", str(row[2]), float(km[index]))
+            for row, index in zip(rows, order, strict=True)
+        ]
+
+    def labels(self, south: float, west: float, north: float, east: float, limit: int) -> list[Place]:
+        """The most populous cities inside a box, for maps."""
+        cities = self._cities
+        first, last = np.searchsorted(cities.lat, [south, north])
+        near = np.arange(first, last)
+        lon = cities.lon[near]
+        near = near[(lon >= west) & (lon <= east) if west <= east else (lon >= west) | (lon <= east)]
+        chosen = near[np.argsort(-cities.population[near], kind="stable")[:limit]]
+        return [self._place(self._row(int(number))) for number in cities.id[chosen]]
+
+    def _exact(self, reading: Reading) -> dict[int, Hit]:
+        rows = self._conn.execute(
+            f"SELECT {_COLUMNS}, role FROM alias JOIN place ON place.id = owner WHERE key = ? "  # noqa: S608
+            "ORDER BY population DESC LIMIT 400",
+            (reading.key,),
+        ).fetchall()
+        if "," not in reading.name and (code := country_code(reading.name)) in self._countries:
+            # Countries have names in every language; the table of names knows more than GeoNames' list of places.
+            rows.append((*self._countries[code], MAIN))
+        hits = {}
+        for *row, role in rows:
+            score = self._fit(row, reading)
+            if score > 0:
+                score -= _ALIAS_PENALTY * (role != MAIN) + _CODE_PENALTY * (role == ATTRIBUTE)
+                match: MatchKind = "exact" if role == MAIN else "alias"
+                hits[row[0]] = Hit(self._place(row), min(1.0, max(0.01, score)), match, reading.name)
+        return hits
+
+    def _fuzzy(self, reading: Reading, limit: int) -> list[Hit]:
+        among = None if reading.country is None else self._owners_in(reading.country)
+        hits = []
+        for found in self._names.search(reading.name, limit=5 * limit, among=among, boost=self._boost):
+            row = self._row(found.owner)
+            fit = self._fit(row, reading)
+            if fit > 0:
+                # How alike it is decides; how prominent the place is breaks near-ties.
+                score = 0.78 * found.score + 0.17 * fit
+                hits.append(Hit(self._place(row), min(0.95, score), "fuzzy", found.text))
+        return hits
+
+    def _fit(self, row: Sequence[object], reading: Reading) -> float:
+        """How well a place fits what the text says beside its name; 0 where it contradicts."""
+        kind, country, region, people = row[3], str(row[4]), str(row[5]), int(str(row[8]))
+        if reading.country is not None and country != reading.country:
+            return 0.0
+        # A bare "New York" or "São Paulo" is the city rather than the region around it.
+        score = 0.6 + 0.3 * _prominence(people) + {COUNTRY: 0.04, REGION: -0.16}.get(int(str(kind)), 0.0)
+        if reading.parents:
+            if kind == COUNTRY or (kind == REGION and reading.country is None):
+                return 0.0
+            wanted = self._region_codes(reading.parents)
+            score += _REGION_BONUS if f"{country}.{region}" in wanted else -_REGION_BONUS
+        return score
+
+    def _region_codes(self, parents: tuple[str, ...]) -> set[str]:
+        """Codes of the regions that go by any of these names, or hold a place that does ("Brooklyn, New York")."""
+        codes: set[str] = set()
+        for parent in parents:
+            rows = self._conn.execute(
+                "SELECT country || '.' || region FROM alias JOIN place ON place.id = owner WHERE key = ? "
+                "AND (kind = ? OR population > 20000)",
+                (parent, REGION),
+            )
+            codes.update(code for (code,) in rows)
+        return codes
+
+    def _row(self, number: int) -> tuple[object, ...]:
+        row: tuple[object, ...] = self._conn.execute(
+            f"SELECT {_COLUMNS} FROM place WHERE id = ?",  # noqa: S608
+            (number,),
+        ).fetchone()
+        return row
+
+    def _place(self, row: Sequence[object]) -> Place:
+        _, ref, name, kind, country, region, lat_e5, lon_e5, people = row
+        point = LatLon(int(str(lat_e5)) / 1e5, int(str(lon_e5)) / 1e5)
+        population = int(str(people))
+        region_name = self._regions.get(f"{country}.{region}") if region else None
+        parts = (str(name), region_name if kind != REGION else None, country_name(str(country)) if country else None)
+        return Place(
+            id=f"geonames:{ref}" if isinstance(ref, int) else str(ref),
+            name=str(name),
+            kind=_KINDS.get(int(str(kind))) or str(ref).partition(":")[0],
+            point=point,
+            extent=Disc(point, float(radius_km(np.array(population))) if kind != LANDMARK else 1.0),
+            source=SOURCE if kind != LANDMARK else "landmarks",
+            country=str(country) or None,
+            region=region_name,
+            address=", ".join(dict.fromkeys(part for part in parts if part)),
+            details={"population": str(population)} if population and kind != LANDMARK else {},
+        )
+
+    @cached_property
+    def _boost(self) -> NDArray[np.float64]:
+        """Misspelled names mean large places more often than hamlets: a head start in choosing candidates."""
+        people = np.zeros(int(self._names.owners.max()) + 1)
+        people[self._cities.id] = self._cities.population
+        return 1 + 0.08 * np.log10(np.maximum(1, people[self._names.owners]))
+
+    @cached_property
+    def _regions(self) -> dict[str, str]:
+        return dict(self._conn.execute("SELECT code, name FROM region"))
+
+    @cached_property
+    def _countries(self) -> dict[str | None, tuple[object, ...]]:
+        rows = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE kind = ?", (COUNTRY,))  # noqa: S608
+        return {row[4]: row for row in rows}
+
+    @cached_property
+    def _cities(self) -> "_Cities":
+        return _Cities(self._conn)
+
+    def _owners_in(self, country: str) -> NDArray[np.int64]:
+        rows = self._owners_by_country.get(country)
+        if rows is None:
+            found = self._conn.execute("SELECT id FROM place WHERE country = ? ORDER BY id", (country,)).fetchall()
+            rows = self._owners_by_country[country] = np.asarray([number for (number,) in found], dtype=np.int64)
+        return rows
+
+    @cached_property
+    def _owners_by_country(self) -> dict[str, NDArray[np.int64]]:
+        return {}
+
+
+class _Cities:
+    """Columns of all settlements, sorted by latitude."""
+
+    def __init__(self, conn: sqlite3.Connection) -> None:
+        packed = {name: zlib.decompress(data) for name, data in conn.execute("SELECT * FROM city_column")}
+        self.id = np.frombuffer(packed["id"], dtype="<i4")
+        self.lat = np.frombuffer(packed["lat_e5"], dtype="<i4") / 1e5
+        self.lon = np.frombuffer(packed["lon_e5"], dtype="<i4") / 1e5
+        self.population = np.frombuffer(packed["population"], dtype="<i4").astype(np.float64)
+        self.country = np.frombuffer(packed["country"], dtype="S2")
+
+
+def radius_km(population: NDArray[np.float64]) -> NDArray[np.float64]:
+    """About how far a settlement reaches, from its people at 3,000 to the square kilometre; at least 600 m."""
+    return np.maximum(0.6, np.sqrt(np.maximum(population, 1.0) / (3000 * pi)))
+
+
+def _prominence(population: int) -> float:
+    """0 for a hamlet, 1 for the largest cities."""
+    return min(1.0, log10(max(1, population)) / 7.5)
+
+
+def _sorted(hits: Iterable[Hit], within: Extent | None) -> list[Hit]:
+    listed = list(hits)
+    if within is not None:
+        listed = [hit for hit in listed if within.contains(hit.place.point)]
+    unique = {hit.place.id: hit for hit in sorted(listed, key=lambda hit: hit.score)}
+    return sorted(unique.values(), key=lambda hit: (-hit.score, hit.place.id))

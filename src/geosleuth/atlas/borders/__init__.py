@@ -1,0 +1,7 @@
+"""Which country and first-level region a point is in, by polygon, exact at borders; a land mask; outlines to draw."""
+
+from .borders import NOWHERE, Borders, Ground, Spot
+from .layer import Region
+from .shapes import Detail, Level, Shape
+
+__all__ = ["NOWHERE", "Borders", "Detail", "Ground", "Level", "Region", "Shape", "Spot"]

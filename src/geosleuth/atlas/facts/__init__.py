@@ -1,0 +1,76 @@
+"""Facts about countries and things, and what clues say about countries: brands, phones, roads, scripts, and more.
+
+Everything is read at first use from tables that ship with the package; nothing here needs the network.
+"""
+
+from .brands import Brand, BrandHit, brand, by_brand, load_brands
+from .climate import KoppenClass, climate_at, describe_climate
+from .countries import (
+    CountryFacts,
+    Currency,
+    DrivingSide,
+    Language,
+    Plate,
+    Postcode,
+    SpeedUnit,
+    all_countries,
+    country_facts,
+    country_names,
+)
+from .documents import describe, search_documents
+from .evidence import Evidence
+from .landmarks import Landmark, landmarks
+from .lookups import (
+    by_calling_code,
+    by_currency,
+    by_driving_side,
+    by_language,
+    by_postcode,
+    by_speed_unit,
+    by_tld,
+)
+from .phones import PhoneInfo, phone
+from .roads import RoadNumber, by_road_number
+from .writing import Writing, by_script, script_of
+from .zim import ZimDocuments
+
+__all__ = [
+    "Brand",
+    "BrandHit",
+    "CountryFacts",
+    "Currency",
+    "DrivingSide",
+    "Evidence",
+    "KoppenClass",
+    "Landmark",
+    "Language",
+    "PhoneInfo",
+    "Plate",
+    "Postcode",
+    "RoadNumber",
+    "SpeedUnit",
+    "Writing",
+    "ZimDocuments",
+    "all_countries",
+    "brand",
+    "by_brand",
+    "by_calling_code",
+    "by_currency",
+    "by_driving_side",
+    "by_language",
+    "by_postcode",
+    "by_road_number",
+    "by_script",
+    "by_speed_unit",
+    "by_tld",
+    "climate_at",
+    "country_facts",
+    "country_names",
+    "describe",
+    "describe_climate",
+    "landmarks",
+    "load_brands",
+    "phone",
+    "script_of",
+    "search_documents",
+]

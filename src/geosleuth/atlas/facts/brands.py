@@ -1,0 +1,227 @@
+"""Brands, chains and networks, and the countries in which they are found: a name on a sign narrows the world."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from geosleuth.errors import DataFault
+from geosleuth.names import fold
+
+from .countries import all_countries
+from .evidence import Evidence, weighted_shares
+from .tables import read_json
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAX_SIGN_CHARS = 200
+MAX_BRAND_WORDS = 6
+MIN_FUZZY_CHARS = 5
+"""Shorter names with a wrong letter are other names."""
+
+LONGEST_WITH_ONE_ERROR = 8
+"""Longer names may have two."""
+
+HitKind = Literal["exact", "within", "fuzzy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Brand:
+    """A brand, chain or network.
+
+    ``kinds`` are OpenStreetMap's (``shop=supermarket``), the commonest first. ``countries`` are ISO codes, None for the
+    whole world.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    wikidata: str | None
+    countries: frozenset[str] | None
+
+    @property
+    def kind(self) -> str:
+        """The first of its kinds."""
+        return self.kinds[0]
+
+
+@dataclass(frozen=True, slots=True)
+class BrandHit:
+    """A brand found in a text.
+
+    ``how`` is ``exact`` (all of the text), ``within`` (some of its words) or ``fuzzy`` (misspelled); ``score`` says how
+    well, 0 to 1, a name that only lists or other scripts have counting less than the one on signs.
+    """
+
+    brand: Brand
+    matched: str
+    how: HitKind
+    score: float
+
+    @property
+    def countries(self) -> frozenset[str] | None:
+        """Where the brand is found, None for the whole world."""
+        return self.brand.countries
+
+
+_OTHER_NAME_SCORE = 0.9
+_OTHER_NAME_BIT = 1
+
+
+class _Row(NamedTuple):
+    """As the table has it; ``countries`` is where the brand is found or, if ``worldwide``, where it is not."""
+
+    name: str
+    kinds: str
+    on_signs: str
+    others: str
+    wikidata: str
+    countries: int
+    worldwide: int
+    is_brand: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    rows: tuple[_Row, ...]
+    places: tuple[frozenset[str], ...]
+    by_name: dict[str, list[int]]  # folded, blanks removed -> twice the row's number, plus one for other names
+    names: tuple[str, ...]  # the same, by length
+    lengths: tuple[int, ...]
+
+    def brand(self, number: int) -> Brand:
+        row = self.rows[number]
+        listed = self.places[row.countries]
+        everywhere = (frozenset(all_countries()) - listed if listed else None) if row.worldwide else listed
+        return Brand(row.name, tuple(row.kinds.split(" ")), row.wikidata or None, everywhere)
+
+
+def brand(text: str, limit: int = 10) -> list[BrandHit]:
+    """Brands that a text on a sign names, best first; case, accents, blanks and small misreadings do not matter.
+
+    The whole text is tried first, then runs of its words, then near spellings of the whole: one wrong letter in names
+    of five to eight, two in longer ones. Of equals, brands come before operators and the widest spread first.
+    """
+    return list(_find(text[:MAX_SIGN_CHARS]))[: max(0, limit)]
+
+
+def by_brand(text: str) -> Evidence:
+    """Countries of the brands that fit a text best, weighted by people; empty where one is found all over the world."""
+    hits = _find(text[:MAX_SIGN_CHARS])
+    best = [hit for hit in hits if hit.score == hits[0].score]
+    clue = best[0].matched if best else " ".join(text[:MAX_SIGN_CHARS].split())
+    if not best:
+        return Evidence("brand", clue, {}, "no brand of the table is called so")
+    note = ", ".join(dict.fromkeys(f"{hit.brand.name} ({hit.brand.kind})" for hit in best[:4]))
+    if any(hit.countries is None for hit in best):
+        return Evidence("brand", clue, {}, f"{note}: found all over the world")
+    known = all_countries()
+    people = {code: max(known[code].population, 1) for hit in best for code in hit.countries or () if code in known}
+    return Evidence("brand", clue, weighted_shares(people), note, "people of each country")
+
+
+def load_brands() -> int:
+    """Read the table now rather than at the first question; the number of brands."""
+    return len(_index().rows)
+
+
+@lru_cache(maxsize=4096)
+def _find(text: str) -> tuple[BrandHit, ...]:
+    words = fold(text).split()
+    whole = "".join(words)
+    if not whole:
+        return ()
+    hits = _hits(whole, " ".join(text.split()), "exact", 1.0) or [*_fuzzy(whole), *_within(words)]
+    best: dict[int, tuple[int, BrandHit]] = {}
+    for number, hit in hits:
+        if number not in best or best[number][1].score < hit.score:
+            best[number] = (number, hit)
+    return tuple(hit for _, hit in sorted(best.values(), key=_rank))
+
+
+def _hits(key: str, matched: str, how: HitKind, score: float) -> list[tuple[int, BrandHit]]:
+    index = _index()
+    found = []
+    for entry in index.by_name.get(key, ()):
+        number, is_other_name = divmod(entry, 2)
+        worth = score * _OTHER_NAME_SCORE if is_other_name else score
+        found.append((number, BrandHit(index.brand(number), matched, how, worth)))
+    return found
+
+
+def _within(words: list[str]) -> list[tuple[int, BrandHit]]:
+    """Names that some of the words spell, longest first; a word serves one name only."""
+    hits: list[tuple[int, BrandHit]] = []
+    used: set[int] = set()
+    total = sum(map(len, words))
+    for count in range(min(MAX_BRAND_WORDS, len(words) - 1), 0, -1):
+        for start in range(len(words) - count + 1):
+            span = range(start, start + count)
+            key = "".join(words[start : start + count])
+            if used.isdisjoint(span) and len(key) > 2 and not key.isdigit():
+                matched = " ".join(words[start : start + count])
+                found = _hits(key, matched, "within", 0.5 + 0.45 * len(key) / total)
+                used.update(span if found else ())
+                hits += found
+    return hits
+
+
+def _fuzzy(whole: str) -> list[tuple[int, BrandHit]]:
+    import numpy as np
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import extract
+
+    if len(whole) < MIN_FUZZY_CHARS:
+        return []
+    index = _index()
+    errors = 1 if len(whole) <= LONGEST_WITH_ONE_ERROR else 2
+    low, high = bisect_left(index.lengths, len(whole) - errors), bisect_left(index.lengths, len(whole) + errors + 1)
+    # An error changes at most two letters of the set, so most names are ruled out before any is compared.
+    differing = np.bitwise_count(_letter_sets()[low:high] ^ letter_sets([whole]))
+    names = [index.names[low + offset] for offset in np.flatnonzero(differing <= 2 * errors)]
+    near = extract(whole, names, scorer=OSA.distance, processor=None, score_cutoff=errors, limit=None)
+    hits: list[tuple[int, BrandHit]] = []
+    for name, wrong, _ in near:
+        hits += _hits(name, name, "fuzzy", 0.95 * (1 - wrong / max(len(whole), len(name))))
+    return hits
+
+
+def letter_sets(names: Sequence[str]) -> "NDArray[np.uint32]":
+    """For each name, which of 32 classes its characters fall into, as bits; no name may be empty."""
+    import numpy as np
+
+    characters = np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    starts = np.cumsum([0, *map(len, names[:-1])])
+    return np.bitwise_or.reduceat(np.uint32(1) << (characters % np.uint32(32)), starts)
+
+
+@cache
+def _letter_sets() -> "NDArray[np.uint32]":
+    return letter_sets(_index().names)
+
+
+def _rank(found: tuple[int, BrandHit]) -> tuple[float, int, int, str]:
+    number, hit = found
+    spread = len(all_countries()) if hit.countries is None else len(hit.countries)
+    return (-hit.score, -_index().rows[number].is_brand, -spread, hit.brand.name)
+
+
+@cache
+def _index() -> _Index:
+    table = read_json("brands.json.gz")
+    by_name: dict[str, list[int]] = defaultdict(list)
+    try:
+        places = tuple(frozenset(codes.split()) for codes in table["places"])
+        rows = tuple(_Row(*row) for row in table["brands"])
+        for number, row in enumerate(rows):
+            for name in row.on_signs.split("|"):
+                by_name[name].append(2 * number)
+            for name in filter(None, row.others.split("|")):
+                by_name[name].append(2 * number + _OTHER_NAME_BIT)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataFault("a table of the atlas is damaged: brands.json.gz") from error
+    names = tuple(sorted(by_name, key=len))
+    return _Index(rows, places, dict(by_name), names, tuple(map(len, names)))

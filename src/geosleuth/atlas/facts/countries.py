@@ -1,0 +1,193 @@
+"""What is known of each country: how it writes, pays, phones, drives, and how large it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from geosleuth.errors import BadInput, DataFault
+from geosleuth.names import country_code
+
+from .tables import read_json
+
+DrivingSide = Literal["left", "right"]
+SpeedUnit = Literal["km/h", "mph"]
+
+_QUOTED_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language of a country: ISO 639 code, names, ISO 15924 script, percent of people who use it, legal status.
+
+    ``status`` is CLDR's: ``official``, ``de_facto_official``, ``official_regional``, or None.
+    """
+
+    code: str
+    name: str
+    own_name: str
+    script: str
+    percent: float | None
+    status: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Currency:
+    """A currency: ISO 4217 code, English name, and the signs and abbreviations by which price tags give it away."""
+
+    code: str
+    name: str
+    symbols: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Postcode:
+    """How postcodes look: a regular expression for the whole code, and examples."""
+
+    pattern: str
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plate:
+    """The plate of an ordinary private car, in words."""
+
+    pattern: str
+    colours: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountryFacts:
+    """One country or territory with a code of its own; what is not known is None or empty.
+
+    ``road_km`` is the World Factbook's figure of 2015, ``population`` and ``area_km2`` those of 2025. ``neighbours``
+    share a land border. ``date_format`` is CLDR's short pattern (``dd/MM/y``).
+    """
+
+    code: str
+    iso3: str
+    numeric: int
+    name: str
+    capital: str | None
+    continent: str
+    tlds: tuple[str, ...]
+    calling_codes: tuple[str, ...]
+    postcode: Postcode | None
+    languages: tuple[Language, ...]
+    currencies: tuple[Currency, ...]
+    neighbours: tuple[str, ...]
+    driving_side: DrivingSide
+    speed_unit: SpeedUnit
+    distance_unit: Literal["km", "mi"]
+    height_unit: Literal["m", "ft"]
+    area_km2: float | None
+    population: int
+    road_km: float | None
+    plate: Plate | None
+    date_format: str | None
+    emergency_numbers: tuple[str, ...]
+    aircraft_prefixes: tuple[str, ...]
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """ISO 15924 codes of the scripts in use, that of most people first."""
+        return tuple(script_shares(self))
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The country's name by language (``{"fr": "Allemagne", ...}``)."""
+        return country_names(self.code)
+
+
+def country_facts(code_or_name: str) -> CountryFacts:
+    """The facts of a country, by ISO code or by its name in any language.
+
+    Raises:
+        BadInput: that names no one country.
+    """
+    found = all_countries().get(code_or_name) or all_countries().get(country_code(code_or_name) or "")
+    if found is None:
+        shown = " ".join(code_or_name[: _QUOTED_CHARS + 1].split())
+        shown = shown[:_QUOTED_CHARS] + "…" if len(shown) > _QUOTED_CHARS else shown
+        raise BadInput(f"no country is called {shown!r}; give a name in any language or an ISO code such as FR")
+    return found
+
+
+@cache
+def all_countries() -> Mapping[str, CountryFacts]:
+    """Every country by its ISO 3166-1 alpha-2 code, with XK for Kosovo."""
+    table = country_tables()
+    try:
+        currencies = {code: _currency(code, row) for code, row in table["currencies"].items()}
+        return {code: _country(code, row, currencies, table["languages"]) for code, row in table["countries"].items()}
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataFault("a table of the atlas is damaged: countries.json.gz") from error
+
+
+@cache
+def country_tables() -> dict[str, Any]:
+    """The shipped table as it is, for the look-ups that turn it round."""
+    table: dict[str, Any] = read_json("countries.json.gz")
+    return table
+
+
+def country_names(code: str) -> Mapping[str, str]:
+    """A country's name by language, empty for an unknown code."""
+    return _names().get(code, {})
+
+
+@cache
+def _names() -> dict[str, dict[str, str]]:
+    names: dict[str, dict[str, str]] = read_json("names.json.gz")
+    return names
+
+
+def script_shares(country: CountryFacts) -> dict[str, float]:
+    """Percent of a country's people by script, the most used first, from the languages that they use.
+
+    People use several languages, so the figures may add up to more than 100; official languages whose share is unknown
+    count as 1 percent.
+    """
+    percent: dict[str, float] = {}
+    for language in country.languages:
+        share = language.percent if language.percent is not None else 1.0
+        percent[language.script] = percent.get(language.script, 0.0) + share
+    return dict(sorted(percent.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _currency(code: str, row: dict[str, Any]) -> Currency:
+    return Currency(code, row["name"], tuple(row["symbols"]))
+
+
+def _country(
+    code: str, row: dict[str, Any], currencies: dict[str, Currency], languages: dict[str, list[str]]
+) -> CountryFacts:
+    postcode = row["postcode"]
+    return CountryFacts(
+        code=code,
+        iso3=row["iso3"],
+        numeric=row["numeric"],
+        name=row["name"],
+        capital=row["capital"],
+        continent=row["continent"],
+        tlds=tuple(row["tlds"]),
+        calling_codes=tuple(row["calling_codes"]),
+        postcode=Postcode(postcode["pattern"], tuple(postcode["examples"])) if postcode else None,
+        languages=tuple(
+            Language(language, languages[language][0], languages[language][1], script, percent, status)
+            for language, script, percent, status in row["languages"]
+        ),
+        currencies=tuple(currencies[currency] for currency in row["currencies"]),
+        neighbours=tuple(row["neighbours"]),
+        driving_side=row["driving_side"],
+        speed_unit=row["speed_unit"],
+        distance_unit=row["distance_unit"],
+        height_unit=row["height_unit"],
+        area_km2=row["area_km2"],
+        population=row["population"],
+        road_km=row["road_km"],
+        plate=Plate(*row["plate"]) if row["plate"] else None,
+        date_format=row["date_format"],
+        emergency_numbers=tuple(row["emergency"]),
+        aircraft_prefixes=tuple(row["aircraft_prefix"]),
+    )

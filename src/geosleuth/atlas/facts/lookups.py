@@ -1,0 +1,204 @@
+"""From a clue to the countries it fits: domains, calling codes, currencies, postcodes, languages, rules of the road."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cache
+
+from geosleuth.names import fold
+
+from .countries import DrivingSide, SpeedUnit, all_countries, country_tables
+from .evidence import Evidence, equal_shares, weighted_shares
+
+MAX_CLUE_CHARS = 200
+"""Longer clues are cut before any work: no domain, price or postcode is like that."""
+
+BY_PEOPLE = "people of each country"
+
+_HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:[^/@\s]*@)?([^/:?#\s]*)", re.IGNORECASE)
+_NUMBERS = re.compile(r"[\d\s.,'’]+")
+_POSTCODE_SEPARATORS = re.compile(r"[\s-]+")
+
+
+def by_tld(address: str) -> Evidence:
+    """Countries of a top-level domain, given alone (``.mc``) or in a web or mail address."""
+    address = address[:MAX_CLUE_CHARS].strip().lower()
+    match = _HOST.match(address)
+    tld = (match[1] if match else "").rstrip(".").rsplit(".", 1)[-1]
+    if tld.startswith("xn--"):
+        try:
+            tld = tld.encode("ascii").decode("idna")
+        except UnicodeError:
+            tld = ""
+    codes = country_tables()["tlds"].get(tld, ())
+    generic = tld in country_tables()["generic_tlds"]
+    return Evidence(
+        "tld",
+        f".{tld}",
+        _by_people(codes),
+        f"addresses in .{tld}" if codes else "no country has this domain",
+        BY_PEOPLE,
+        "sold to anyone, so often used elsewhere" if generic else None,
+    )
+
+
+def by_calling_code(number: str) -> Evidence:
+    """Countries of an international number or its beginning (``+377 93 15``), the longest known prefix deciding."""
+    text = number[:MAX_CLUE_CHARS].strip()
+    digits = re.sub(r"\D", "", text)
+    if text.startswith("00"):
+        digits = digits.removeprefix("00")
+    prefixes = _countries_by_prefix()
+    for length in range(min(len(digits), 7), 0, -1):
+        codes = prefixes.get(digits[:length])
+        if codes:
+            prefix = f"+{digits[:length]}"
+            return Evidence("calling code", prefix, _by_people(codes), f"numbers that begin with {prefix}", BY_PEOPLE)
+    return Evidence("calling code", f"+{digits[:7]}", {}, "no country has this calling code")
+
+
+@cache
+def _countries_by_prefix() -> dict[str, tuple[str, ...]]:
+    from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
+
+    found: dict[str, set[str]] = defaultdict(set)
+    known = all_countries()
+    for code, regions in COUNTRY_CODE_TO_REGION_CODE.items():
+        found[str(code)] |= {region for region in regions if region in known}
+    for country in known.values():
+        for prefix in country.calling_codes:
+            found[prefix.removeprefix("+")].add(country.code)
+    return {prefix: tuple(sorted(codes)) for prefix, codes in found.items()}
+
+
+def by_currency(text: str) -> Evidence:
+    """Countries that pay so: a sign, code or word of a currency (``€``, ``Kč``, ``CHF``), alone or with a price."""
+    text = text[:MAX_CLUE_CHARS].strip()
+    symbols = _currencies_by_symbol()
+    words = [text, *(word for word in _NUMBERS.split(text) if word)]
+    found = [codes for word in words for codes in (symbols.get(word) or symbols.get(_plain_symbol(word)),) if codes]
+    if not found:
+        return Evidence("currency", text, {}, "no currency is written so")
+    currencies = min(found, key=len)
+    names = country_tables()["currencies"]
+    codes = [
+        country.code
+        for country in all_countries().values()
+        if any(currency.code in currencies for currency in country.currencies)
+    ]
+    note = ", ".join(f"{names[code]['name']} ({code})" for code in currencies[:6])
+    return Evidence(
+        "currency", text, _by_people(codes), note + (" and others" if len(currencies) > 6 else ""), BY_PEOPLE
+    )
+
+
+@cache
+def _currencies_by_symbol() -> dict[str, tuple[str, ...]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for code, row in country_tables()["currencies"].items():
+        for written in (*row["symbols"], *row["names"], row["name"]):
+            found[written].add(code)
+            found[_plain_symbol(written)].add(code)
+    found.pop("", None)
+    return {symbol: tuple(sorted(codes)) for symbol, codes in found.items()}
+
+
+def _plain_symbol(text: str) -> str:
+    return text.replace(".", "").strip().casefold()
+
+
+def by_postcode(postcode: str) -> Evidence:
+    """Countries whose postcodes look so, weighted by how many of their people share one such code.
+
+    A pattern that leaves few codes speaks louder than one that any five digits fit: 98000 is one of Monaco's hundred
+    and one of France's hundred thousand.
+    """
+    text = " ".join(postcode[:MAX_CLUE_CHARS].upper().split())
+    length = len(_POSTCODE_SEPARATORS.sub("", text))
+    weights = {
+        code: max(population, 1) / sizes.get(length, max(sizes.values()))
+        for code, pattern, sizes, population in _postcode_patterns()
+        if pattern.fullmatch(text)
+    }
+    regions = {code: region for code in weights if (region := _region_of_postcode(code, text)) is not None}
+    note = f"fits the postcodes of {len(weights)} countries" if weights else "no country's postcodes look so"
+    return Evidence("postcode", text, weighted_shares(weights), note, "people per possible code", regions=regions)
+
+
+@cache
+def _postcode_patterns() -> tuple[tuple[str, re.Pattern[str], dict[int, int], int], ...]:
+    rows = []
+    for code, row in country_tables()["countries"].items():
+        if row["postcode"]:
+            sizes = {int(length): count for length, count in row["postcode"]["sizes"].items()}
+            pattern = re.compile(row["postcode"]["pattern"], re.IGNORECASE | re.ASCII)
+            rows.append((code, pattern, sizes, row["population"]))
+    return tuple(rows)
+
+
+def _region_of_postcode(code: str, postcode: str) -> str | None:
+    compact = _POSTCODE_SEPARATORS.sub("", postcode)
+    for name, start in _postcode_regions().get(code, ()):
+        if start.match(postcode) or start.match(compact):
+            return name
+    return None
+
+
+@cache
+def _postcode_regions() -> dict[str, tuple[tuple[str, re.Pattern[str]], ...]]:
+    return {
+        code: tuple((name, re.compile(f"(?:{start})")) for name, start in rows)
+        for code, rows in country_tables()["postcode_regions"].items()
+    }
+
+
+def by_language(language: str) -> Evidence:
+    """Countries where a language is used, by ISO 639 code or name, weighted by how many people use it there."""
+    text = language[:MAX_CLUE_CHARS].strip()
+    code = _language_codes().get(text.casefold().replace("_", "-").split("-")[0]) or _language_codes().get(fold(text))
+    speakers = speakers_by_country().get(code or "", {})
+    names = country_tables()["languages"].get(code, ("",))
+    note = f"speakers of {names[0]}" if speakers else "no country's table has this language"
+    return Evidence("language", code or text, weighted_shares(speakers), note, "speakers")
+
+
+@cache
+def _language_codes() -> dict[str, str]:
+    codes: dict[str, str] = {}
+    for code, names in country_tables()["languages"].items():
+        for name in names:
+            codes.setdefault(fold(name), code)
+        codes[code] = code
+    codes.pop("", None)
+    return codes
+
+
+@cache
+def speakers_by_country() -> dict[str, dict[str, float]]:
+    """For each language the number of people who use it in each country; at least one where the share is unknown."""
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    for country in all_countries().values():
+        for language in country.languages:
+            people = country.population * (language.percent or 0) / 100
+            found[language.code][country.code] = max(found[language.code].get(country.code, 0.0), people, 1.0)
+    return dict(found)
+
+
+def by_driving_side(side: DrivingSide) -> Evidence:
+    """Countries that drive on the ``left`` or on the ``right``."""
+    codes = [country.code for country in all_countries().values() if country.driving_side == side]
+    return Evidence("driving side", side, _by_people(codes), f"traffic keeps to the {side}", BY_PEOPLE)
+
+
+def by_speed_unit(unit: SpeedUnit) -> Evidence:
+    """Countries whose signs give speeds in ``km/h`` or in ``mph``."""
+    codes = [country.code for country in all_countries().values() if country.speed_unit == unit]
+    return Evidence("speed unit", unit, _by_people(codes), f"speed limits in {unit}", BY_PEOPLE)
+
+
+def _by_people(codes: Iterable[str]) -> dict[str, float]:
+    known = all_countries()
+    codes = [code for code in codes if code in known]
+    if not any(known[code].population for code in codes):
+        return equal_shares(codes)
+    return weighted_shares({code: max(known[code].population, 1) for code in codes})

@@ -1,0 +1,105 @@
+"""What an atlas answers with: places, hits, reverse look-ups, documents, pictures. Each says where it is from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from geosleuth.geo import Extent, LatLon
+
+MatchKind = Literal["exact", "alias", "fuzzy", "near"]
+"""The main name; another recorded name; spelled differently; found by position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Something with a name and a position.
+
+    ``id`` is stable and says whose it is: ``geonames:2988507``, ``osm:monaco:n25254104``, ``airport:NCE``. ``kind``
+    is a word of ours for places ("city", "country", "region", "airport", "street", "crossing", "address") and
+    ``key=value`` for OpenStreetMap features ("amenity=cafe"). ``details`` holds what else is known: phone, website,
+    population.
+    """
+
+    id: str
+    name: str
+    kind: str
+    point: LatLon
+    extent: Extent
+    source: str
+    country: str | None = None  # ISO 3166-1 alpha-2
+    region: str | None = None
+    address: str | None = None
+    details: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place found, how well it fits (0 to 1), by which of its names, and how far from where was asked."""
+
+    place: Place
+    score: float
+    match: MatchKind
+    matched: str
+    distance_km: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reverse:
+    """What lies at a point: its country and first-level region by polygon, and the places it belongs to, nearest first.
+
+    ``country`` is an ISO code, None at sea. ``places`` starts with the settlement the point is in or nearest to.
+    """
+
+    point: LatLon
+    country: str | None
+    country_name: str | None
+    region: str | None
+    places: tuple[Hit, ...]
+    source: str
+
+    @property
+    def address(self) -> str:
+        """The names, finest first."""
+        names = (*(hit.place.name for hit in self.places[:1]), self.region, self.country_name)
+        return ", ".join(dict.fromkeys(name for name in names if name))
+
+
+@dataclass(frozen=True, slots=True)
+class Colocation:
+    """One place for each feature that was asked for, all near each other; ``spread_m`` is their largest distance."""
+
+    places: tuple[Place, ...]
+    point: LatLon
+    spread_m: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A passage of text about a place."""
+
+    id: str
+    title: str
+    snippet: str
+    score: float
+    source: str
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A map or a satellite image: PNG bytes, the ground it shows, and whom to credit."""
+
+    png: bytes = field(repr=False)
+    extent: Extent
+    attribution: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A pin on a map."""
+
+    point: LatLon
+    label: str = ""
+    colour: str = "#c4002f"

@@ -1,0 +1,286 @@
+"""The offline atlas: base places, borders, added regions, facts, documents and maps behind one protocol.
+
+Nothing here opens a socket. Work runs in threads, each with its own read-only connections, so that many questions can
+be asked at once.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from geosleuth.errors import BadInput
+from geosleuth.geo import Box, Extent, LatLon
+from geosleuth.names import country_name
+
+from .base import BasePlaces, ensure_base
+from .base.build import Progress
+from .folders import data_dir
+from .model import Colocation, Document, Hit, Marker, Picture, Place, Reverse
+
+if TYPE_CHECKING:
+    from .borders import Borders, Detail
+    from .regions import Regions
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+# What a text read from a photo names is more often something in a region that the user cared to add: a world place
+# stands behind it, unless it is spelled exactly so and well known.
+_BASE_SHARE = 0.9
+_WELL_KNOWN = 0.78
+_THREADS = 4
+_SNAP_KM = 5.0
+_MAX_LIMIT = 1000
+
+
+def regions_dir() -> Path:
+    """Where added regions lie."""
+    return data_dir() / "regions"
+
+
+class OfflineAtlas:
+    """Answers from this machine alone; meets the protocol `Atlas`.
+
+    Args:
+        regions: the folder of added regions; the user's own without it.
+        tiles: an MBTiles or PMTiles file for pictures from above.
+        progress: hears of the one-time building of the base atlas.
+    """
+
+    def __init__(
+        self,
+        regions: Path | None = None,
+        *,
+        tiles: Path | None = None,
+        progress: Progress = lambda _what, _share: None,
+    ) -> None:
+        """Nothing is opened until the first question."""
+        self._regions_dir = regions or regions_dir()
+        self._tiles = tiles
+        self._progress = progress
+        self._local = threading.local()
+        # Threads of its own outlive one event loop, and with them what they have opened.
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="atlas")
+        self._building = threading.Lock()
+
+    # The questions.
+
+    async def geocode(
+        self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
+    ) -> list[Hit]:
+        """Places, streets and addresses of that name, exact ones first."""
+        return await self._run(self._geocode, text, _checked(limit), within, country)
+
+    async def reverse(self, point: LatLon) -> Reverse:
+        """Country and region by polygon, settlement by distance and size, then what stands nearest."""
+        return await self._run(self._reverse, point)
+
+    async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
+        """Names that begin so: in the added regions, then in the world."""
+        return await self._run(self._suggest, prefix, _checked(limit), near)
+
+    async def search_pois(
+        self,
+        text: str,
+        *,
+        near: LatLon | None = None,
+        within: Extent | None = None,
+        category: str | None = None,
+        limit: int = 10,
+    ) -> list[Hit]:
+        """Features of the added regions and, without a category, places and landmarks of the world."""
+        return await self._run(self._search_pois, text, near, within, category, _checked(limit))
+
+    async def poi(self, place_id: str) -> Place | None:
+        """All that is known of one place."""
+        return await self._run(self._poi, place_id)
+
+    async def nearby(
+        self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
+    ) -> list[Hit]:
+        """Features of the added regions around a point."""
+        return await self._run(lambda: self._regions.nearby(point, radius_m, category=category, limit=_checked(limit)))
+
+    async def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
+        """Where two streets of an added region meet."""
+        return await self._run(lambda: self._regions.crossing(first, second, within=within, limit=_checked(limit)))
+
+    async def colocated(
+        self,
+        features: Sequence[str],
+        within_m: float,
+        *,
+        within: Extent | None = None,
+        bearings_deg: Sequence[float | None] | None = None,
+        in_order: bool = False,
+        limit: int = 10,
+    ) -> list[Colocation]:
+        """Where all these features of an added region stand near each other."""
+        return await self._run(
+            lambda: self._regions.colocated(
+                features,
+                within_m,
+                within=within,
+                bearings_deg=bearings_deg,
+                in_order=in_order,
+                limit=_checked(limit),
+            )
+        )
+
+    async def search_documents(self, text: str, *, limit: int = 10) -> list[Document]:
+        """Passages of the World Factbook and the atlas's own facts."""
+        from .facts.documents import search_documents
+
+        return await self._run(lambda: search_documents(text, limit=_checked(limit)))
+
+    async def map(
+        self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
+    ) -> Picture:
+        """A map drawn from the added regions, and from borders and places of the world around them."""
+        return await self._run(self._map, centre, zoom, size, markers)
+
+    async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
+        """A picture from above, out of the user's own tiles."""
+        return await self._run(self._satellite, centre, zoom, size)
+
+    # How they are answered.
+
+    async def _run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        call = partial(function, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+
+    def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
+        hits = self._base.geocode(text, limit=limit, within=within, country=country)
+        hits += self._in_country(self._regions.geocode(text, limit=limit, within=within), country)
+        return _merged(hits, limit)
+
+    def _in_country(self, hits: Iterable[Hit], country: str | None) -> list[Hit]:
+        if country is None:
+            return list(hits)
+        return [hit for hit in hits if self._country_of(hit.place) == country.upper()]
+
+    def _country_of(self, place: Place) -> str | None:
+        if place.country is not None:
+            return place.country
+        region = self._borders.at(place.point, snap_km=_SNAP_KM)
+        return None if region is None else region.country
+
+    def _reverse(self, point: LatLon) -> Reverse:
+        region = self._borders.at(point, snap_km=_SNAP_KM)
+        country = None if region is None else region.country
+        places = self._base.around(point, country=country) if country else []
+        if places and (places[0].distance_km or 0) > 200:
+            places = []
+        near = self._regions.nearby(point, 250, limit=5)
+        return Reverse(
+            point=point,
+            country=country,
+            country_name=None if country is None else country_name(country),
+            region=None if region is None else region.name or None,
+            places=(*places, *near),
+            source="borders, GeoNames" + (", added regions" if near else ""),
+        )
+
+    def _suggest(self, prefix: str, limit: int, near: LatLon | None) -> list[Hit]:
+        local = self._regions.suggest(prefix, limit=limit, near=near)
+        world = self._base.suggest(prefix, limit=limit)
+        # Half from each where both have enough, so that neither hides the other.
+        keep = max(limit - len(world), limit // 2)
+        return [*local[:keep], *world][:limit]
+
+    def _search_pois(
+        self, text: str, near: LatLon | None, within: Extent | None, category: str | None, limit: int
+    ) -> list[Hit]:
+        hits = self._regions.search_pois(text, near=near, within=within, category=category, limit=limit)
+        if category is None:
+            hits += [_behind(hit) for hit in self._base.geocode(text, limit=limit, within=within, guesses=1)]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.place.id))[:limit]
+
+    def _poi(self, place_id: str) -> Place | None:
+        if place_id.startswith(("osm:", "overture:")):
+            return self._regions.poi(place_id)
+        return self._base.place(place_id)
+
+    def _map(self, centre: LatLon, zoom: float, size: tuple[int, int], markers: Sequence[Marker]) -> Picture:
+        from .maps import MapSources, draw_map
+
+        sources = MapSources(
+            regions=[info.path for info in self._regions.store.list()],
+            outlines=self._outlines,
+            place_labels=self._place_labels,
+            base_attribution="Natural Earth, GeoNames",
+        )
+        return draw_map(sources, centre, zoom, size, markers)
+
+    def _outlines(self, box: Box, zoom: float) -> Iterable[tuple[object, str, str]]:
+        detail: Detail = "full" if zoom >= 9 else "light"
+        for shape in self._borders.shapes_in(box, level="country", detail=detail):
+            yield shape.geometry, "country", shape.name
+        if zoom >= 5:
+            for shape in self._borders.shapes_in(box, level="region", detail=detail):
+                yield shape.geometry, "region", shape.name
+
+    def _place_labels(self, box: Box, zoom: float) -> Iterable[tuple[LatLon, str, int]]:
+        for place in self._base.labels(box.south, box.west, box.north, box.east, limit=60):
+            people = int(place.details.get("population", "0"))
+            rank = sum(people < limit for limit in (5e6, 1e6, 3e5, 1e5, 3e4, 1e4, 2e3)) + 1
+            if rank <= max(2, zoom - 2):
+                yield place.point, place.name, rank
+
+    def _satellite(self, centre: LatLon, zoom: float, size: tuple[int, int]) -> Picture:
+        from .maps import satellite
+
+        if self._tiles is None:
+            raise BadInput(
+                "pictures from above need tiles: give an MBTiles or PMTiles file with --tiles, or a tile server"
+            )
+        return satellite(self._tiles, centre, zoom, size)
+
+    @property
+    def _base(self) -> BasePlaces:
+        base: BasePlaces | None = getattr(self._local, "base", None)
+        if base is None:
+            with self._building:
+                path = ensure_base(self._progress)
+            conn = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+            base = self._local.base = BasePlaces(conn)
+        return base
+
+    @property
+    def _borders(self) -> "Borders":
+        from .borders import Borders
+
+        return Borders.load()
+
+    @property
+    def _regions(self) -> "Regions":
+        from .regions import Regions
+
+        regions: Regions | None = getattr(self._local, "regions", None)
+        if regions is None:
+            regions = self._local.regions = Regions(self._regions_dir)
+        return regions
+
+
+def _behind(hit: Hit) -> Hit:
+    """A world place among the features of regions."""
+    if hit.match != "fuzzy" and hit.score >= _WELL_KNOWN:
+        return hit
+    return Hit(hit.place, _BASE_SHARE * hit.score, hit.match, hit.matched)
+
+
+def _checked(limit: int) -> int:
+    if not 1 <= limit <= _MAX_LIMIT:
+        raise BadInput(f"the number of results must lie between 1 and {_MAX_LIMIT}, not {limit}")
+    return limit
+
+
+def _merged(hits: Iterable[Hit], limit: int) -> list[Hit]:
+    """Best first, exact before misspelled, each place once."""
+    unique = {hit.place.id: hit for hit in sorted(hits, key=lambda hit: hit.score)}
+    return sorted(unique.values(), key=lambda hit: (hit.match == "fuzzy", -hit.score, hit.place.id))[:limit]

@@ -1,0 +1,23 @@
+"""Online services behind the atlas protocol, for those who want them; docs/online.md tells the user's side.
+
+    make_online("nominatim", OnlineSettings(allow_hosts=frozenset({"nominatim.openstreetmap.org"})))
+
+Nothing leaves the machine without the user's say, naming the host.
+"""
+
+from .factory import ONLINE_NAMES, make_online
+from .gcj02 import from_gcj02, to_gcj02
+from .http import OnlineClient
+from .router import RegionRouter
+from .settings import OnlineSettings, TileSource
+
+__all__ = [
+    "ONLINE_NAMES",
+    "OnlineClient",
+    "OnlineSettings",
+    "RegionRouter",
+    "TileSource",
+    "from_gcj02",
+    "make_online",
+    "to_gcj02",
+]

@@ -1,0 +1,265 @@
+"""AMAP (Gaode): places, addresses and features of mainland China.
+
+Coordinates are "lon,lat" in GCJ-02; they are turned into WGS-84 at this door, for places in mainland China. Answers
+hold ``status`` "1", or "0" with ``info`` and ``infocode``; what is empty is written as an empty list.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from geosleuth.atlas.model import Hit, Marker, Picture, Place, Reverse
+from geosleuth.errors import ServiceFault
+from geosleuth.geo import Box, Extent, LatLon
+
+from . import shape
+from .areas import bounding_box, check_picture, check_radius, inside, picture_box
+from .base import OnlineAtlas
+from .body import parse_json
+from .china import in_mainland_china
+from .found import hit, near_hit, spot
+from .gcj02 import from_gcj02, to_gcj02
+from .http import OnlineClient
+from .keys import Credentials, key_from_environment
+from .pictures import png_of_size
+from .text import LONG_CHARS, query_text
+
+_MAX_QUERY_CHARS = 80
+_PAGE = 25
+_MAX_RESULTS = 100
+_LONGEST_M = 50_000.0
+_LONGEST_PX = 1024
+_MAX_ZOOM = 17
+_MAX_MARKERS = 10
+_ID = re.compile(r"amap:([A-Za-z0-9]{1,40})\Z")
+_LATER = frozenset({"10004", "10014", "10015", "10016", "10019", "10020", "10021", "10022", "10023", "20003"})
+"""Codes for "too fast", "busy" and "failed": the same request may succeed later."""
+
+_LEVELS = {
+    "国家": "country",
+    "省": "region",
+    "市": "city",
+    "区县": "city",
+    "乡镇": "city",
+    "村庄": "city",
+    "道路": "street",
+}
+_LEVELS |= {"门牌号": "address", "门址": "address", "道路交叉路口": "crossing", "热点商圈": "place=neighbourhood"}
+
+
+class Amap(OnlineAtlas):
+    """AMAP's web services, with the key in ``AMAP_KEY``."""
+
+    name: ClassVar[str] = "amap"
+    base_url: ClassVar[str] = "https://restapi.amap.com"
+    spacing_s: ClassVar[float] = 0.35
+    keep_hours: ClassVar[float] = 0.0
+
+    def __init__(self, client: OnlineClient) -> None:
+        """Read the key from the environment."""
+        super().__init__(client)
+        self._credentials = Credentials(params={"key": key_from_environment("AMAP_KEY", "AMAP")})
+
+    async def geocode(
+        self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
+    ) -> list[Hit]:
+        """Addresses in China, as AMAP ranks them; none in other countries."""
+        query = query_text(text, _MAX_QUERY_CHARS)
+        if not query or limit < 1 or (shape.country(country) or "CN") != "CN":
+            return []
+        answer = await self._ask("/v3/geocode/geo", {"address": query})
+        hits = []
+        for one in shape.need_objects(answer.get("geocodes"), self.host, '"geocodes"'):
+            at = _point(one.get("location"))
+            address = shape.text(one, "formatted_address", LONG_CHARS)
+            if at is None or not address:
+                continue
+            name = shape.first_text(one, "street", "district", "city", "province") or address
+            kind = _LEVELS.get(shape.text(one, "level") or "", "place=yes")
+            identity = f"amap:{at.lon:.6f},{at.lat:.6f}"
+            place = Place(identity, name, kind, at, spot(at), self.name, "CN", shape.text(one, "province"), address)
+            hits.append(hit(place, query, names=(address,), is_address=True))
+        return inside(hits, within)[:limit]
+
+    async def reverse(self, point: LatLon) -> Reverse:
+        """The address at a point, and the features beside it; without a country outside China."""
+        answer = await self._ask(
+            "/v3/geocode/regeo", {"location": _location(point), "extensions": "all", "radius": 200}
+        )
+        regeocode = shape.need_object(answer.get("regeocode"), self.host, '"regeocode"')
+        parts = shape.inner(regeocode, "addressComponent")
+        address = shape.text(regeocode, "formatted_address", LONG_CHARS)
+        country_name = shape.text(parts, "country")
+        if not address or not country_name:
+            return Reverse(point, None, None, None, (), self.name)
+        province = shape.text(parts, "province")
+        town = shape.first_text(parts, "city", "district") or province or address
+        code = "CN" if country_name in ("中国", "China") else None
+        here = Place(f"amap:settlement:{town}", town, "city", point, spot(point), self.name, code, province, address)
+        beside = [self._poi(one) for one in shape.objects(regeocode, "pois")]
+        hits = sorted(
+            (near_hit(place, point, 0.2) for place in beside if place), key=lambda one: one.distance_km or 0.0
+        )
+        return Reverse(point, code, country_name, province, (Hit(here, 1.0, "near", town, 0.0), *hits[:5]), self.name)
+
+    async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
+        """Names that begin so; those without a position (bus lines, bare words) are left out."""
+        query = query_text(prefix, _MAX_QUERY_CHARS)
+        if not query or limit < 1:
+            return []
+        place_near = None if near is None else _location(near)
+        answer = await self._ask(
+            "/v3/assistant/inputtips", {"keywords": query, "location": place_near, "datatype": "all"}
+        )
+        places = [self._poi(one) for one in shape.need_objects(answer.get("tips"), self.host, '"tips"')]
+        return [hit(place, query, near=near) for place in places if place][:limit]
+
+    async def search_pois(
+        self,
+        text: str,
+        *,
+        near: LatLon | None = None,
+        within: Extent | None = None,
+        category: str | None = None,
+        limit: int = 10,
+    ) -> list[Hit]:
+        """Features by name; a category is one more word, or an AMAP type code."""
+        words = [query_text(text, _MAX_QUERY_CHARS)]
+        types = category if category and category.isdecimal() and len(category) == 6 else None
+        if category and types is None:
+            words.append(query_text(category.partition("=")[2] or category, 40))
+        query = " ".join(word for word in words if word)[:_MAX_QUERY_CHARS]
+        if not (query or types) or limit < 1:
+            return []
+        params: dict[str, str | int | float | None] = {"keywords": query or None, "types": types}
+        path = "/v5/place/text"
+        if within is not None:
+            box, path = bounding_box(within), "/v5/place/polygon"
+            params["polygon"] = f"{_location(LatLon(box.south, box.west))}|{_location(LatLon(box.north, box.east))}"
+        elif near is not None:
+            path = "/v5/place/around"
+            params |= {"location": _location(near), "radius": int(_LONGEST_M), "sortrule": "weight"}
+        places = await self._pois(path, params, limit if within is None else _MAX_RESULTS)
+        return inside((hit(place, query or place.name, near=near) for place in places), within)[:limit]
+
+    async def poi(self, place_id: str) -> Place | None:
+        """One feature, by AMAP's id."""
+        match = _ID.match(place_id)
+        if match is None:
+            return None
+        answer = await self._ask("/v5/place/detail", {"id": match[1], "show_fields": "business"})
+        places = [self._poi(one) for one in shape.need_objects(answer.get("pois"), self.host, '"pois"')]
+        return places[0] if places else None
+
+    async def nearby(
+        self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
+    ) -> list[Hit]:
+        """Features around a point, nearest first."""
+        check_radius(radius_m, _LONGEST_M, self.name)
+        if limit < 1:
+            return []
+        coded = category if category and category.isdecimal() and len(category) == 6 else None
+        word = None if coded or not category else query_text(category.partition("=")[2] or category, 40)
+        params: dict[str, str | int | float | None] = {"location": _location(point), "radius": round(radius_m)}
+        params |= {"sortrule": "distance", "types": coded, "keywords": word}
+        hits = [
+            near_hit(place, point, radius_m / 1000) for place in await self._pois("/v5/place/around", params, limit)
+        ]
+        return sorted(hits, key=lambda one: one.distance_km or 0.0)[:limit]
+
+    async def map(
+        self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
+    ) -> Picture:
+        """A drawn map, with up to ten markers."""
+        check_picture(zoom, size, _LONGEST_PX, self.name)
+        level = min(_MAX_ZOOM, max(1, round(zoom)))
+        pins = "|".join(
+            f"mid,0x{marker.colour.lstrip('#').upper()[:6]},{_letter(marker.label)}:{_location(marker.point)}"
+            for marker in markers[:_MAX_MARKERS]
+        )
+        question = self.question(
+            "/v3/staticmap",
+            {"location": _location(centre), "zoom": level, "size": f"{size[0]}*{size[1]}", "markers": pins or None},
+            credentials=self._credentials,
+        )
+
+        def decode(body: bytes) -> bytes:
+            if body[:1] == b"{":
+                self._check(parse_json(body, self.host))
+            return png_of_size(body, size, self.host)
+
+        png = await self.client.ask(question, decode)
+        drawn = picture_box(_outward(centre), level, size)
+        low, high = (_inward(LatLon(drawn.south, drawn.west)), _inward(LatLon(drawn.north, drawn.east)))
+        return Picture(png or b"", Box(low.lat, low.lon, high.lat, high.lon), "© AutoNavi (AMAP)", self.name)
+
+    async def _ask(self, path: str, params: dict[str, str | int | float | None]) -> shape.Object:
+        question = self.question(path, params, credentials=self._credentials)
+        return shape.need_object(await self.client.json(question, self._check), self.host)
+
+    async def _pois(self, path: str, params: dict[str, str | int | float | None], limit: int) -> list[Place]:
+        places: list[Place] = []
+        wanted = min(limit, _MAX_RESULTS)
+        for page in range(1, -(-wanted // _PAGE) + 1):
+            paging = {"page_size": min(_PAGE, wanted), "page_num": page}
+            answer = await self._ask(path, {**params, **paging, "show_fields": "business"})
+            found = shape.need_objects(answer.get("pois"), self.host, '"pois"')
+            places += [place for place in (self._poi(one) for one in found) if place]
+            if len(found) < _PAGE:
+                break
+        return places[:wanted]
+
+    def _check(self, answer: object) -> None:
+        if not isinstance(answer, dict) or shape.text(answer, "status") == "1":
+            return
+        code = shape.text(answer, "infocode") or "no code"
+        said = self._credentials.scrub(shape.text(answer, "info") or "no reason given")
+        hint = "; check the key in AMAP_KEY" if code in ("10001", "10002", "10005", "10007", "10009") else ""
+        raise ServiceFault(self.host, f'reports "{said}" ({code}){hint}', retryable=code in _LATER)
+
+    def _poi(self, one: shape.Object) -> Place | None:
+        at, name, identity = _point(one.get("location")), shape.text(one, "name"), shape.text(one, "id")
+        if at is None or not name:
+            return None
+        levels = (shape.text(one, level) for level in ("pname", "cityname", "adname", "district", "address"))
+        facts = {**shape.details(shape.inner(one, "business")), **shape.details(one, ("type", "typecode", "tel"))}
+        return Place(
+            f"amap:{identity}" if identity and identity.isalnum() else f"amap:{at.lon:.6f},{at.lat:.6f}",
+            name,
+            f"amap={facts.get('typecode', '').split('|')[0] or 'poi'}",
+            at,
+            spot(at),
+            self.name,
+            "CN" if in_mainland_china(at) else None,
+            shape.text(one, "pname"),
+            " ".join(dict.fromkeys(level for level in levels if level)) or None,
+            facts,
+        )
+
+
+def _outward(point: LatLon) -> LatLon:
+    return to_gcj02(point) if in_mainland_china(point) else point
+
+
+def _inward(point: LatLon) -> LatLon:
+    return from_gcj02(point) if in_mainland_china(point) else point
+
+
+def _location(point: LatLon) -> str:
+    """A point as AMAP wants it: longitude first, six decimals."""
+    shifted = _outward(point)
+    return f"{shifted.lon:.6f},{shifted.lat:.6f}"
+
+
+def _point(location: object) -> LatLon | None:
+    if not isinstance(location, str):
+        return None
+    lon, _, lat = location.partition(",")
+    found = shape.point(lat, lon)
+    return None if found is None else _inward(found)
+
+
+def _letter(label: str) -> str:
+    """AMAP's pins carry one letter or digit."""
+    first = label.strip()[:1].upper()
+    return first if first.isascii() and first.isalnum() else ""

@@ -1,0 +1,122 @@
+"""What all online services share: one client, the user's say, and an honest no to questions they do not offer."""
+
+from collections.abc import Callable, Coroutine
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from geosleuth.atlas.protocol import NotOffered
+from geosleuth.errors import BadInput
+
+from .consent import host_of
+from .http import OnlineClient, Question
+from .keys import Credentials
+from .settings import OnlineSettings
+
+WHO_ANSWERS = {
+    "geocode": "the offline atlas, nominatim, photon, google, amap or opencage",
+    "reverse": "the offline atlas, nominatim, photon, google, amap or opencage",
+    "suggest": "the offline atlas, photon, google or amap",
+    "search_pois": "the offline atlas with a region added, nominatim, overpass, google or amap",
+    "poi": "the service that gave the id",
+    "nearby": "the offline atlas with a region added, overpass, google or amap",
+    "crossing": "the offline atlas with a region added, or overpass",
+    "colocated": "the offline atlas with a region added, or overpass",
+    "search_documents": "the offline atlas",
+    "map": "the offline atlas, google, amap or xyz",
+    "satellite": "the offline atlas with tiles added, google or xyz",
+}
+"""Each question an atlas can be asked, and who can answer it."""
+
+_Refusal = Callable[..., Coroutine[Any, Any, Any]]
+
+
+def _no(question: str) -> _Refusal:
+    async def refuse(self: "OnlineAtlas", *_: object, **__: object) -> object:
+        raise NotOffered(f"{self.name} does not offer {question}; {WHO_ANSWERS[question]} can answer it")
+
+    refuse.__name__ = question
+    refuse.__doc__ = "Not offered by this service."
+    return refuse
+
+
+class OnlineAtlas:
+    """A service behind the atlas protocol; what it does not override it does not offer.
+
+    ``base_url`` is where the service stands unless the settings say otherwise; ``spacing_s`` is how far apart requests
+    to it are kept, and ``keep_hours`` how long its answers are kept, unless the settings say otherwise.
+    """
+
+    name: ClassVar[str]
+    base_url: ClassVar[str]
+    spacing_s: ClassVar[float] = 0.1
+    keep_hours: ClassVar[float] = 24.0
+
+    geocode = _no("geocode")
+    reverse = _no("reverse")
+    suggest = _no("suggest")
+    search_pois = _no("search_pois")
+    poi = _no("poi")
+    nearby = _no("nearby")
+    crossing = _no("crossing")
+    colocated = _no("colocated")
+    search_documents = _no("search_documents")
+    map = _no("map")
+    satellite = _no("satellite")
+
+    def __init__(self, client: OnlineClient) -> None:
+        """Ask through a client, which several services may share."""
+        self.client = client
+
+    @property
+    def settings(self) -> OnlineSettings:
+        """The user's settings."""
+        return self.client.settings
+
+    @property
+    def host(self) -> str:
+        """The host that is asked, for messages."""
+        return host_of(self.address())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the client."""
+        await self.client.aclose()
+
+    def question(
+        self,
+        path: str,
+        params: dict[str, str | int | float | None],
+        *,
+        credentials: Credentials | None = None,
+        base: str | None = None,
+        body: bytes | None = None,
+        content_type: str | None = None,
+        headers: tuple[tuple[str, str], ...] = (),
+        absent: tuple[int, ...] = (),
+    ) -> Question:
+        """A question to this service; parameters that are None are left out, and a body makes it a POST."""
+        return Question(
+            url=self.address(base) + path,
+            params=tuple((name, str(value)) for name, value in params.items() if value is not None),
+            method="GET" if body is None else "POST",
+            body=body,
+            headers=(*headers, *((("content-type", content_type),) if content_type else ())),
+            credentials=credentials or Credentials(),
+            keep_s=self.settings.cache_hours.get(self.name, self.keep_hours) * 3600,
+            spacing_s=self.spacing_s,
+            absent=absent,
+        )
+
+    def address(self, base: str | None = None) -> str:
+        """Where the service stands: as the settings say, or as is usual."""
+        chosen = self.settings.base_urls.get(self.name) or base or self.base_url
+        if "?" in chosen or "#" in chosen:
+            raise BadInput(f"the address of {self.name} must be without ? and #: {chosen[:100]!r}")
+        return chosen.rstrip("/")

@@ -1,0 +1,139 @@
+"""Answers kept on disk for a while, so that the same question is not asked twice; shared by all processes.
+
+Keys of services are no part of what a question is known by, and an answer that repeats one is not kept. A cache that
+can't be read or written is as good as none: it never makes a question fail.
+"""
+
+import hashlib
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+_logger = logging.getLogger(__name__)
+
+_VERSION = 1
+_SCHEMA = """
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS answer (
+    key BLOB PRIMARY KEY, stored REAL NOT NULL, expires REAL NOT NULL, body BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS answer_by_age ON answer (stored);
+CREATE TABLE IF NOT EXISTS total (bytes INTEGER NOT NULL);
+INSERT INTO total SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM total);
+CREATE TRIGGER IF NOT EXISTS answer_in AFTER INSERT ON answer BEGIN
+    UPDATE total SET bytes = bytes + length(NEW.body); END;
+CREATE TRIGGER IF NOT EXISTS answer_out AFTER DELETE ON answer BEGIN
+    UPDATE total SET bytes = bytes - length(OLD.body); END;
+PRAGMA user_version = 1;
+COMMIT;
+"""
+
+
+def question_key(method: str, url: str, params: Iterable[tuple[str, str]], body: bytes | None) -> bytes:
+    """What a question is known by."""
+    digest = hashlib.sha256()
+    parts = [method, url, *(text for pair in sorted(params) for text in pair)]
+    for part in (*(text.encode("utf-8", "surrogatepass") for text in parts), body or b""):
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.digest()
+
+
+class AnswerCache:
+    """A file of answers with their expiry. Safe to use from several threads and processes."""
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        """Name the file; it is made when the first answer is kept."""
+        self._path = path
+        self._max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._given_up = False
+
+    def get(self, key: bytes) -> bytes | None:
+        """The answer to a question, unless there is none or it has expired."""
+        with self._lock:
+            if self._given_up or not self._path.exists():
+                return None
+            try:
+                with closing(self._open()) as connection:
+                    row = connection.execute(
+                        "SELECT body FROM answer WHERE key = ? AND expires > ?", (key, time.time())
+                    ).fetchone()
+            except (sqlite3.Error, OSError) as error:
+                self._mend(error)
+                return None
+            return bytes(row[0]) if row else None
+
+    def put(self, key: bytes, body: bytes, lifetime_s: float) -> None:
+        """Keep an answer; the expired and then the oldest ones make room for it."""
+        with self._lock:
+            if self._given_up or lifetime_s <= 0 or len(body) > self._max_bytes // 4:
+                return
+            now = time.time()
+            try:
+                with closing(self._open()) as connection:
+                    connection.execute("BEGIN IMMEDIATE")
+                    connection.execute("DELETE FROM answer WHERE key = ?", (key,))
+                    connection.execute("INSERT INTO answer VALUES (?, ?, ?, ?)", (key, now, now + lifetime_s, body))
+                    self._make_room(connection, now)
+                    connection.execute("COMMIT")
+            except (sqlite3.Error, OSError) as error:
+                self._mend(error)
+
+    def forget(self, key: bytes) -> None:
+        """Drop an answer that turned out to be useless."""
+        with self._lock:
+            if self._given_up or not self._path.exists():
+                return
+            try:
+                with closing(self._open()) as connection:
+                    connection.execute("DELETE FROM answer WHERE key = ?", (key,))
+            except (sqlite3.Error, OSError) as error:
+                self._mend(error)
+
+    def _make_room(self, connection: sqlite3.Connection, now: float) -> None:
+        def total() -> int:
+            return int(connection.execute("SELECT bytes FROM total").fetchone()[0])
+
+        if total() <= self._max_bytes:
+            return
+        connection.execute("DELETE FROM answer WHERE expires <= ?", (now,))
+        while total() > self._max_bytes:
+            oldest = "SELECT key FROM answer ORDER BY stored LIMIT 16"
+            if connection.execute(f"DELETE FROM answer WHERE key IN ({oldest})").rowcount < 1:  # noqa: S608
+                return
+
+    def _open(self) -> sqlite3.Connection:
+        if not self._path.exists():
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            # Questions tell what someone is looking into: the file is for its owner alone, from its first moment.
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+        connection = sqlite3.connect(self._path, timeout=2.0, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            # A power cut may damage the file; then it is thrown away, and nothing is lost but time.
+            connection.execute("PRAGMA synchronous = OFF")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version not in (0, _VERSION):
+                raise sqlite3.DatabaseError("made by another version")
+            if version == 0:
+                connection.executescript(_SCHEMA)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _mend(self, error: Exception) -> None:
+        """Throw a damaged file away; where anything else is the matter, do without."""
+        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+            return
+        damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+        _logger.warning("the cache of online answers %s can't be used (%s)", self._path, type(error).__name__)
+        if not damaged:
+            self._given_up = True
+            return
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)

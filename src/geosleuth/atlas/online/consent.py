@@ -1,0 +1,85 @@
+"""Who may be contacted: the user's say for every host, and addresses that are nobody's business.
+
+Nothing leaves the machine without the user's say, naming the host. An address that a service's name leads to must be
+a public one, unless the user said that this very host is private.
+"""
+
+import ipaddress
+from urllib.parse import urlsplit
+
+from geosleuth.errors import BadInput, ServiceFault
+
+from .settings import OnlineSettings
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def host_of(url: str) -> str:
+    """The host name of an address, in lower case."""
+    return (urlsplit(url).hostname or "").rstrip(".")
+
+
+def check_consent(url: str, settings: OnlineSettings) -> str:
+    """The host of an address that may be contacted.
+
+    Raises:
+        BadInput: the user has not named the host, or the address is none that can be used.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = host_of(url), parts.port
+    except ValueError as error:
+        raise BadInput(f"not a web address: {url[:100]!r}") from error
+    if parts.scheme not in ("http", "https") or not host:
+        raise BadInput(f"not a web address: {url[:100]!r}; it starts with https:// and a host name")
+    if parts.username is not None or parts.password is not None:
+        raise BadInput(f"the address of {host} holds a user name or password; leave them out")
+    if host not in settings.allow_hosts:
+        raise BadInput(f"this would contact {host}, which is not allowed; add --allow {host} (in Python: allow_hosts)")
+    if parts.scheme == "http" and host not in settings.private_hosts:
+        raise BadInput(f"{host} must be asked over https; only hosts named in private_hosts may be asked over http")
+    return host
+
+
+def check_redirect(old: str, new: str) -> None:
+    """Refuse to be led away: a redirect may change the path, or turn http into https, and nothing else.
+
+    Raises:
+        ServiceFault: the new address is at another host or port, or gives up encryption.
+    """
+    host, before, after = host_of(old), urlsplit(old), urlsplit(new)
+    try:
+        same_origin = (before.scheme, before.port) == (after.scheme, after.port)
+        to_https = after.scheme == "https" and after.port in (None, 443)
+    except ValueError as error:
+        raise ServiceFault(host, "redirects to something that is no address") from error
+    plain_user = after.username is None and after.password is None
+    if host_of(new) != host or not (same_origin or to_https) or not plain_user:
+        raise ServiceFault(host, f"redirects to {host_of(new)[:100] or 'nowhere'}, which was not asked for")
+
+
+def check_addresses(host: str, addresses: list[str], settings: OnlineSettings) -> None:
+    """Refuse a host any of whose addresses is not public, unless the user said that it is private.
+
+    Raises:
+        ServiceFault: an address is private, this machine's own or of no single machine.
+    """
+    private_is_fine = host.rstrip(".").lower() in settings.private_hosts
+    for text in addresses:
+        address = _innermost(ipaddress.ip_address(text.partition("%")[0]))
+        at_home = address.is_private and not (address.is_link_local or address.is_unspecified or address.is_multicast)
+        public = address.is_global and not address.is_multicast
+        if not (public or (private_is_fine and at_home)):
+            hint = "" if private_is_fine else "; if it is meant to be, name the host in private_hosts"
+            raise ServiceFault(host, f"its address {address} is not public{hint}")
+
+
+def _innermost(address: Address) -> Address:
+    """The IPv4 address inside an IPv6 one, where there is one: it is where the packets end up."""
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if inner is None and address in _NAT64:
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        return inner or address
+    return address

@@ -1,0 +1,271 @@
+"""Google: Geocoding, Places (New) and Static Maps.
+
+Geocoding answers with ``status`` and ``results``; Places with the fields that a mask asks for, or an ``error`` and an
+HTTP status; Static Maps with a picture. The key goes as a query parameter to the first and last, as a header to Places.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar, Literal
+
+from geosleuth.atlas.model import Hit, Marker, Picture, Place, Reverse
+from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.geo import Extent, LatLon
+
+from . import shape
+from .areas import around, bounding_box, check_picture, check_radius, inside, picture_box
+from .base import OnlineAtlas
+from .consent import host_of
+from .found import hit, near_hit
+from .google_places import FIELDS, component, geocoded_place, place_of
+from .http import OnlineClient, Question
+from .keys import Credentials, key_from_environment
+from .pictures import png_of_size
+from .text import query_text
+
+_PLACES = "https://places.googleapis.com"
+_ID = re.compile(r"google:([A-Za-z0-9_-]{1,300})\Z")
+_TYPE = re.compile(r"[a-z_]{2,60}\Z")
+_PAGE = 20
+_MAX_RESULTS = 60
+_MAX_SUGGESTIONS = 5
+_LONGEST_M = 50_000.0
+_NEAR_KM = 25.0
+_LONGEST_PX = 640
+_MAX_ZOOM = 21
+_LATER = frozenset({"OVER_QUERY_LIMIT", "UNKNOWN_ERROR"})
+
+
+class Google(OnlineAtlas):
+    """Google's map services, with the key in ``GOOGLE_MAPS_API_KEY``; nothing is kept unless the settings say so."""
+
+    name: ClassVar[str] = "google"
+    base_url: ClassVar[str] = "https://maps.googleapis.com"
+    keep_hours: ClassVar[float] = 0.0
+
+    def __init__(self, client: OnlineClient) -> None:
+        """Read the key from the environment."""
+        super().__init__(client)
+        key = key_from_environment("GOOGLE_MAPS_API_KEY", "Google")
+        self._in_query, self._in_header = Credentials(params={"key": key}), Credentials(headers={"x-goog-api-key": key})
+
+    async def geocode(
+        self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
+    ) -> list[Hit]:
+        """Places of that name or address, as Google ranks them."""
+        query = query_text(text)
+        if not query or limit < 1:
+            return []
+        box = bounding_box(within) if within is not None else None
+        code = shape.country(country)
+        results = await self._geocoding(
+            {
+                "address": query,
+                "bounds": f"{box.south},{box.west}|{box.north},{box.east}" if box else None,
+                "components": f"country:{code}" if code else None,
+            }
+        )
+        hits = [hit(place, query, is_address=True) for place in map(geocoded_place, results) if place]
+        return inside(hits, within)[:limit]
+
+    async def reverse(self, point: LatLon) -> Reverse:
+        """The addresses at a point, finest first; without a country at sea."""
+        results = await self._geocoding({"latlng": f"{point.lat:.7f},{point.lon:.7f}"})
+        places = [place for place in map(geocoded_place, results) if place]
+        if not places:
+            return Reverse(point, None, None, None, (), self.name)
+        country_name = next((name for name in (component(one, "country")[0] for one in results) if name), None)
+        hits = [near_hit(place, point, 1.0) for place in places]
+        hits.sort(key=lambda one: one.place.kind != "city")
+        return Reverse(point, places[0].country, country_name, places[0].region, tuple(hits[:5]), self.name)
+
+    async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
+        """Names that begin so, at most five: Google suggests without positions, so each costs one request more."""
+        query = query_text(prefix)
+        if not query or limit < 1:
+            return []
+        answer = await self._places(":autocomplete", {"input": query, **self._bias(near)}, fields=None)
+        ids = [
+            shape.text(shape.inner(one, "placePrediction"), "placeId", 300)
+            for one in shape.objects(answer, "suggestions")
+        ]
+        wanted = [f"google:{one}" for one in ids if one][: min(limit, _MAX_SUGGESTIONS)]
+        places = await asyncio.gather(*(self.poi(one) for one in wanted))
+        return [hit(place, query, near=near) for place in places if place]
+
+    async def search_pois(
+        self,
+        text: str,
+        *,
+        near: LatLon | None = None,
+        within: Extent | None = None,
+        category: str | None = None,
+        limit: int = 10,
+    ) -> list[Hit]:
+        """Features by name, as Google ranks them; a category is one of Google's types ("cafe")."""
+        query = query_text(text) or query_text(category or "")
+        if not query or limit < 1:
+            return []
+        body: dict[str, object] = (
+            {"textQuery": query, "includedType": _google_type(category)} if category else {"textQuery": query}
+        )
+        if within is not None and bounding_box(within).width_deg <= 180:
+            body["locationRestriction"] = {"rectangle": _rectangle(within)}
+        else:
+            body |= self._bias(near)
+        found: list[shape.Object] = []
+        wanted = min(limit if within is None else _MAX_RESULTS, _MAX_RESULTS)
+        while len(found) < wanted:
+            answer = await self._places(":searchText", {**body, "pageSize": min(_PAGE, wanted)}, fields="places")
+            found += shape.objects(answer, "places")
+            token = shape.text(answer, "nextPageToken", 5000)
+            if not token:
+                break
+            body["pageToken"] = token
+        places = [place for place in map(place_of, found) if place]
+        return inside((hit(place, query, near=near) for place in places), within)[:limit]
+
+    async def poi(self, place_id: str) -> Place | None:
+        """One place, by Google's id."""
+        match = _ID.match(place_id)
+        if match is None:
+            return None
+        question = self.question(
+            f"/v1/places/{match[1]}",
+            {"languageCode": self.settings.language},
+            credentials=self._in_header,
+            base=_PLACES,
+            headers=(("x-goog-fieldmask", ",".join(FIELDS)),),
+            absent=(404,),
+        )
+        answer = await self.client.json(question)
+        return None if answer is None else place_of(shape.need_object(answer, host_of(question.url)))
+
+    async def nearby(
+        self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
+    ) -> list[Hit]:
+        """Features around a point, nearest first; Google gives twenty at most."""
+        check_radius(radius_m, _LONGEST_M, self.name)
+        if limit < 1:
+            return []
+        body: dict[str, object] = {
+            "locationRestriction": {"circle": {"center": _latlng(point), "radius": radius_m}},
+            "maxResultCount": min(limit, _PAGE),
+            "rankPreference": "DISTANCE",
+        }
+        if category:
+            body["includedTypes"] = [_google_type(category)]
+        answer = await self._places(":searchNearby", body, fields="places", paged=False)
+        places = [place for place in map(place_of, shape.objects(answer, "places")) if place]
+        hits = [near_hit(place, point, radius_m / 1000) for place in places]
+        return sorted(hits, key=lambda one: one.distance_km or 0.0)[:limit]
+
+    async def map(
+        self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
+    ) -> Picture:
+        """A drawn map; zooms are whole numbers there."""
+        return await self._picture(centre, zoom, size, "roadmap", markers)
+
+    async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
+        """A picture from above; zooms are whole numbers there."""
+        return await self._picture(centre, zoom, size, "satellite", ())
+
+    async def _picture(
+        self,
+        centre: LatLon,
+        zoom: float,
+        size: tuple[int, int],
+        sort: Literal["roadmap", "satellite"],
+        markers: Sequence[Marker],
+    ) -> Picture:
+        check_picture(zoom, size, 2 * _LONGEST_PX, self.name)
+        level, scale, asked = min(_MAX_ZOOM, round(zoom)), 1, size
+        if max(size) > _LONGEST_PX:
+            # Half the size at twice the pixels, one zoom further out: the same ground in the same pixels.
+            level, scale, asked = level - 1, 2, (-(-size[0] // 2), -(-size[1] // 2))
+        pins = [
+            (
+                "markers",
+                f"color:0x{marker.colour.lstrip('#')[:6]}|label:{marker.label[:1].upper()}|{_comma(marker.point)}",
+            )
+            for marker in markers[:20]
+        ]
+        question = self.question(
+            "/maps/api/staticmap",
+            {
+                "center": _comma(centre),
+                "zoom": max(0, level),
+                "size": f"{asked[0]}x{asked[1]}",
+                "scale": scale,
+                "maptype": sort,
+                "format": "png",
+                "language": self.settings.language,
+            },
+            credentials=self._in_query,
+        )
+        question = _with_params(question, pins)
+        host = host_of(question.url)
+        png = await self.client.ask(question, lambda body: png_of_size(body, size, host))
+        extent = picture_box(centre, max(0, level) + scale - 1, size)
+        return Picture(png or b"", extent, "Map data © Google", self.name)
+
+    async def _geocoding(self, params: dict[str, str | int | float | None]) -> list[shape.Object]:
+        params = {**params, "language": self.settings.language}
+        question = self.question("/maps/api/geocode/json", params, credentials=self._in_query)
+        host = host_of(question.url)
+
+        def check(answer: object) -> None:
+            status = shape.text(answer, "status") if isinstance(answer, dict) else None
+            if status in ("OK", "ZERO_RESULTS") or not isinstance(answer, dict):
+                return
+            said = self._in_query.scrub(shape.text(answer, "error_message") or "no reason given")
+            hint = "; check the key in GOOGLE_MAPS_API_KEY" if status == "REQUEST_DENIED" else ""
+            raise ServiceFault(host, f'reports {status or "no status"}: "{said}"{hint}', retryable=status in _LATER)
+
+        answer = shape.need_object(await self.client.json(question, check), host)
+        return shape.need_objects(answer.get("results"), host, '"results"')
+
+    async def _places(
+        self, method: str, body: dict[str, object], *, fields: str | None, paged: bool = True
+    ) -> shape.Object:
+        mask = [f"{fields}.{field}" for field in FIELDS] + (["nextPageToken"] if paged else []) if fields else None
+        question = self.question(
+            f"/v1/places{method}",
+            {},
+            credentials=self._in_header,
+            base=_PLACES,
+            body=json.dumps({**body, "languageCode": self.settings.language}, sort_keys=True).encode(),
+            content_type="application/json",
+            headers=(("x-goog-fieldmask", ",".join(mask)),) if mask else (),
+        )
+        return shape.need_object(await self.client.json(question), host_of(question.url))
+
+    def _bias(self, near: LatLon | None) -> dict[str, object]:
+        return {} if near is None else {"locationBias": {"rectangle": _rectangle(around(near, _NEAR_KM))}}
+
+
+def _with_params(question: "Question", pairs: Sequence[tuple[str, str]]) -> "Question":
+    return replace(question, params=(*question.params, *pairs))
+
+
+def _google_type(category: str) -> str:
+    word = (category.partition("=")[2] or category).strip().lower().replace(" ", "_")
+    if not _TYPE.match(word):
+        raise BadInput(f"not one of Google's place types: {category[:60]!r}; they look like cafe or train_station")
+    return word
+
+
+def _rectangle(extent: Extent) -> dict[str, object]:
+    box = bounding_box(extent)
+    return {"low": _latlng(LatLon(box.south, box.west)), "high": _latlng(LatLon(box.north, box.east))}
+
+
+def _latlng(point: LatLon) -> dict[str, float]:
+    return {"latitude": point.lat, "longitude": point.lon}
+
+
+def _comma(point: LatLon) -> str:
+    return f"{point.lat:.7f},{point.lon:.7f}"

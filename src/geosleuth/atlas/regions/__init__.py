@@ -1,0 +1,20 @@
+"""Regions that users add: OpenStreetMap extracts and Overture places, each a file, and what can be asked of them."""
+
+from .osm import import_osm
+from .overture import import_overture
+from .queries import Regions
+from .store import Damaged, DamagedRegion, OpenRegion, RegionInfo, RegionStore
+from .writer import Progress, region_name
+
+__all__ = [
+    "Damaged",
+    "DamagedRegion",
+    "OpenRegion",
+    "Progress",
+    "RegionInfo",
+    "RegionStore",
+    "Regions",
+    "import_osm",
+    "import_overture",
+    "region_name",
+]

@@ -1,0 +1,274 @@
+"""Places where several features stand near each other."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import STRtree
+
+from geosleuth.atlas.model import Colocation
+from geosleuth.errors import BadInput
+from geosleuth.geo import (
+    EARTH_RADIUS_KM,
+    Extent,
+    FloatArray,
+    LatLon,
+    great_circle_km,
+    normalize_lon,
+)
+from geosleuth.geo import (
+    bearings_deg as compass,
+)
+
+from .candidates import Candidates, resolve
+from .spots import place_of, rows_of
+from .store import OpenRegion, RegionStore
+
+BEARING_TOLERANCE_DEG: Final = 30.0
+_FIRST_RADIUS_M: Final = 25.0
+MAX_LOOKED_AT: Final = 6_000_000
+_SLICE: Final = 200_000
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What a combination must satisfy beside being close together."""
+
+    bearings: tuple[float | None, ...]  # one for each feature, None for the first
+    in_order: bool
+
+
+def find_colocated(
+    store: RegionStore,
+    regions: Sequence[OpenRegion],
+    features: Sequence[str],
+    within_m: float,
+    within: Extent | None,
+    bearings_deg: Sequence[float | None] | None,
+    *,
+    in_order: bool,
+    limit: int,
+) -> list[Colocation]:
+    """The closest combination around each candidate of the rarest feature, the tightest first.
+
+    A feature plays one part only. Streets count with every stretch, in steps of about 11 m, other features with their
+    one point. ``spread_m`` is the largest great-circle distance between any two. The answer is exact as long as
+    ``MAX_LOOKED_AT`` combinations are enough to find it; beyond that the widest ones are given up.
+
+    Raises:
+        BadInput: not two to five features, a distance that is none, or bearings that don't go with the features.
+    """
+    _check(features, within_m)
+    rules = _Rules(_checked_bearings(bearings_deg, len(features)), in_order)
+    known: dict[str, int] = {}
+    sets = []
+    for text in features:
+        sets.append(resolve(store, regions, text, within, known))
+        if not len(sets[-1]):
+            return []
+    found = _Search(sets, within_m, rules).run(limit)
+    return [_colocation(regions, sets, spread_m, parts, within_m) for spread_m, parts in found]
+
+
+class _Search:
+    """Widens a radius around every candidate of the rarest feature until enough of them have found company.
+
+    The tightest combination around a candidate is no wider than the radius at which it first appears, so what has been
+    found can be taken out, and crowded places never see the large radii that would drown them in combinations.
+    """
+
+    def __init__(self, sets: Sequence[Candidates], within_m: float, rules: _Rules) -> None:
+        self._sets = sets
+        self._within_m = within_m
+        self._rules = rules
+        self._anchor = min(range(len(sets)), key=lambda number: len(sets[number]))
+        others = sorted((n for n in range(len(sets)) if n != self._anchor), key=lambda n: (n != 0, len(sets[n])))
+        self._order = [self._anchor, *others]
+        self._left = MAX_LOOKED_AT
+        self._trees = {n: STRtree(np.asarray(shapely.points(sets[n].lons, sets[n].lats))) for n in others}
+
+    def run(self, limit: int) -> list[tuple[float, Ints]]:
+        """(spread, position of each feature) of the tightest combinations, one for each anchor that has one."""
+        anchor = self._sets[self._anchor]
+        open_points = np.arange(len(anchor.owner_of))
+        best: dict[int, tuple[float, Ints]] = {}
+        radius_m = min(_FIRST_RADIUS_M, self._within_m)
+        while True:
+            self._take(self._combinations(open_points, radius_m), best)
+            if len(best) >= limit or radius_m >= self._within_m or self._left <= 0:
+                break
+            done = np.array(sorted(best), dtype=np.int64)
+            open_points = open_points[~np.isin(anchor.owner_of[open_points], done)]
+            radius_m = min(radius_m * 1.5, self._within_m)
+        return sorted(best.values(), key=lambda one: (one[0], one[1].tolist()))[:limit]
+
+    def _take(self, found: tuple[Ints, FloatArray], best: dict[int, tuple[float, Ints]]) -> None:
+        parts, spreads = found
+        owners = self._sets[self._anchor].owner_of
+        for row in np.argsort(spreads, kind="stable").tolist():
+            owner = int(owners[parts[row, self._anchor]])
+            if owner not in best:
+                best[owner] = (float(spreads[row]), parts[row])
+
+    def _combinations(self, anchors: Ints, radius_m: float) -> tuple[Ints, FloatArray]:
+        """All combinations no wider than the radius: positions by feature, and spreads."""
+        parts = np.full((len(anchors), len(self._sets)), -1, dtype=np.int64)
+        parts[:, self._anchor] = anchors
+        spreads = np.zeros(len(anchors))
+        for step, number in enumerate(self._order[1:], start=1):
+            pairs = self._pairs(np.unique(parts[:, self._anchor]), number, radius_m)
+            parts, spreads = self._extended(parts, spreads, pairs, number, self._order[:step], radius_m)
+        if self._rules.in_order and len(parts):
+            keep = self._lie_in_order(parts)
+            parts, spreads = parts[keep], spreads[keep]
+        return parts, spreads
+
+    def _pairs(self, anchors: Ints, number: int, radius_m: float) -> tuple[Ints, Ints, FloatArray]:
+        """Anchor positions (ascending), positions of the other feature, and metres between them."""
+        here, there = self._sets[self._anchor], self._sets[number]
+        lats, lons = here.lats[anchors], here.lons[anchors]
+        reach = math.degrees(radius_m / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
+        nearest_pole = np.minimum(np.abs(lats) + reach, 89.9999)
+        half = np.minimum(reach / np.cos(np.radians(nearest_pole)), 360.0)
+        found = []
+        for shift in (0.0, -360.0, 360.0):
+            west, east = lons - half + shift, lons + half + shift
+            if shift and not np.any((west <= 180) & (east >= -180)):
+                continue
+            found.append(self._trees[number].query(shapely.box(west, lats - reach, east, lats + reach)))
+        rows, columns = np.concatenate(found, axis=1)
+        metres = great_circle_km(lats[rows], lons[rows], there.lats[columns], there.lons[columns]) * 1000
+        near = metres <= radius_m
+        rows, columns, metres = anchors[rows[near]], columns[near], metres[near]
+        order = np.lexsort((columns, rows))
+        return rows[order], columns[order], metres[order]
+
+    def _extended(
+        self,
+        parts: Ints,
+        spreads: FloatArray,
+        pairs: tuple[Ints, Ints, FloatArray],
+        number: int,
+        placed: Sequence[int],
+        radius_m: float,
+    ) -> tuple[Ints, FloatArray]:
+        """Each combination with each neighbour of its anchor that fits all of it."""
+        anchors, columns, metres = pairs
+        tightest_first = np.argsort(spreads, kind="stable")
+        parts, spreads = parts[tightest_first], spreads[tightest_first]
+        begins = np.searchsorted(anchors, parts[:, self._anchor], side="left")
+        counts = np.searchsorted(anchors, parts[:, self._anchor], side="right") - begins
+        done_parts, done_spreads = [parts[:0]], [spreads[:0]]
+        ends = np.cumsum(counts)
+        begin = 0
+        while begin < len(parts) and self._left > 0:  # in slices, so that a crowded place can't fill the memory
+            base = ends[begin - 1] if begin else 0
+            end = max(begin + 1, int(np.searchsorted(ends, base + _SLICE, side="right")))
+            rows = np.repeat(np.arange(begin, end), counts[begin:end])
+            within_row = np.arange(len(rows)) - np.repeat(ends[begin:end] - counts[begin:end] - base, counts[begin:end])
+            self._left -= len(rows)
+            at = begins[rows] + within_row
+            grown = parts[rows]
+            grown[:, number] = columns[at]
+            wide = np.maximum(spreads[rows], metres[at])
+            keep = self._fits(grown, number, placed)
+            grown, wide = grown[keep], wide[keep]
+            for other in placed:
+                if other != self._anchor:
+                    wide = np.maximum(wide, self._metres(grown, other, number))
+            near = wide <= radius_m
+            done_parts.append(grown[near])
+            done_spreads.append(wide[near])
+            begin = end
+        return np.concatenate(done_parts), np.concatenate(done_spreads)
+
+    def _fits(self, parts: Ints, number: int, placed: Sequence[int]) -> NDArray[np.bool_]:
+        """Whether the newest part is another feature than the rest, and in the right direction."""
+        mine = self._keys(parts, number)
+        keep = np.ones(len(parts), dtype=bool)
+        for other in placed:
+            keep &= mine != self._keys(parts, other)
+        # The first feature is placed first or second, so a bearing can be judged as soon as its other end is known.
+        for one in (*placed, number):
+            wanted = self._rules.bearings[one]
+            if wanted is not None and 0 in (*placed, number) and number in (0, one):
+                first, other_set = self._sets[0], self._sets[one]
+                courses = compass(
+                    first.lats[parts[:, 0]], first.lons[parts[:, 0]],
+                    other_set.lats[parts[:, one]], other_set.lons[parts[:, one]],
+                )  # fmt: skip
+                keep &= np.abs((courses - wanted + 180) % 360 - 180) <= BEARING_TOLERANCE_DEG
+        return keep
+
+    def _keys(self, parts: Ints, number: int) -> Ints:
+        candidates = self._sets[number]
+        return candidates.keys[candidates.owner_of[parts[:, number]]]
+
+    def _metres(self, parts: Ints, one: int, two: int) -> FloatArray:
+        a, b = self._sets[one], self._sets[two]
+        first, second = parts[:, one], parts[:, two]
+        return great_circle_km(a.lats[first], a.lons[first], b.lats[second], b.lons[second]) * 1000
+
+    def _lie_in_order(self, parts: Ints) -> NDArray[np.bool_]:
+        """Whether the features follow each other along the line through them, in the order asked for."""
+        lats = np.column_stack([one.lats[parts[:, n]] for n, one in enumerate(self._sets)])
+        lons = np.column_stack([one.lons[parts[:, n]] for n, one in enumerate(self._sets)])
+        return lie_in_order(lats, lons)
+
+
+def lie_in_order(lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:
+    """For rows of points: whether their projections on the row's principal line go one way without turning back."""
+    north = lats - lats[:, :1]
+    east = normalize_lon(lons - lons[:, :1]) * np.cos(np.radians(lats[:, :1]))
+    north = north - north.mean(axis=1, keepdims=True)
+    east = east - east.mean(axis=1, keepdims=True)
+    angle = 0.5 * np.arctan2(2 * (east * north).sum(axis=1), (east**2).sum(axis=1) - (north**2).sum(axis=1))
+    along = east * np.cos(angle)[:, None] + north * np.sin(angle)[:, None]
+    steps = np.diff(along, axis=1)
+    return np.asarray((steps > 0).all(axis=1) | (steps < 0).all(axis=1))
+
+
+def _colocation(
+    regions: Sequence[OpenRegion], sets: Sequence[Candidates], spread_m: float, parts: Ints, within_m: float
+) -> Colocation:
+    places, scores, lats, lons = [], [], [], []
+    for candidates, position in zip(sets, parts.tolist(), strict=True):
+        owner = int(candidates.owner_of[position])
+        number, feature = candidates.owners[owner]
+        places.append(place_of(regions[number], rows_of(regions[number], [feature])[feature]))
+        scores.append(float(candidates.scores[owner]))
+        lats.append(float(candidates.lats[position]))
+        lons.append(float(candidates.lons[position]))
+    offsets = normalize_lon(np.array(lons) - lons[0])
+    lon = float(normalize_lon(lons[0] + float(offsets.mean())))
+    score = math.prod(scores) ** (1 / len(scores)) * (1 - 0.5 * spread_m / within_m)
+    return Colocation(tuple(places), LatLon(sum(lats) / len(lats), lon), spread_m, score)
+
+
+def _check(features: Sequence[str], within_m: float) -> None:
+    if not 2 <= len(features) <= 5:
+        raise BadInput(f"name two to five features that stand near each other, not {len(features)}")
+    for text in features:
+        if not text.strip():
+            raise BadInput("a feature to look for is empty; give a name or a category such as amenity=pharmacy")
+    if not (math.isfinite(within_m) and 0 < within_m <= 100_000):
+        raise BadInput(f"the largest distance between the features is 0 to 100000 m, not {within_m}")
+
+
+def _checked_bearings(bearings_deg: Sequence[float | None] | None, count: int) -> tuple[float | None, ...]:
+    if bearings_deg is None:
+        return (None,) * count
+    given = tuple(bearings_deg)
+    if len(given) == count - 1:
+        given = (None, *given)
+    if len(given) != count:
+        raise BadInput(f"give a bearing (or none) for each feature after the first: {count - 1}, not {len(given)}")
+    for one in given:
+        if one is not None and not math.isfinite(one):
+            raise BadInput(f"a bearing is a number of degrees from north, not {one}")
+    return (None, *given[1:])

@@ -1,0 +1,264 @@
+"""What a feature is: its kind ("amenity=cafe"), how well known it is, and which kinds a word of a person means."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from geosleuth.names.folding import fold
+
+ADDRESS: Final = "address"
+"""Kind of a feature that is nothing but a house number on a street."""
+
+STREET: Final = "street"
+"""Stands for every kind of road or path in a category; things beside the road are ``highway`` too."""
+
+_KEYS: Final = (
+    "amenity", "shop", "tourism", "historic", "leisure", "healthcare", "office", "craft", "club", "aeroway",
+    "aerialway",
+    "railway", "public_transport", "place", "natural", "man_made", "military", "emergency", "waterway", "power",
+    "highway",
+    "landuse", "boundary", "route", "bridge", "building", "water", "advertising", "attraction", "junction", "barrier",
+    "entrance", "area:highway", "type",
+)  # fmt: skip
+"""The tags that say what something is, the most telling first."""
+_ORDER: Final = {key: at for at, key in enumerate(_KEYS)}
+
+_WITHOUT_NAME: Final[dict[str, frozenset[str] | None]] = {
+    "amenity": None,
+    "shop": None,
+    "tourism": None,
+    "historic": None,
+    "leisure": None,
+    "healthcare": None,
+    "office": None,
+    "craft": None,
+    "club": None,
+    "aeroway": frozenset({"aerodrome", "helipad", "terminal", "gate"}),
+    "aerialway": frozenset({"station"}),
+    "railway": frozenset({"station", "halt", "tram_stop", "subway_entrance", "level_crossing"}),
+    "public_transport": frozenset({"station", "platform", "stop_position"}),
+    "natural": frozenset({"peak", "spring", "cave_entrance", "beach", "volcano", "saddle", "arch", "geyser",
+    "hot_spring"}),
+    "man_made": frozenset(
+        {"tower", "lighthouse", "water_tower", "windmill", "chimney", "mast", "obelisk", "pier", "crane", "cross",
+         "communications_tower", "silo", "gasometer", "observatory", "beacon", "flagpole", "campanile",
+         "monitoring_station",
+         "survey_point", "works", "street_cabinet", "surveillance", "water_well", "watermill", "bridge"}
+    ),
+    "power": frozenset({"plant", "substation", "tower", "generator"}),
+    "highway": frozenset({"bus_stop", "traffic_signals", "milestone", "speed_camera", "elevator", "crossing"}),
+    "waterway": frozenset({"waterfall", "lock_gate", "weir", "dam"}),
+    "emergency": None,
+    "advertising": None,
+    "attraction": None,
+}  # fmt: skip
+"""Keys, and the values of each, that are worth finding even where nobody gave them a name; None means every value."""
+
+_AREA_KEYS: Final = frozenset(
+    {"building", "landuse", "leisure", "amenity", "shop", "tourism", "historic", "office", "craft", "healthcare",
+     "water",
+     "place", "aeroway", "military", "public_transport", "boundary", "building:part", "club", "emergency",
+     "area:highway"}
+)  # fmt: skip
+_LINES_THOUGH_CLOSED: Final = {
+    "natural": frozenset({"coastline", "cliff", "tree_row", "ridge", "arete", "valley", "earth_bank"}),
+    "leisure": frozenset({"track", "slipway"}),
+    "historic": frozenset({"citywalls"}),
+}
+_AREA_VALUES: Final = {
+    "waterway": frozenset({"riverbank", "dock", "boatyard", "dam"}),
+    "railway": frozenset({"station", "platform", "turntable", "yard"}),
+    "man_made": frozenset(
+        {"pier", "bridge", "works", "tower", "water_tower", "lighthouse", "wastewater_plant", "breakwater",
+         "storage_tank",
+         "silo", "reservoir_covered", "windmill", "observatory", "chimney"}
+    ),
+    "power": frozenset({"plant", "substation", "generator"}),
+    "highway": frozenset({"services", "rest_area", "platform"}),
+}  # fmt: skip
+
+_RANKS: Final = {
+    "place=country": 1.0, "place=state": 0.97, "place=region": 0.9, "place=city": 0.95, "place=town": 0.85,
+    "place=island": 0.8, "place=village": 0.7, "place=suburb": 0.7, "place=borough": 0.7, "place=quarter": 0.6,
+    "place=hamlet": 0.55, "place=neighbourhood": 0.55, "place=square": 0.5, "place=islet": 0.45, "place=locality": 0.4,
+    "aeroway=aerodrome": 0.7, "railway=station": 0.65, "railway=halt": 0.5, "amenity=university": 0.55,
+    "amenity=hospital": 0.55, "tourism=museum": 0.55, "tourism=attraction": 0.5, "historic=castle": 0.55,
+    "natural=peak": 0.45, "man_made=lighthouse": 0.5, "boundary=administrative": 0.65, "waterway=river": 0.5,
+    "amenity=bench": 0.05, "amenity=waste_basket": 0.03, "amenity=parking_space": 0.03, "highway=crossing": 0.05,
+    "amenity=bicycle_parking": 0.08, "amenity=parking": 0.12, "emergency=fire_hydrant": 0.04, "power=tower": 0.05,
+    "public_transport=stop_position": 0.15, "public_transport=platform": 0.2, "highway=bus_stop": 0.22,
+    "address": 0.02,
+}  # fmt: skip
+_KEY_RANKS: Final = {
+    "highway": 0.35, "tourism": 0.35, "amenity": 0.3, "shop": 0.3, "historic": 0.35, "leisure": 0.3, "natural": 0.3,
+    "place": 0.4, "boundary": 0.4, "building": 0.2, "route": 0.15, "landuse": 0.2, "railway": 0.3, "waterway": 0.3,
+}  # fmt: skip
+_HIGHWAY_RANKS: Final = {"motorway": 0.5, "trunk": 0.48, "primary": 0.46, "secondary": 0.43, "tertiary": 0.4}
+
+_WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "address": (ADDRESS,),
+    "airport": ("aeroway=aerodrome",),
+    "atm": ("amenity=atm",),
+    "attraction": ("tourism=attraction", "attraction"),
+    "bakery": ("shop=bakery",),
+    "bar": ("amenity=bar", "amenity=pub"),
+    "barber": ("shop=hairdresser",),
+    "beach": ("natural=beach", "leisure=beach_resort"),
+    "bicycle shop": ("shop=bicycle",),
+    "bike shop": ("shop=bicycle",),
+    "book shop": ("shop=books",),
+    "bookshop": ("shop=books",),
+    "bookstore": ("shop=books",),
+    "bus station": ("amenity=bus_station",),
+    "bus stop": ("highway=bus_stop", "public_transport=platform", "public_transport=stop_position"),
+    "butcher": ("shop=butcher",),
+    "car park": ("amenity=parking",),
+    "castle": ("historic=castle",),
+    "chapel": ("building=chapel", "amenity=place_of_worship"),
+    "chemist": ("amenity=pharmacy", "shop=chemist"),
+    "church": (
+        "amenity=place_of_worship",
+        "building=church",
+        "building=chapel",
+        "building=cathedral",
+        "historic=church",
+    ),
+    "coffee shop": ("amenity=cafe", "shop=coffee"),
+    "convenience store": ("shop=convenience",),
+    "drugstore": ("amenity=pharmacy", "shop=chemist"),
+    "doctor": ("amenity=doctors", "healthcare=doctor"),
+    "eatery": ("amenity=restaurant", "amenity=fast_food", "amenity=cafe"),
+    "filling station": ("amenity=fuel",),
+    "fire station": ("amenity=fire_station",),
+    "florist": ("shop=florist",),
+    "fuel station": ("amenity=fuel",),
+    "gas station": ("amenity=fuel",),
+    "grocery": ("shop=supermarket", "shop=convenience", "shop=greengrocer", "shop=grocery"),
+    "gym": ("leisure=fitness_centre", "leisure=sports_centre"),
+    "hairdresser": ("shop=hairdresser",),
+    "hotel": ("tourism=hotel",),
+    "hostel": ("tourism=hostel",),
+    "mall": ("shop=mall",),
+    "market": ("amenity=marketplace",),
+    "memorial": ("historic=memorial", "historic=monument"),
+    "monument": ("historic=monument", "historic=memorial"),
+    "mosque": ("amenity=place_of_worship", "building=mosque"),
+    "mountain": ("natural=peak",),
+    "off licence": ("shop=alcohol",),
+    "park": ("leisure=park", "leisure=garden"),
+    "parking": ("amenity=parking",),
+    "peak": ("natural=peak",),
+    "petrol station": ("amenity=fuel",),
+    "place of worship": ("amenity=place_of_worship",),
+    "platform": ("public_transport=platform", "railway=platform"),
+    "playground": ("leisure=playground",),
+    "post box": ("amenity=post_box",),
+    "post office": ("amenity=post_office",),
+    "railway station": ("railway=station", "railway=halt"),
+    "river": ("waterway=river",),
+    "road": (STREET,),
+    "shopping centre": ("shop=mall",),
+    "station": ("railway=station", "railway=halt", "public_transport=station", "amenity=bus_station"),
+    "street": (STREET,),
+    "subway": ("railway=station", "railway=subway_entrance"),
+    "synagogue": ("amenity=place_of_worship", "building=synagogue"),
+    "temple": ("amenity=place_of_worship", "building=temple"),
+    "toilet": ("amenity=toilets",),
+    "town hall": ("amenity=townhall",),
+    "traffic light": ("highway=traffic_signals",),
+    "train station": ("railway=station", "railway=halt"),
+    "tram stop": ("railway=tram_stop",),
+    "transit stop": ("highway=bus_stop", "railway=tram_stop", "public_transport", "railway=station", "railway=halt"),
+    "viewpoint": ("tourism=viewpoint",),
+}
+"""Words that are not themselves a key or a value in OpenStreetMap, or that mean more than one of them."""
+
+_PLURALS: Final = (("ies", "y"), ("es", ""), ("s", ""))
+_MEAN_NOTHING: Final = frozenset({"", "yes", "no", "type"})
+
+_STREETS: Final = frozenset(
+    {"bus_stop", "traffic_signals", "milestone", "speed_camera", "elevator", "crossing", "services", "rest_area"}
+)
+
+
+def kind_of(tags: Mapping[str, str], *, named: bool) -> str | None:
+    """The kind of a feature, or None where it is nothing that anyone would look for."""
+    for _, key in sorted((_ORDER[key], key) for key in tags if key in _ORDER):
+        value = tags[key]
+        if not value or value == "no":
+            continue
+        if not named:
+            values = _WITHOUT_NAME.get(key, frozenset())
+            if values is not None and value not in values:
+                continue
+        return f"{key}={value.split(';')[0].strip() or value}"
+    return None
+
+
+def is_area(tags: Mapping[str, str]) -> bool:
+    """Whether a closed way is a piece of ground rather than a line that comes back to its start."""
+    area = tags.get("area")
+    if area == "no":
+        return False
+    if area == "yes":
+        return True
+    for key, value in tags.items():
+        if key in _LINES_THOUGH_CLOSED:
+            if value not in _LINES_THOUGH_CLOSED[key]:
+                return True
+        elif key in _AREA_KEYS or value in _AREA_VALUES.get(key, ()):
+            return value != "no"
+    return False
+
+
+def rank_of(kind: str, tags: Mapping[str, str]) -> float:
+    """How well known a feature is likely to be, 0 to 1; it settles which of equally named ones comes first."""
+    key, _, value = kind.partition("=")
+    rank = _RANKS.get(kind)
+    if rank is None:
+        rank = _HIGHWAY_RANKS.get(value, _KEY_RANKS["highway"]) if key == "highway" else _KEY_RANKS.get(key, 0.2)
+    if "wikidata" in tags or "wikipedia" in tags:
+        rank += 0.2
+    return min(1.0, rank)
+
+
+def is_street(kind: str) -> bool:
+    """Whether a kind is a road or path one can stand on, not something beside it."""
+    key, _, value = kind.partition("=")
+    return key == "highway" and value not in _STREETS
+
+
+def matching_kinds(category: str, present: Iterable[str]) -> list[str]:
+    """Which of the kinds that are present a category means; see ``category_kinds`` for how it may be written."""
+    wanted = category_kinds(category)
+    return [
+        kind
+        for kind in present
+        if any(
+            kind == one
+            or kind.startswith(f"{one}=")
+            or (one[0] == "=" and kind.endswith(one))
+            or (one == STREET and is_street(kind))
+            for one in wanted
+        )
+    ]
+
+
+def category_kinds(category: str) -> tuple[str, ...]:
+    """What a category stands for: whole kinds ("amenity=cafe"), keys ("shop") or values of any key ("=cafe").
+
+    ``amenity=cafe`` is taken as it is. A word is looked up in a small table, with its plural; where it is not there it
+    is a key if OpenStreetMap uses it as one, and otherwise a value: "cafes", "Fast food", "shop", "fountain".
+    """
+    text = category.strip()[:200]
+    if "=" in text:
+        key, _, value = (part.strip().casefold() for part in text.partition("="))
+        return ((f"{key}={value}" if value not in ("", "*") else key),) if key else ()
+    word = fold(text)
+    if word in _MEAN_NOTHING:
+        return ()
+    forms = [word, *(word.removesuffix(end) + singular for end, singular in _PLURALS if word.endswith(end))]
+    for form in forms:
+        if form in _WORDS:
+            return _WORDS[form]
+    underscored = [form.replace(" ", "_") for form in forms]
+    return next(((form,) for form in underscored if form in _KEYS), tuple(f"={form}" for form in underscored))

@@ -1,0 +1,204 @@
+"""Importing Overture Maps places, which come as GeoParquet."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from struct import unpack_from
+from typing import Any, Final
+
+from geosleuth.errors import BadInput, require
+
+from .files import check_readable, digest_of
+from .kinds import rank_of
+from .store import RegionInfo, RegionStore
+from .tags import ATTRIBUTE, MAIN, MAX_TEXT_CHARS, OTHER
+from .writer import FeatureRow, Progress, RegionWriter, region_name, writing
+
+_BATCH: Final = 5_000
+_COLUMNS: Final = (
+    "id", "names", "categories", "addresses", "phones", "websites", "emails", "socials", "brand", "geometry", "bbox",
+    "confidence", "basic_category", "taxonomy",
+)  # fmt: skip
+_NEEDED: Final = ("id", "names")
+
+_OSM_KINDS: Final = {
+    "bakery": "shop=bakery", "bank": "amenity=bank", "atms": "amenity=atm", "bar": "amenity=bar", "pub": "amenity=pub",
+    "beach": "natural=beach", "cafe": "amenity=cafe", "coffee_shop": "amenity=cafe", "church_cathedral":
+    "amenity=place_of_worship",
+    "mosque": "amenity=place_of_worship", "synagogue": "amenity=place_of_worship", "convenience_store":
+    "shop=convenience",
+    "dentist": "amenity=dentist", "doctor": "amenity=doctors", "fast_food_restaurant": "amenity=fast_food",
+    "fire_department": "amenity=fire_station", "flowers_and_gifts_shop": "shop=florist", "gas_station": "amenity=fuel",
+    "grocery_store": "shop=supermarket", "supermarket": "shop=supermarket", "gym": "leisure=fitness_centre",
+    "hair_salon": "shop=hairdresser", "hospital": "amenity=hospital", "hotel": "tourism=hotel", "library":
+    "amenity=library",
+    "museum": "tourism=museum", "park": "leisure=park", "parking": "amenity=parking", "pharmacy": "amenity=pharmacy",
+    "police_department": "amenity=police", "post_office": "amenity=post_office", "restaurant": "amenity=restaurant",
+    "school": "amenity=school", "shopping_center": "shop=mall", "train_station": "railway=station",
+    "bus_station": "amenity=bus_station", "airport": "aeroway=aerodrome", "college_university": "amenity=university",
+    "movie_theater": "amenity=cinema", "theatre": "amenity=theatre", "town_hall": "amenity=townhall",
+}  # fmt: skip
+"""Overture categories that mean what an OpenStreetMap kind means, so that one category finds both."""
+
+
+def import_overture(
+    path: Path, name: str | None = None, *, folder: Path, progress: Progress | None = None
+) -> RegionInfo:
+    """Add Overture places from a GeoParquet file as a region; one of the same name is replaced when done.
+
+    Raises:
+        BadInput: the file is missing or holds no Overture places; nothing has been changed then.
+        MissingExtra: pyarrow is not installed.
+    """
+    parquet = require("pyarrow.parquet", extra="overture")
+    region = region_name(name, path)
+    report = progress or _quiet
+    check_readable(path)
+    digest = digest_of(path, report)
+    with _explained(path):
+        source = parquet.ParquetFile(path)
+        present = source.schema_arrow.names
+        missing = [column for column in _NEEDED if column not in present]
+        if missing or not ({"geometry", "bbox"} & set(present)):
+            lacking = ", ".join(missing) or "geometry"
+            raise BadInput(f"{path} is not an Overture places file: it has no column {lacking}")
+        total, done = source.metadata.num_rows, 0
+    if not total:
+        raise BadInput(f"{path} holds no places")
+    with writing(folder, region) as writer, _explained(path):
+        for batch in source.iter_batches(_BATCH, columns=[column for column in _COLUMNS if column in present]):
+            for row in batch.to_pylist():
+                _add(writer, row)
+            done += len(batch)
+            report("reading", done, total)
+        if not writer.counts["features"]:
+            raise BadInput(f"{path} holds no place with a position")
+        report("indexing", 0, 1)
+        writer.finish(
+            {
+                "name": region,
+                "kind": "overture",
+                "source": path.name,
+                "sha256": digest,
+                "licence": "CDLA-Permissive-2.0",
+                "attribution": "© Overture Maps Foundation, overturemaps.org",
+            }
+        )
+        report("indexing", 1, 1)
+    return RegionStore(folder).info(region)
+
+
+def _add(writer: RegionWriter, row: Mapping[str, Any]) -> None:
+    at = _position(row)
+    names = row.get("names") or {}
+    primary = str(names.get("primary") or "").strip()[:MAX_TEXT_CHARS]
+    osm = str(row.get("id") or "")
+    if at is None or not osm:
+        return
+    tags = _tags(row, primary)
+    kind = _kind(row)
+    address = tags.get("addr:full")
+    found: dict[str, int] = {primary: MAIN} if primary else {}
+    for text in _other_names(row):
+        found.setdefault(text[:MAX_TEXT_CHARS], OTHER)
+    for text in (*(row.get("phones") or ()), *(row.get("websites") or ()), *(row.get("emails") or ())):
+        if text:
+            found.setdefault(str(text).strip()[:MAX_TEXT_CHARS], ATTRIBUTE)
+    confidence = row.get("confidence")
+    rank = rank_of(kind, {}) * (0.5 + 0.5 * (confidence if isinstance(confidence, float) else 0.5))
+    lat, lon = at
+    writer.add_feature(
+        FeatureRow(
+            osm, primary, kind, at, (lat, lon, lat, lon), rank, address,
+            json.dumps(tags, ensure_ascii=False, sort_keys=True, separators=(",", ":")), list(found.items()),
+        ),
+        {},
+    )  # fmt: skip
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    category = (row.get("categories") or {}).get("primary") or row.get("basic_category")
+    word = str(category or (row.get("taxonomy") or {}).get("primary") or "place")
+    return _OSM_KINDS.get(word, f"overture={word}")
+
+
+def _other_names(row: Mapping[str, Any]) -> Iterator[str]:
+    """Names in other languages and by other rules, and the brand's."""
+    for names in (row.get("names") or {}, (row.get("brand") or {}).get("names") or {}):
+        primary = names.get("primary")
+        if primary:
+            yield str(primary).strip()
+        yield from _values(names.get("common"))
+        for rule in names.get("rules") or ():
+            if rule and rule.get("value"):
+                yield str(rule["value"]).strip()
+
+
+def _values(common: object) -> list[str]:
+    """A map column comes as a list of pairs, a struct as a mapping."""
+    if isinstance(common, Mapping):
+        return [str(value).strip() for value in common.values() if value]
+    if isinstance(common, list):
+        return [str(pair[1]).strip() for pair in common if pair and pair[1]]
+    return []
+
+
+def _tags(row: Mapping[str, Any], primary: str) -> dict[str, str]:
+    """What people ask for, under the keys OpenStreetMap uses."""
+    tags = {"name": primary} if primary else {}
+    for key, column in (("phone", "phones"), ("website", "websites"), ("email", "emails"), ("social", "socials")):
+        values = [str(value) for value in row.get(column) or () if value]
+        if values:
+            tags[key] = "; ".join(values)[:1000]
+    brand = ((row.get("brand") or {}).get("names") or {}).get("primary")
+    if brand:
+        tags["brand"] = str(brand)
+    categories = row.get("categories") or {}
+    words = [categories.get("primary"), *(categories.get("alternate") or ())]
+    if any(words):
+        tags["category"] = "; ".join(str(word) for word in words if word)
+    addresses = [one for one in row.get("addresses") or () if one]
+    if addresses:
+        first = addresses[0]
+        town = " ".join(str(first[key]) for key in ("postcode", "locality") if first.get(key))
+        parts = (first.get("freeform"), town, first.get("region"), first.get("country"))
+        tags["addr:full"] = ", ".join(str(part) for part in parts if part)[:MAX_TEXT_CHARS]
+        if first.get("country"):
+            tags["addr:country"] = str(first["country"])
+    if isinstance(row.get("confidence"), float):
+        tags["confidence"] = f"{row['confidence']:.3f}"
+    return {key: value for key, value in tags.items() if value}
+
+
+def _position(row: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Latitude and longitude from the WKB point, or the middle of the box."""
+    geometry, box = row.get("geometry"), row.get("bbox")
+    lat = lon = math.nan
+    if isinstance(geometry, bytes) and len(geometry) >= 21:
+        order = "<" if geometry[0] == 1 else ">"
+        if unpack_from(f"{order}I", geometry, 1)[0] % 1000 == 1:
+            lon, lat = unpack_from(f"{order}dd", geometry, 5)
+    if math.isnan(lat) and isinstance(box, Mapping) and all(box.get(edge) is not None for edge in _EDGES):
+        west, south, east, north = (float(box[edge]) for edge in _EDGES)
+        lat, lon = (south + north) / 2, (west + east) / 2
+    return (lat, lon) if -90 <= lat <= 90 and -180 <= lon <= 180 else None
+
+
+_EDGES: Final = ("xmin", "ymin", "xmax", "ymax")
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Pyarrow's complaints about a file, as one line for the person who gave it."""
+    arrow = require("pyarrow", extra="overture")
+    try:
+        yield
+    except (arrow.ArrowException, OSError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise BadInput(f"{path} can't be read as Parquet ({why})") from error
+
+
+def _quiet(_what: str, _done: int, _total: int) -> None:
+    return None

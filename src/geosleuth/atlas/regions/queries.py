@@ -1,0 +1,287 @@
+"""Questions by name and by position, over all regions or some of them."""
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from geosleuth.atlas.model import Colocation, Hit, MatchKind, Place
+from geosleuth.atlas.search import NameHit
+from geosleuth.errors import BadInput
+from geosleuth.geo import Box, Extent, LatLon, distance_km
+
+from .addresses import find_addresses
+from .colocated import find_colocated
+from .crossing import find_crossings, junction_place, split_crossing
+from .kinds import ADDRESS
+from .spots import (
+    Ids,
+    among,
+    boxes_around,
+    distances_m,
+    in_boxes,
+    nearest_points,
+    of_category,
+    place_of,
+    positions,
+    rows_of,
+    touches,
+)
+from .store import DamagedRegion, OpenRegion, RegionStore
+from .tags import ATTRIBUTE
+
+_log = logging.getLogger(__name__)
+
+_BASES: Final[dict[MatchKind, float]] = {"exact": 1.0, "alias": 0.965, "fuzzy": 0.94, "near": 0.94}
+_BONUS: Final = 0.03
+_NEAR_KM: Final = 2.0  # at this distance nearness counts half
+_LEAST_POOL: Final = 40
+_NEAR_POOL: Final = 400
+_FIRST_REACH_M: Final = 150.0
+_OTHER_NUMBER: Final = 0.75
+MAX_LIMIT: Final = 1000
+
+
+class Regions:
+    """Everything that can be asked of the regions in a folder.
+
+    ``only`` narrows to some regions by name. Results come best first, with scores from 0 to 1: an exact name stays
+    above another recorded name, and that above a different spelling; nearness and fame settle the rest.
+    """
+
+    def __init__(self, folder: Path, *, only: Sequence[str] | None = None) -> None:
+        """Nothing is opened until the first question."""
+        self.store = RegionStore(folder)
+        self._only = only
+
+    def search_pois(
+        self,
+        text: str,
+        *,
+        near: LatLon | None = None,
+        within: Extent | None = None,
+        category: str | None = None,
+        limit: int = 10,
+    ) -> list[Hit]:
+        """Named features by name, phone, website or number; a category narrows."""
+        limit = _checked_limit(limit)
+
+        def found_in(region: OpenRegion) -> list[Hit]:
+            chosen = among(region, within, category)
+            return self._named(region, text, limit, chosen, near)
+
+        return _best(self._ask(found_in, within), limit)
+
+    def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
+        """Features whose name begins so, the best known first."""
+        limit = _checked_limit(limit)
+
+        def found_in(region: OpenRegion) -> list[Hit]:
+            found = region.index.prefix(prefix, limit=200)
+            rows = rows_of(region, [hit.owner for hit in found])
+            hits = []
+            for hit in found:
+                row = rows.get(hit.owner)
+                if row is not None:
+                    fame = row[10] if near is None else 0.5 * row[10] + 0.5 * _nearness(near, row)
+                    place = place_of(region, row)
+                    far = distance_km(near, place.point) if near else None
+                    hits.append(Hit(place, min(1.0, 0.5 * hit.score + 0.5 * fame), hit.match, hit.text, far))
+            return hits
+
+        return _best(self._ask(found_in), limit)
+
+    def poi(self, place_id: str) -> Place | None:
+        """One feature by its id, "osm:monaco:n123"; None where there is none, or its region is not here."""
+        kind, _, rest = place_id[:300].partition(":")
+        name, _, osm = rest.partition(":")
+        if not osm or name not in self.store.names() or (self._only is not None and name not in self._only):
+            return None
+        region = self.store.open(name)
+        if region.info.kind != kind:
+            return None
+        with self.store.explained(name):
+            found = region.conn.execute("SELECT id FROM feature WHERE osm = ?", (osm,)).fetchone()
+            if found:
+                return place_of(region, rows_of(region, found)[found[0]])
+            return junction_place(region, osm)
+
+    def nearby(self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20) -> list[Hit]:
+        """Features around a point, nearest first; a street, park or building is as near as its nearest part.
+
+        Plain house numbers are left out unless the category is "address".
+        """
+        limit = _checked_limit(limit)
+        if not (math.isfinite(radius_m) and radius_m >= 0):
+            raise BadInput(f"a radius is a number of metres, zero or more, not {radius_m}")
+        reach_m = min(radius_m, _FIRST_REACH_M)
+        while True:  # widened step by step: nobody wants the thousand features of a town to see the twenty nearest
+            hits = self._ask(partial(_around, point=point, radius_m=reach_m, category=category, limit=limit))
+            hits = _distinct(sorted(hits, key=lambda hit: (hit.distance_km or 0.0, hit.place.id)))
+            if len(hits) >= limit or reach_m >= radius_m:
+                break
+            reach_m = min(reach_m * 3, radius_m)
+        return [replace(hit, score=_closeness(hit, radius_m)) for hit in hits[:limit]]
+
+    def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
+        """Where two streets meet; where they only come near each other the match is "near"."""
+        limit = _checked_limit(limit)
+        return _best(self._ask(lambda region: find_crossings(region, first, second, within), within), limit)
+
+    def geocode(self, text: str, *, limit: int = 5, within: Extent | None = None) -> list[Hit]:
+        """Addresses ("12 Rue Grimaldi"), crossings ("A and B") and named features of that name."""
+        limit = _checked_limit(limit)
+        text = text[:1000]
+        streets = split_crossing(text)
+        name = text.split(",")[0]
+
+        def found_in(region: OpenRegion) -> list[Hit]:
+            corners = find_crossings(region, *streets, within) if streets else []
+            named = self._named(region, name, limit, among(region, within, None), None)
+            return [*find_addresses(region, text, within), *corners, *named]
+
+        return _best(self._ask(found_in, within), limit)
+
+    def colocated(
+        self,
+        features: Sequence[str],
+        within_m: float,
+        *,
+        within: Extent | None = None,
+        bearings_deg: Sequence[float | None] | None = None,
+        in_order: bool = False,
+        limit: int = 10,
+    ) -> list[Colocation]:
+        """Where all these features stand near each other; see ``find_colocated``."""
+        limit = _checked_limit(limit)
+        regions = self._open(within)
+        while True:
+            try:
+                return find_colocated(
+                    self.store, regions, features, within_m, within, bearings_deg, in_order=in_order, limit=limit
+                )
+            except DamagedRegion as error:
+                if self._only is not None:
+                    raise
+                _log.warning("%s", error)
+                regions = [region for region in regions if region.info.name != error.name]
+
+    def _open(self, within: Extent | None = None) -> list[OpenRegion]:
+        return [region for region in self.store.open_all(self._only) if touches(region, within)]
+
+    def _ask(self, found_in: Callable[[OpenRegion], list[Hit]], within: Extent | None = None) -> list[Hit]:
+        """What each region answers. A damaged one is passed over, unless it was asked for by name."""
+        hits: list[Hit] = []
+        for region in self._open(within):
+            try:
+                with self.store.explained(region.info.name):
+                    hits.extend(found_in(region))
+            except DamagedRegion as error:
+                if self._only is not None:
+                    raise
+                _log.warning("%s", error)
+        return hits
+
+    def _named(self, region: OpenRegion, text: str, limit: int, chosen: Ids | None, near: LatLon | None) -> list[Hit]:
+        if chosen is not None and not len(chosen):
+            return []
+        pool = max(_LEAST_POOL, 4 * limit) if near is None else _NEAR_POOL
+        found = region.index.search(text, limit=pool, among=chosen)
+        if near is not None and len(found) > _LEAST_POOL:
+            # A chain has more branches than the search looks at, and the nearest of them is wanted.
+            seen = {hit.owner for hit in found}
+            allowed = None if chosen is None else set(chosen.tolist())
+            found.extend(
+                hit
+                for hit in region.index.exact(text)
+                if hit.owner not in seen and (allowed is None or hit.owner in allowed)
+            )
+        return self._hits(region, found, near, limit)
+
+    @staticmethod
+    def _hits(region: OpenRegion, found: Sequence[NameHit], near: LatLon | None, limit: int) -> list[Hit]:
+        rows = rows_of(region, [hit.owner for hit in found])
+        scored = []
+        for hit in found:
+            row = rows.get(hit.owner)
+            if row is None:
+                continue
+            base = _BASES[hit.match] * (1.0 if hit.match != "fuzzy" else hit.score)
+            if hit.match == "fuzzy" and hit.role == ATTRIBUTE:
+                base *= _OTHER_NUMBER  # a telephone number with one other digit is another telephone
+            bonus = row[10] if near is None else 0.3 * row[10] + 0.7 * _nearness(near, row)
+            scored.append((base * (1 - _BONUS) + _BONUS * bonus, hit, row))
+        scored.sort(key=lambda one: (-one[0], len(one[1].text)))
+        hits = []
+        for score, hit, row in scored[:limit]:  # places are only made of those that can be among the best
+            place = place_of(region, row)
+            hits.append(Hit(place, score, hit.match, hit.text, distance_km(near, place.point) if near else None))
+        return hits
+
+
+def _around(region: OpenRegion, point: LatLon, radius_m: float, category: str | None, limit: int) -> list[Hit]:
+    ids = in_boxes(region, boxes_around(point, radius_m))
+    if category is not None:
+        ids = np.intersect1d(ids, of_category(region, category), assume_unique=True)
+    if not len(ids):
+        return []
+    lats, lons = positions(region)
+    metres = distances_m(point, lats[ids], lons[ids])
+    for feature, nearest in nearest_points(region, ids, point).items():
+        metres[np.searchsorted(ids, feature)] = distance_km(point, nearest) * 1000
+    inside = np.flatnonzero(metres <= radius_m)
+    near = [(float(metres[at]), int(ids[at])) for at in inside[np.argsort(metres[inside], kind="stable")].tolist()]
+    hits: list[Hit] = []
+    for begin in range(0, len(near), 500):
+        some = near[begin : begin + 500]
+        rows = rows_of(region, [number for _, number in some])
+        for far, number in some:
+            row = rows[number]
+            if row[3] == ADDRESS and category is None:
+                continue
+            place = place_of(region, row)
+            hits.append(Hit(place, 1.0, "near", place.name, far / 1000))
+        if len(hits) >= limit:
+            break
+    return hits[: 2 * limit]
+
+
+def _closeness(hit: Hit, radius_m: float) -> float:
+    return 1.0 - 0.5 * (hit.distance_km or 0.0) * 1000 / radius_m if radius_m else 1.0
+
+
+def _nearness(near: LatLon, row: Sequence[Any]) -> float:
+    south, west, north, east = row[6:10]
+    far = distance_km(near, LatLon(row[4], row[5]))
+    if Box(south, west, north, east).contains(near):
+        far = min(far, 0.2)
+    return _NEAR_KM / (_NEAR_KM + far)
+
+
+def _best(hits: list[Hit], limit: int) -> list[Hit]:
+    hits.sort(key=lambda hit: (-hit.score, len(hit.matched), hit.place.id))
+    return _distinct(hits)[:limit]
+
+
+def _distinct(hits: Sequence[Hit]) -> list[Hit]:
+    """The first of each place; extracts that overlap hold the same objects."""
+    seen: set[str] = set()
+    kept = []
+    for hit in hits:
+        origin, _, rest = hit.place.id.partition(":")
+        key = f"{origin}:{rest.partition(':')[2]}:{hit.place.kind}"
+        if key not in seen:
+            seen.add(key)
+            kept.append(hit)
+    return kept
+
+
+def _checked_limit(limit: int) -> int:
+    if limit < 1:
+        raise BadInput(f"a limit is a whole number from 1 to {MAX_LIMIT}, not {limit}")
+    return min(limit, MAX_LIMIT)

@@ -1,0 +1,122 @@
+"""Places of the world by name, by beginning and around a point."""
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from geosleuth.atlas.base import BasePlaces, build_base, ensure_base
+from geosleuth.errors import BadInput
+from geosleuth.geo import Box, LatLon, distance_km
+
+
+@pytest.fixture(scope="module")
+def places(base_file: Path) -> Iterator[BasePlaces]:
+    conn = sqlite3.connect(f"file:{base_file}?mode=ro&immutable=1", uri=True)
+    yield BasePlaces(conn)
+    conn.close()
+
+
+def test_it_stays_within_its_size(base_file: Path) -> None:
+    assert base_file.stat().st_size <= 60e6
+
+
+@pytest.mark.parametrize(
+    ("query", "address"),
+    [
+        ("Paris", "Paris, Île-de-France, France"),
+        ("Paris, Texas", "Paris, Texas, United States"),
+        ("paris texas", "Paris, Texas, United States"),
+        ("München", "Munich, Bavaria, Germany"),
+        ("Springfield, Illinois, USA", "Springfield, Illinois, United States"),
+        ("東京", "Tokyo, Japan"),
+        ("Москва", "Moscow, Russia"),
+        ("القاهرة", "Cairo, Egypt"),
+        ("서울", "Seoul, South Korea"),
+        ("กรุงเทพมหานคร", "Bangkok, Thailand"),
+        ("Japan", "Japan"),
+        ("日本", "Japan"),
+        ("Bayern, Germany", "Bavaria, Germany"),
+        ("New York", "New York City, New York, United States"),
+        ("Brooklyn, New York", "Brooklyn, New York, United States"),
+        ("Athens, Georgia", "Athens, Georgia, United States"),
+        ("Batumi, Georgia", "Batumi, Adjara, Georgia"),
+        ("Nice, France", "Nice, Provence-Alpes-Côte d'Azur, France"),
+        ("Washington, D.C.", "Washington, District of Columbia, United States"),
+        ("Barcelnoa", "Barcelona, Catalonia, Spain"),
+        ("SAN FRANC1SC0, California", "San Francisco, California, United States"),
+        ("Qingda0, China", "Qingdao, Shandong, China"),
+    ],
+)
+def test_geocode(places: BasePlaces, query: str, address: str) -> None:
+    assert places.geocode(query)[0].place.address == address
+
+
+def test_exact_names_say_so_and_misspelled_ones_too(places: BasePlaces) -> None:
+    assert places.geocode("Monaco")[0].match == "exact"
+    assert places.geocode("Wien")[0].match == "alias"
+    assert places.geocode("Barcelnoa")[0].match == "fuzzy"
+
+
+def test_a_country_or_an_area_narrows(places: BasePlaces) -> None:
+    assert places.geocode("Paris", country="US")[0].place.country == "US"
+    inside = places.geocode("Paris", within=Box(33, -96, 34, -95))
+    assert [hit.place.region for hit in inside] == ["Texas"]
+
+
+@pytest.mark.parametrize("query", ["", "  ", ",,,", "?!", "\x00", "x" * 10_000_000, '" OR 1=1', "zzqqxxjj"])
+def test_what_names_nothing_finds_little_and_breaks_nothing(places: BasePlaces, query: str) -> None:
+    assert all(hit.score < 0.9 for hit in places.geocode(query))
+    assert isinstance(places.suggest(query), list)
+
+
+def test_random_cities_with_region_and_country_are_found(places: BasePlaces, base_file: Path) -> None:
+    conn = sqlite3.connect(f"file:{base_file}?mode=ro&immutable=1", uri=True)
+    rows = conn.execute("SELECT ref FROM place WHERE kind = 0 AND population > 5000 ORDER BY id").fetchall()
+    conn.close()
+    right = 0
+    for (ref,) in random.Random(5).sample(rows, 300):
+        place = places.place(f"geonames:{ref}")
+        assert place is not None
+        assert place.address is not None
+        found = places.geocode(place.address, limit=1)
+        right += bool(found) and distance_km(found[0].place.point, place.point) <= 10
+    assert right >= 294
+
+
+@pytest.mark.parametrize(
+    ("point", "country", "name"),
+    [
+        (LatLon(48.8584, 2.2945), "FR", "Paris"),
+        (LatLon(41.9022, 12.4539), "VA", "Vatican City"),
+        (LatLon(43.7384, 7.4246), "MC", "Monaco"),
+        (LatLon(-4.325, 15.322), "CD", "Kinshasa"),
+        (LatLon(-16.83, 179.97), "FJ", None),
+    ],
+)
+def test_a_point_belongs_to_the_place_whose_size_reaches_it(
+    places: BasePlaces, point: LatLon, country: str, name: str | None
+) -> None:
+    first = places.around(point, country=country)[0]
+    assert first.place.country == country
+    assert name is None or first.place.name == name
+
+
+def test_suggestions_begin_so_and_large_places_come_first(places: BasePlaces) -> None:
+    names = [hit.place.name for hit in places.suggest("San Franc", limit=20)]
+    assert "San Francisco" in names
+    assert names.index("San Francisco") < 3
+
+
+def test_building_where_nothing_can_be_written_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="can't be built there"):
+        build_base(tmp_path / "file" / "base.sqlite")
+
+
+def test_the_base_atlas_in_place_is_not_built_again(atlas_home: Path) -> None:
+    before = ensure_base()
+    assert before.is_file()
+    assert before.is_relative_to(atlas_home)

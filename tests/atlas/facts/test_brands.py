@@ -1,0 +1,92 @@
+"""Brands: found through case, accents and misreadings, with the countries where they are."""
+
+import time
+
+import pytest
+
+from geosleuth.atlas.facts import all_countries, brand, by_brand, load_brands
+
+
+def test_the_table_is_whole() -> None:
+    assert load_brands() > 30_000
+
+
+@pytest.mark.parametrize("text", ["Migros", "MIGROS", " migros "])
+def test_a_brand_of_few_countries(text: str) -> None:
+    hit = brand(text)[0]
+    assert hit.how == "exact"
+    assert hit.score == 1
+    assert hit.brand.kind == "shop=supermarket"
+    assert hit.countries is not None
+    assert "CH" in hit.countries
+    assert "US" not in hit.countries
+
+
+def test_accents_do_not_matter() -> None:
+    assert [hit.brand.name for hit in brand("zabka")] == [hit.brand.name for hit in brand("Żabka")]
+    assert set(by_brand("ZABKA").countries) == {"PL", "CZ"}
+
+
+def test_small_misreadings_are_forgiven_and_said() -> None:
+    hit = brand("CARREF0UR")[0]
+    assert hit.brand.name == "Carrefour"
+    assert hit.how == "fuzzy"
+    assert hit.score < 1
+    assert brand("Sainsburvs")[0].brand.name == "Sainsbury's"
+    assert brand("Alb ert Hei jn")[0].brand.name == "Albert Heijn"
+
+
+def test_a_brand_among_other_words() -> None:
+    hits = brand("Albert Heijn supermarkt open")
+    assert hits[0].brand.name == "Albert Heijn"
+    assert hits[0].how == "within"
+    assert by_brand("Albert Heijn supermarkt open").countries[0] == "NL"
+
+
+def test_native_names() -> None:
+    assert by_brand("スターバックス").countries == ("JP",)
+    assert brand("スターバックス")[0].brand.wikidata == "Q37158"
+
+
+def test_the_widest_spread_of_a_name_comes_first() -> None:
+    hits = brand("McDonald's")
+    assert hits[0].brand.name == "McDonald's"
+    assert hits[0].countries is None or len(hits[0].countries) > 100
+
+
+def test_countries_are_known_codes() -> None:
+    for name in ("Coop", "Aldi", "Lidl", "Tesco", "Kwik Trip", "Wawa", "SNCF", "Edeka"):
+        for hit in brand(name):
+            assert hit.countries is None or (hit.countries and hit.countries <= set(all_countries()))
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "\x00", "?!", "q" * 10_000_000, "zzzzqqqqxxxx", "' OR 1=1", "\ud800"], ids=len
+)
+def test_nothing_is_found_in_nonsense(text: str) -> None:
+    assert brand(text) == []
+    assert not by_brand(text)
+
+
+def test_the_limit_holds() -> None:
+    assert len(brand("Coop", limit=2)) == 2
+    assert brand("Coop", limit=0) == []
+    assert brand("Coop", limit=-1) == []
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Coop", "Lidl", "Aldi", "Wawa", "Edeka", "Tesco", "Lawson", "Subway", "Shell"),
+        ("C0op Jednota", "Starbvcks", "Intermarche super", "Dunkin Donvts", "Kaufiand", "Woolw0rths", "Lec1erc"),
+    ],
+    ids=["exact", "fuzzy"],
+)
+def test_a_brand_takes_less_than_five_milliseconds(names: tuple[str, ...]) -> None:
+    brand("Carrefovr")
+    times = []
+    for name in names:
+        start = time.perf_counter()
+        brand(name)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.005

@@ -1,0 +1,93 @@
+"""Facts of countries: every code has them, and known ones are right."""
+
+import pytest
+
+from geosleuth.atlas.facts import all_countries, country_facts
+from geosleuth.errors import BadInput
+from geosleuth.names.geonames import countries as geonames_countries
+
+LEFT_DRIVING_STATES = {
+    *("AG", "AU", "BB", "BD", "BN", "BS", "BT", "BW", "CY", "DM", "FJ", "GB", "GD", "GY", "ID", "IE", "IN", "JM", "JP"),
+    *("KE", "KI", "KN", "LC", "LK", "LS", "MT", "MU", "MV", "MW", "MY", "MZ", "NA", "NP", "NR", "NZ", "PG", "PK", "SB"),
+    *("SC", "SG", "SR", "SZ", "TH", "TL", "TO", "TT", "TV", "TZ", "UG", "VC", "WS", "ZA", "ZM", "ZW"),
+}
+"""Written down independently of the table: the sovereign states that drive on the left."""
+
+
+def test_every_iso_code_has_facts() -> None:
+    assert set(all_countries()) == set(geonames_countries())
+    assert len(all_countries()) == 250
+
+
+def test_france() -> None:
+    france = country_facts("France")
+    assert (france.code, france.iso3, france.capital, france.continent) == ("FR", "FRA", "Paris", "Europe")
+    assert france.tlds == (".fr",)
+    assert france.calling_codes == ("+33",)
+    assert [currency.code for currency in france.currencies] == ["EUR"]
+    assert "€" in france.currencies[0].symbols
+    assert france.languages[0].code == "fr"
+    assert france.languages[0].status == "official"
+    assert france.scripts[0] == "Latn"
+    assert france.road_km == 1_028_446
+    assert france.area_km2 == 643_801
+    assert 60e6 < france.population < 75e6
+    assert set(france.neighbours) == {"AD", "BE", "CH", "DE", "ES", "IT", "LU", "MC"}
+    assert france.date_format == "dd/MM/y"
+    assert "112" in france.emergency_numbers
+    assert france.plate is not None
+    assert france.plate.pattern.startswith("AB-123-CD")
+    assert france.names["de"] == "Frankreich"
+    assert france.names["ja"] == "フランス"
+
+
+@pytest.mark.parametrize("name", ["JP", "JPN", "Japan", "日本", "Япония", "japon"])
+def test_a_country_is_found_by_code_and_name_in_any_language(name: str) -> None:
+    japan = country_facts(name)
+    assert japan.code == "JP"
+    assert (japan.driving_side, japan.speed_unit) == ("left", "km/h")
+
+
+def test_miles() -> None:
+    for code in ("GB", "US"):
+        facts = country_facts(code)
+        assert (facts.speed_unit, facts.distance_unit) == ("mph", "mi")
+    assert (country_facts("PR").speed_unit, country_facts("PR").distance_unit) == ("mph", "km")
+    assert country_facts("IE").speed_unit == "km/h"
+
+
+def test_driving_sides() -> None:
+    left = {code for code, country in all_countries().items() if country.driving_side == "left"}
+    assert left >= LEFT_DRIVING_STATES
+    assert left >= {"HK", "MO", "VI", "GG", "JE", "IM", "BM", "FK"}
+    assert not left & {"US", "FR", "CN", "PR", "GI", "SE", "MM", "IO", "RU", "BR"}
+    assert 70 <= len(left) <= 80
+
+
+def test_neighbours_are_mutual() -> None:
+    known = all_countries()
+    one_sided = [
+        (code, other) for code, country in known.items() for other in country.neighbours
+        if other in known and code not in known[other].neighbours
+    ]  # fmt: skip
+    assert one_sided == []
+
+
+def test_how_much_is_known() -> None:
+    known = all_countries().values()
+    assert sum(country.road_km is not None for country in known) >= 220
+    assert sum(country.postcode is not None for country in known) >= 175
+    assert sum(bool(country.calling_codes) for country in known) >= 245
+    assert sum(bool(country.currencies) for country in known) == 249
+    assert [country.code for country in known if not country.languages] == ["AQ", "HM"]
+    assert sum(country.plate is not None for country in known) >= 50
+    assert sum(bool(country.emergency_numbers) for country in known) >= 230
+    assert country_facts("KZ").capital == "Astana"
+
+
+@pytest.mark.parametrize("name", ["", "Atlantis", "x" * 10_000_000, "'; DROP TABLE", "\x00\x01"], ids=len)
+def test_what_is_no_country_is_bad_input_in_one_short_line(name: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        country_facts(name)
+    assert len(str(caught.value)) < 200
+    assert "\n" not in str(caught.value)

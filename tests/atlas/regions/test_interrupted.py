@@ -1,0 +1,82 @@
+"""An import that is killed leaves nothing that anyone can see, and the next one completes."""
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from geosleuth.atlas.regions import Regions, RegionStore, import_osm
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import pytest
+
+from geosleuth.atlas.regions import import_osm
+print("ready", flush=True)
+import_osm(Path(sys.argv[1]), "monaco", folder=Path(sys.argv[2]))
+"""
+
+
+def _start(source: Path, folder: Path) -> "subprocess.Popen[str]":
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, source, folder], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def _finish(process: "subprocess.Popen[str]", *, kill: bool) -> int:
+    if kill:
+        process.kill()
+    process.communicate(timeout=120)
+    return process.returncode
+
+
+@pytest.mark.slow
+def test_killed_at_ten_random_moments(tmp_path: Path, monaco_pbf: Path) -> None:
+    begin = time.monotonic()
+    import_osm(monaco_pbf, "monaco", folder=tmp_path / "timing")
+    seconds = time.monotonic() - begin
+
+    folder = tmp_path / "atlas"
+    chance = random.Random(20_261)
+    killed = 0
+    for _ in range(10):
+        process = _start(monaco_pbf, folder)
+        time.sleep(chance.uniform(0, seconds))
+        killed += _finish(process, kill=True) != 0
+        store = RegionStore(folder)
+        # Either the import was complete before the blow fell, or there is no region at all; never half of one.
+        for info in store.list():
+            assert info.features > 3000
+            assert Regions(folder).crossing("Rue Grimaldi", "Rue Suffren Reymond")
+            store.remove("monaco")
+        assert store.names() == []
+        assert not store.damaged()
+    assert killed >= 3
+    import_osm(monaco_pbf, "monaco", folder=folder)
+    assert [path.name for path in folder.iterdir()] == ["monaco.region.sqlite"]
+    assert Regions(folder).search_pois("Café de Paris")
+
+
+def test_a_killed_import_over_an_older_region_leaves_that_one(tmp_path: Path, monaco_pbf: Path) -> None:
+    info = import_osm(monaco_pbf, "monaco", folder=tmp_path)
+    process = _start(monaco_pbf, tmp_path)
+    while not list(tmp_path.glob(".*.partial")):
+        assert process.poll() is None
+        time.sleep(0.005)
+    assert _finish(process, kill=True) != 0
+    assert RegionStore(tmp_path).info("monaco") == info
+
+
+def test_an_import_spares_the_unfinished_file_of_another(tmp_path: Path, monaco_pbf: Path) -> None:
+    process = _start(monaco_pbf, tmp_path)
+    while not list(tmp_path.glob(".*.partial")):
+        assert process.poll() is None
+        time.sleep(0.005)
+    import_osm(monaco_pbf, "second", folder=tmp_path)
+    assert _finish(process, kill=False) == 0
+    assert RegionStore(tmp_path).names() == ["monaco", "second"]

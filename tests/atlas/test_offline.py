@@ -1,0 +1,247 @@
+"""The whole offline atlas, asked as an agent asks it: base places, borders, the bundled region, facts and maps."""
+
+import asyncio
+import io
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from PIL import Image
+
+from geosleuth.atlas import Atlas, OfflineAtlas, regions_dir
+from geosleuth.atlas.regions import import_osm
+from geosleuth.errors import BadInput
+from geosleuth.geo import Box, LatLon
+
+MONACO = Path(__file__).resolve().parents[2] / "examples" / "regions" / "monaco.osm.pbf"
+_T = TypeVar("_T")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("regions")
+    import_osm(MONACO, folder=folder)
+    return folder
+
+
+@pytest.fixture
+def atlas(atlas_home: Path, folder: Path) -> OfflineAtlas:
+    assert atlas_home.is_dir()
+    return OfflineAtlas(folder)
+
+
+def answer(question: Awaitable[_T]) -> _T:
+    async def wait() -> _T:
+        return await question
+
+    return asyncio.run(wait())
+
+
+def test_it_meets_the_protocol(atlas: OfflineAtlas) -> None:
+    asked: Atlas = atlas
+    assert asked is atlas
+
+
+@pytest.mark.parametrize(
+    ("lat", "lon", "country", "start"),
+    [
+        (48.8584, 2.2945, "FR", "Paris"),
+        (41.9022, 12.4539, "VA", "Vatican City"),
+        (43.7384, 7.4246, "MC", "Monaco"),
+        (-4.325, 15.322, "CD", "Kinshasa"),
+        (-4.263, 15.243, "CG", "Brazzaville"),
+        (31.76, -106.485, "US", "El Paso, Texas"),
+        (31.69, -106.424, "MX", "Ciudad Juárez, Chihuahua"),
+        (22.285, 114.158, "HK", ""),
+        (54.71, 20.51, "RU", "Kaliningrad"),
+    ],
+)
+def test_reverse(atlas: OfflineAtlas, lat: float, lon: float, country: str, start: str) -> None:
+    found = answer(atlas.reverse(LatLon(lat, lon)))
+    assert found.country == country
+    assert found.address.startswith(start)
+
+
+def test_the_open_sea_is_no_country(atlas: OfflineAtlas) -> None:
+    found = answer(atlas.reverse(LatLon(0, -150)))
+    assert (found.country, found.region, found.places) == (None, None, ())
+
+
+def test_streets_of_a_region_and_cities_of_the_world_are_found_together(atlas: OfflineAtlas) -> None:
+    assert answer(atlas.geocode("Rue Grimaldi, Monaco"))[0].place.name == "Rue Grimaldi"
+    assert answer(atlas.geocode("Paris"))[0].place.id == "geonames:2988507"
+    assert answer(atlas.geocode("Rue Grimaldi", country="FR")) != answer(atlas.geocode("Rue Grimaldi", country="MC"))
+    assert answer(atlas.geocode("Rue Grimaldi", country="MC"))[0].place.name == "Rue Grimaldi"
+
+
+def test_a_misread_sign_finds_its_shop_with_the_world_in_play(atlas: OfflineAtlas) -> None:
+    first = answer(atlas.search_pois("BOULANGERlE C0STA"))[0]
+    assert (first.place.name, first.place.kind, first.match) == ("Boulangerie Costa", "shop=bakery", "fuzzy")
+    assert first.place.source.startswith("OpenStreetMap")
+
+
+def test_a_place_can_be_asked_for_by_the_id_of_an_answer(atlas: OfflineAtlas) -> None:
+    for query in ("Boulangerie Costa", "Paris", "Nice Côte d'Azur International Airport"):
+        hit = answer(atlas.search_pois(query))[0]
+        place = answer(atlas.poi(hit.place.id))
+        assert place is not None
+        assert place.name == hit.place.name
+    assert answer(atlas.poi("osm:atlantis:n1")) is None
+    assert answer(atlas.poi("nonsense")) is None
+
+
+def test_crossing_nearby_suggest_and_colocated(atlas: OfflineAtlas) -> None:
+    corner = answer(atlas.crossing("Rue Grimaldi", "Rue Suffren Reymond"))[0].place
+    assert corner.kind == "crossing"
+    around = answer(atlas.nearby(corner.point, 150))
+    assert around
+    assert all(hit.distance_km is not None and hit.distance_km <= 0.15 for hit in around)
+    assert any(hit.place.id.startswith("osm:") for hit in answer(atlas.suggest("Boulev")))
+    assert any(hit.place.id.startswith("geonames:") for hit in answer(atlas.suggest("Boulev")))
+    group = answer(atlas.colocated(["Carrefour", "pharmacy"], 200))[0]
+    assert group.spread_m <= 200
+    assert len(group.places) == 2
+
+
+def test_documents(atlas: OfflineAtlas) -> None:
+    assert "Uzbekistan" in answer(atlas.search_documents("doubly landlocked Aral Sea"))[0].title
+
+
+def test_a_map_is_a_picture_with_its_credits(atlas: OfflineAtlas) -> None:
+    picture = answer(atlas.map(LatLon(43.7384, 7.4246), zoom=16, size=(320, 240)))
+    image = Image.open(io.BytesIO(picture.png))
+    assert image.size == (320, 240)
+    assert len(set(image.convert("RGB").resize((64, 48)).tobytes())) > 20
+    assert "OpenStreetMap" in picture.attribution
+    assert isinstance(picture.extent, Box)
+    assert picture.extent.contains(LatLon(43.7384, 7.4246))
+
+
+def test_satellite_pictures_need_tiles_and_say_so(atlas: OfflineAtlas) -> None:
+    with pytest.raises(BadInput, match="--tiles"):
+        answer(atlas.satellite(LatLon(0, 0)))
+
+
+@pytest.mark.parametrize("text", ["", " ", '"*" OR NEAR(', "'; DROP TABLE place; --", "x" * 10_000_000, "\x00\x1b[2J"])
+def test_hostile_queries_find_nothing_much_and_break_nothing(atlas: OfflineAtlas, text: str) -> None:
+    for question in (atlas.geocode, atlas.search_pois, atlas.suggest, atlas.search_documents):
+        assert isinstance(answer(question(text)), list)
+    assert isinstance(answer(atlas.crossing(text, text)), list)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 10_000])
+def test_silly_limits_are_refused(atlas: OfflineAtlas, limit: int) -> None:
+    with pytest.raises(BadInput, match="number of results"):
+        answer(atlas.geocode("Paris", limit=limit))
+
+
+def test_many_questions_at_once(atlas: OfflineAtlas) -> None:
+    async def crowd() -> list[Any]:
+        return await asyncio.gather(*(atlas.geocode(f"Paris{' ' * n}") for n in range(50)))
+
+    assert {hits[0].place.id for hits in asyncio.run(crowd())} == {"geonames:2988507"}
+
+
+def test_nothing_opens_a_socket(atlas: OfflineAtlas, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.new_event_loop()
+
+    def refuse(*_args: object, **_kwargs: object) -> None:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    questions: list[Callable[[], Awaitable[Any]]] = [
+        lambda: atlas.geocode("Paris"),
+        lambda: atlas.reverse(LatLon(1, 1)),
+        lambda: atlas.search_pois("Costa"),
+        lambda: atlas.map(LatLon(43.7, 7.4), size=(64, 64)),
+        lambda: atlas.search_documents("France"),
+    ]
+    for question in questions:
+        loop.run_until_complete(question())
+    loop.close()
+
+
+def geosleuth(*words: str) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).parent / "geosleuth"
+    return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: Path) -> None:
+    assert "no region was added yet" in geosleuth("atlas", "list").stdout
+    added = geosleuth("atlas", "add", str(MONACO), "--json")
+    assert added.returncode == 0
+    assert json.loads(added.stdout)["features"] > 3000
+    assert regions_dir().is_relative_to(atlas_home)
+    assert [item["name"] for item in json.loads(geosleuth("atlas", "list", "--json").stdout)] == ["monaco"]
+    hits = json.loads(geosleuth("atlas", "search", "Boulangerie Costa", "--json").stdout)
+    assert hits[0]["match"] == "exact"
+    out = tmp_path / "map.png"
+    drawn = geosleuth("atlas", "map", "43.7384,7.4246", "--out", str(out), "--marker", "43.7384,7.4246", "--json")
+    assert "OpenStreetMap" in json.loads(drawn.stdout)["attribution"]
+    with Image.open(out) as image:
+        assert image.size == (640, 640)
+    assert geosleuth("atlas", "remove", "monaco").returncode == 0
+    assert json.loads(geosleuth("atlas", "list", "--json").stdout) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["geocode", "Springfield, Illinois"],
+        ["reverse", "-33.8568,151.2153"],
+        ["reverse", "33.8568 S, 151.2153 E"],
+        ["suggest", "San Fr"],
+        ["search", "Monte Carlo", "--near", "43.7,7.4", "--within", "43,7,44,8"],
+        ["poi", "geonames:2988507"],
+        ["nearby", "43.7384,7.4246"],
+        ["crossing", "a", "b"],
+        ["colocated", "cafe", "pharmacy"],
+        ["documents", "oil exports"],
+        ["country", "日本"],
+        ["brand", "Monoprix"],
+        ["phone", "+33 1 42 68 53 00"],
+        ["info"],
+    ],
+)
+def test_every_question_answers_people_and_machines(atlas_home: Path, words: list[str]) -> None:
+    assert atlas_home.is_dir()
+    for_machines = geosleuth("atlas", *words, "--json")
+    assert for_machines.returncode == 0, for_machines.stderr
+    json.loads(for_machines.stdout)
+    for_people = geosleuth("atlas", *words)
+    assert for_people.returncode == 0
+    assert for_people.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["reverse", "95,0"], "is no point"),
+        (["reverse", "here"], "is no point"),
+        (["geocode", "Paris", "--country", "Atlantis"], "no country is called"),
+        (["geocode", "Paris", "--within", "1,2"], "is no area"),
+        (["poi", "geonames:0"], "no place has the id"),
+        (["country", "Atlantis"], "no country is called"),
+        (["add", "/nonexistent.osm.pbf"], "nonexistent"),
+        (["add", __file__], ""),
+        (["remove", "atlantis"], "atlantis"),
+        (["map", "1,1", "--out", "map.jpg"], ".png"),
+        (["map", "1,1", "--out", "/nonexistent/map.png"], "does not exist"),
+        (["colocated", "a", "b", "--bearings", "1,2,3"], "--bearings"),
+        (["geocode", "Paris", "--via", "nominatim"], "nominatim.openstreetmap.org"),
+        (["geocode", "Paris", "--via", "atlantis"], "no online service"),
+        (["satellite", "1,1", "--out", "x.png"], "--tiles"),
+    ],
+)
+def test_what_can_be_mended_is_one_line_and_exit_code_two(atlas_home: Path, words: list[str], line: str) -> None:
+    assert atlas_home.is_dir()
+    done = geosleuth("atlas", *words)
+    assert done.returncode == 2
+    assert line in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
