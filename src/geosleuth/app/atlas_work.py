@@ -14,6 +14,7 @@ from geosleuth.answer.coordinates import find_points
 from geosleuth.app import atlas_views as views
 from geosleuth.app.console import show, show_json, talk
 from geosleuth.atlas import Atlas, Colocation, Document, Hit, Marker, OfflineAtlas, Picture, Place, Reverse, regions_dir
+from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
 from geosleuth.geo import Box, Disc, Extent, LatLon, is_valid
@@ -35,9 +36,11 @@ def ask(
         return await question(atlas)
 
     if via is None:
+        # Here and not in one of the atlas's threads, so that an interrupt stops the building at once.
         with building() as progress:
-            atlas: Atlas = OfflineAtlas(tiles=tiles, progress=progress)
-            return asyncio.run(answer())
+            ensure_base(progress)
+        atlas: Atlas = OfflineAtlas(tiles=tiles)
+        return asyncio.run(answer())
     from geosleuth.atlas.online import make_online
 
     atlas = make_online(via, online_settings(allow))

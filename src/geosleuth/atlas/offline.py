@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, DataFault
 from geosleuth.geo import Box, Extent, LatLon
 from geosleuth.names import country_name
 
-from .base import BasePlaces, ensure_base
+from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress
 from .folders import data_dir
 from .model import Colocation, Document, Hit, Marker, Picture, Place, Reverse
@@ -152,7 +152,11 @@ class OfflineAtlas:
 
     async def _run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         call = partial(function, *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+        except sqlite3.DatabaseError as error:
+            # Regions report their own damage; what is left is the base atlas.
+            raise DataFault(f"the base atlas is damaged ({error}); remove {base_path()} and ask again") from error
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         hits = self._base.geocode(text, limit=limit, within=within, country=country)
@@ -247,8 +251,7 @@ class OfflineAtlas:
         if base is None:
             with self._building:
                 path = ensure_base(self._progress)
-            conn = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
-            base = self._local.base = BasePlaces(conn)
+            base = self._local.base = BasePlaces(open_base(path))
         return base
 
     @property

@@ -1,5 +1,6 @@
 """Places of the world by name, by beginning and around a point."""
 
+import os
 import random
 import sqlite3
 from collections.abc import Iterator
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.atlas.base import BasePlaces, build_base, ensure_base
+from geosleuth.atlas.base import BasePlaces, base_path, build, build_base, ensure_base
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon, distance_km
 
@@ -120,3 +121,30 @@ def test_the_base_atlas_in_place_is_not_built_again(atlas_home: Path) -> None:
     before = ensure_base()
     assert before.is_file()
     assert before.is_relative_to(atlas_home)
+
+
+@pytest.mark.parametrize("harm", [b"", b"SQLite format 3\x00" + bytes(4000), b"no database at all"])
+def test_a_damaged_base_atlas_is_built_anew(
+    atlas_home: Path, base_file: Path, monkeypatch: pytest.MonkeyPatch, harm: bytes
+) -> None:
+    assert atlas_home.is_dir()
+    path = base_path()
+    path.unlink()
+    path.write_bytes(harm)
+    built = []
+    monkeypatch.setattr(build, "build_base", lambda where, _progress: built.append(where))
+    assert ensure_base() == path
+    assert built == [path]
+    path.write_bytes(base_file.read_bytes()[:-4096])
+    ensure_base()
+    assert built == [path, path]
+
+
+def test_what_a_killed_build_left_is_swept_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, young = (tmp_path / f".base.sqlite.{name}.part" for name in ("old", "young"))
+    for left in (old, young):
+        left.write_text("half")
+    os.utime(old, (0, 0))
+    monkeypatch.setattr(build, "_fill", lambda path, _progress: path.write_text("whole"))
+    build_base(tmp_path / "base.sqlite")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [young.name, "base.sqlite"]

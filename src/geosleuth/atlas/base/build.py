@@ -9,9 +9,11 @@ fuzzy   the names worth finding when misspelled: all main names, and all names o
 import gzip
 import json
 import sqlite3
+import time
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -57,9 +59,27 @@ def base_path() -> Path:
 def ensure_base(progress: Progress = lambda _what, _share: None) -> Path:
     """The base atlas, built if it is not there yet (about half a minute, once)."""
     path = base_path()
-    if not path.is_file():
+    if not _is_whole(path):
         build_base(path, progress)
     return path
+
+
+def open_base(path: Path) -> sqlite3.Connection:
+    """A read-only connection; what asks it may live in another thread than the one that opened it."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether there is a base atlas of this format; a file cut short or overwritten is built anew."""
+    if not path.is_file():
+        return False
+    try:
+        with closing(open_base(path)) as conn:
+            (found,) = conn.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+            (pages,), (size,) = (conn.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
+    except (sqlite3.DatabaseError, TypeError):
+        return False
+    return bool(found == str(BASE_FORMAT) and pages * size == path.stat().st_size)
 
 
 def build_base(path: Path, progress: Progress = lambda _what, _share: None) -> None:
@@ -72,8 +92,17 @@ def build_base(path: Path, progress: Progress = lambda _what, _share: None) -> N
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(f"{path}: the base atlas can't be built there: {error.strerror or error}") from error
+    _sweep(path)
     with replacing(path) as temporary:
         _fill(temporary, progress)
+
+
+def _sweep(path: Path) -> None:
+    """Remove what builds that were killed left behind; one under way is younger than an hour."""
+    for left in path.parent.glob(f".{path.name}.*.part"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > 3600:
+                left.unlink()
 
 
 def _fill(path: Path, progress: Progress) -> None:
