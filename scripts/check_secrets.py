@@ -9,10 +9,12 @@ from pathlib import Path
 
 # Written in pieces, so that this file passes its own check.
 PATTERNS = {
-    "a private key": re.compile(r"-----BEGIN [A-Z ]*" + r"PRIVATE KEY-----"),
+    "a private key": re.compile(
+        r"-{4,5} ?BEGIN [A-Z0-9 ]*" + r"PRIVATE KEY(?: BLOCK)? ?-{4,5}|PuTTY-User-" + r"Key-File-\d"
+    ),
     "a service token": re.compile(
         r"\b(?:sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{30,}|gh[pousr]_[A-Za-z0-9]{30,}"
-        r"|xox[abp]-[A-Za-z0-9-]{20,}|AKIA[A-Z0-9]{16}|tvly-[A-Za-z0-9]{20,})\b"
+        r"|xox[abp]-[A-Za-z0-9-]{20,}|AKIA[A-Z0-9]{16}|tvly-[A-Za-z0-9]{20,}|hf_[A-Za-z0-9]{30,})\b"
     ),
     "a registry address": re.compile(
         r"https?://[^\s\"']*(?:pypi\." + r"org/simple|registry\.npmjs\." + r"org|files\.pythonhosted\." + r"org)"
@@ -21,10 +23,10 @@ PATTERNS = {
 
 
 def faults(path: Path) -> list[str]:
-    """What a file holds that it must not; nothing for files that are not text."""
+    """What a file holds that it must not; in any encoding that keeps ASCII, and in binary files too."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (UnicodeDecodeError, OSError):
+        text = path.read_bytes().decode("latin-1")
+    except OSError:
         return []
     return [
         f"{path}:{number}: holds {what}"

@@ -1,5 +1,7 @@
 """What every test stands on."""
 
+import fcntl
+import hashlib
 import os
 import socket
 from collections.abc import Iterator
@@ -44,3 +46,39 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)  # type: ignore[arg-type]
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(scope="session")
+def base_file() -> Path:
+    """The whole base atlas, as users have it; kept in the project's cache folder until what it is made of changes."""
+    from geosleuth.atlas.base import build_base
+
+    source = ROOT / "src" / "geosleuth"
+    made_of = hashlib.sha256()
+    for part in ("atlas/base", "atlas/search", "atlas/facts/data", "names"):
+        for file in sorted((source / part).rglob("*")):
+            if file.is_file() and file.suffix != ".pyc":
+                made_of.update(file.read_bytes())
+    folder = ROOT / ".cache" / "test-atlas"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"base-{made_of.hexdigest()[:16]}.sqlite"
+    # Several test processes may ask at once; one builds, the others wait.
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.is_file():
+            for old in folder.glob("base-*.sqlite"):
+                old.unlink()
+            build_base(path)
+    return path
+
+
+@pytest.fixture
+def atlas_home(tmp_path: Path, base_file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own, with the base atlas in it and no region."""
+    from geosleuth.atlas.base import base_path
+
+    monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path))
+    target = base_path()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.symlink_to(base_file)
+    return tmp_path

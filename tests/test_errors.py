@@ -1,5 +1,7 @@
 """Errors, and optional parts that say how to get them."""
 
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,10 +20,18 @@ def test_an_installed_module_is_returned() -> None:
 def test_a_missing_module_names_the_exact_command(module: str) -> None:
     with pytest.raises(MissingExtra) as caught:
         require(module, extra="serve")
-    assert str(caught.value).endswith("run: pip install 'geosleuth[serve]'")
+    assert str(caught.value).endswith(f"run: {install_command('serve')}")
     assert module in str(caught.value)
     assert (caught.value.module, caught.value.extra) == (module, "serve")
-    assert install_command("serve") == "pip install 'geosleuth[serve]'"
+
+
+def test_the_command_belongs_to_the_python_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = shlex.split(install_command("serve"))
+    assert words == [sys.executable, "-m", "pip", "install", "geosleuth[serve]"]
+    done = subprocess.run([*words[:3], "--version"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(sys, "executable", "/a folder/python")
+    assert shlex.split(install_command("serve"))[0] == "/a folder/python"
 
 
 @pytest.mark.parametrize("broken_by", ["geosleuth_deeper_part", "broken_part_needs_this"])

@@ -15,6 +15,8 @@ as unlocated; they never raise on what a model wrote. Any other exception that r
 keeps its traceback.
 """
 
+import shlex
+import sys
 from importlib import import_module
 from types import ModuleType
 
@@ -73,8 +75,11 @@ class DataFault(GeosleuthError):
 
 
 def install_command(extra: str) -> str:
-    """The exact shell command that installs one extra."""
-    return f"pip install 'geosleuth[{extra}]'"
+    """The exact shell command that installs one extra where this Python looks for it.
+
+    A plain ``pip`` may belong to another Python than the one that runs.
+    """
+    return f"{shlex.quote(sys.executable or 'python3')} -m pip install 'geosleuth[{extra}]'"
 
 
 def require(module: str, *, extra: str) -> ModuleType:

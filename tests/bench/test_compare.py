@@ -36,13 +36,19 @@ def test_images_are_paired_by_id_whatever_their_order() -> None:
     assert gained.second_km == pytest.approx(2)
     assert gained.gain > 4900
     assert lost.gain < -1900
-    assert (pair.first, pair.second) == ("one", "two")
+    assert (pair.first.label, pair.second.label) == ("one", "two")
 
 
 def test_images_in_one_file_only_are_left_out_and_counted() -> None:
     pair = compare_files(file("one", {"a": 1, "b": 2, "c": 3}), file("two", {"x": 1, "b": 2}))
-    assert (pair.comparison.n, pair.only_in_first, pair.only_in_second) == (1, 2, 1)
+    assert (pair.comparison.n, pair.first.left_out, pair.second.left_out) == (1, 2, 1)
     assert pair.moved == ()
+
+
+def test_unlocated_images_are_counted_among_the_shared_ones() -> None:
+    pair = compare_files(file("one", {"a": None, "b": 2, "c": None}), file("two", {"a": None, "b": None}))
+    assert (pair.first.n, pair.first.unlocated, pair.second.unlocated) == (2, 1, 2)
+    assert (pair.first.parser, pair.first.distance) == ("lenient", "great-circle")
 
 
 def test_files_without_a_shared_image_are_refused() -> None:
@@ -93,7 +99,7 @@ def test_tiers_over_shared_images_in_any_order() -> None:
         ]
     )
     assert dict(zip(tiers.ids, tiers.easy.tolist(), strict=True)) == {"easy": True, "hard": False, "lost": False}
-    assert tiers.judges == ("one", "two", "three")
+    assert tuple(judge.label for judge in tiers.judges) == ("one", "two", "three")
 
 
 def test_tiers_at_another_distance() -> None:

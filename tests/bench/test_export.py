@@ -10,7 +10,16 @@ import pytest
 
 from geosleuth.answer import Address, Answer
 from geosleuth.bench.compare import compare_files, tier_files
-from geosleuth.bench.export import pair_document, published_dict, records_csv, score_csv, score_document, tier_document
+from geosleuth.bench.export import (
+    pair_document,
+    published_dict,
+    published_document,
+    records_csv,
+    score_csv,
+    score_document,
+    tier_document,
+)
+from geosleuth.bench.numbers import threshold
 from geosleuth.bench.records import Record
 from geosleuth.bench.report import FileReport, report_file
 from geosleuth.bench.scored import Scored, score_records
@@ -156,6 +165,38 @@ def test_comparison_document() -> None:
     document = through_json(pair_document(compare_files(first, lost), moved=3))
     assert (len(document["moved"]), document["moved_count"]) == (3, 8)
     assert all(item["second_km"] is None and item["gain"] < 0 for item in document["moved"])
+
+
+def test_comparison_and_tiers_say_how_the_files_were_read() -> None:
+    files = [scored("one"), scored("two", points=6, without=6)]
+    pair = through_json(pair_document(compare_files(files[0], files[1]), moved=0))
+    tiers = through_json(tier_document(tier_files(files)))
+    assert pair["files"] == tiers["files"]
+    for side, unlocated in zip(pair["files"], (4, 4), strict=True):
+        assert (side["parser"], side["distance"], side["unlocated"]) == ("lenient", "geodesic", unlocated)
+    assert [side["file"] for side in pair["files"]] == ["one", "two"]
+    assert [side["n"] for side in pair["files"]] == [10, 10]
+
+
+def test_thresholds_that_differ_late_keep_keys_of_their_own() -> None:
+    near = (25.0, 25.000001, 1234567.0, 1234568.0)
+    report = report_file(scored(), thresholds_km=near)
+    (file,) = through_json(score_document([report]))["files"]
+    assert list(file["accuracy"]) == ["25", "25.000001", "1234567", "1234568"]
+    assert len({row["metric"] for row in rows_of(score_csv([report])) if row["metric"].startswith("acc@")}) == 4
+    assert len({threshold(km) for km in near}) == 4
+
+
+def test_levels_say_how_many_answers_name_them(report: FileReport) -> None:
+    (file,) = through_json(score_document([report]))["files"]
+    assert file["levels"]["country"]["named"] == 8
+
+
+def test_published_document_has_a_format() -> None:
+    rows = papers()[0].rows[:2]
+    document = through_json(published_document(rows))
+    assert document["format"] == "geosleuth-published/1"
+    assert document["rows"] == [published_dict(row) for row in rows]
 
 
 def test_comparison_of_one_image_has_no_interval_but_is_valid_json() -> None:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from base64 import b64encode
+from dataclasses import replace
 from html.parser import HTMLParser
 from time import process_time
 
@@ -21,10 +22,11 @@ from geosleuth.bench.page.fanout import fan_out
 from geosleuth.bench.page.markup import clean, data_block
 from geosleuth.bench.page.projection import HALF_HEIGHT, HALF_WIDTH, equal_earth, great_circle
 from geosleuth.bench.page.worldmap import MOST_DOTS, chosen_rows, error_class, shared_drawing, worst_rows
+from geosleuth.bench.published import rows_for
 from geosleuth.bench.report import FileReport, report_file
 from geosleuth.bench.scored import Field, Scored
-from geosleuth.geo import great_circle_km
-from geosleuth.score import PublishedRow, published_rows
+from geosleuth.geo import EARTH_RADIUS_KM, great_circle_km
+from geosleuth.score import NOT_NAMED, PublishedRow, published_rows
 
 HOSTILE = "<script>alert(1)</script>\"'&\u202e</title>"
 VOID = {"br", "col", "hr", "input", "link", "meta"}
@@ -176,6 +178,9 @@ def test_several_files_and_a_pair() -> None:
     ] == ["0", "1", "2"]
     assert "file 1 against file 0" in reader.text
     assert f"of {len(pair.moved)} that moved" in reader.text
+    section = reader.text.split("file 1 against file 0")[1]
+    assert f"unlocated, photos{pair.first.unlocated}{pair.second.unlocated}" in section
+    assert "file 1: lenient parser, great-circle distance; two photos occur twice." in section
     assert len(reader.map_data["files"]) == 3
 
 
@@ -292,6 +297,24 @@ def test_error_curve_ends_where_the_unlocated_begin() -> None:
     heights = [share for _, share in curve]
     assert heights == sorted(heights)
     assert heights[-1] == pytest.approx(report.summary.located / 500)
+
+
+def test_error_curve_reaches_the_antipode() -> None:
+    scored = replace(make_scored(2, unlocated=0.0), distance_km=np.array([20_003.93, np.pi * EARTH_RADIUS_KM]))
+    assert error_curve(report_file(scored), columns=100)[-1] == (1.0, 1.0)
+
+
+def test_a_level_that_no_answer_names_is_called_so() -> None:
+    scored = replace(make_scored(9), levels={"country": np.zeros(9, np.int8), "region": np.full(9, NOT_NAMED, np.int8)})
+    cells = Reader(make_page(report_file(scored))).texts
+    assert cells.count("none named") == 1
+
+
+def test_published_rows_with_none_of_the_distances_are_left_out() -> None:
+    rows = tuple(rows_for("GeoBench"))
+    reader = Reader(make_page(report_file(make_scored(9), thresholds_km=(3.0,)), published=rows))
+    assert "GeoVista, table 3" in reader.text
+    assert "Thinking with Map, table 4" not in reader.text
 
 
 def test_error_classes_are_inclusive_at_their_upper_end() -> None:

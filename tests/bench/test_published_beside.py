@@ -3,7 +3,7 @@
 import pytest
 
 from geosleuth.answer import Answer
-from geosleuth.bench.published import beside, rows_for
+from geosleuth.bench.published import beside, reported_percent, rows_for, with_any_of
 from geosleuth.bench.records import Record
 from geosleuth.bench.report import FileReport, report_file
 from geosleuth.bench.scored import score_records
@@ -49,11 +49,25 @@ def test_another_subset_of_the_same_set_says_so() -> None:
     assert "428" in words
 
 
-@pytest.mark.parametrize("data_source", ["MAPBench_V1", "my own photos", None])
-def test_other_images_are_called_so_however_many_there_are(data_source: str | None) -> None:
+@pytest.mark.parametrize("data_source", ["MAPBench_V1", "my own photos"])
+def test_other_images_are_called_so_however_many_there_are(data_source: str) -> None:
     words = beside(row("GeoBench", 428), [report(data_source, 428)])
     assert "other images" in words
     assert "GeoBench" in words
+
+
+def test_without_a_data_source_nobody_can_know() -> None:
+    silent, other = report(None, 428), report("my own photos", 428)
+    for reports in ([silent], [other, silent]):
+        assert beside(row("GeoBench", 428), reports) == "not known whether the same images: GeoBench"
+
+
+def test_rows_without_any_of_the_distances_are_left_out() -> None:
+    rows = rows_for("GeoBench")
+    at_three = with_any_of(rows, [3.0, 7.0])
+    assert 0 < len(at_three) < len(rows)
+    assert all(reported_percent(found, 3.0) is not None for found in at_three)
+    assert with_any_of(rows, [7.0]) == []
 
 
 def test_a_tier_of_a_set_is_part_of_it() -> None:

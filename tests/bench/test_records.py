@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import resource
 import sys
 import time
@@ -68,6 +69,33 @@ def test_own_layout_with_an_answer(tmp_path: Path) -> None:
     assert full.read("strict") == full.read("lenient") == answer
     assert short.read("strict") == answer
     assert empty.read("lenient") == Answer()
+
+
+def test_names_in_an_answer_may_be_plain_texts(tmp_path: Path) -> None:
+    answer = {"lat": 1, "lon": 2, "country": "Monaco", "region": "", "precise": {"conclusion": "Rue Grimaldi"}}
+    (record,) = read(jsonl(tmp_path, own(answer=answer)))
+    said = record.read("strict").address
+    assert (said.country.conclusion, said.precise.conclusion) == ("Monaco", "Rue Grimaldi")
+    assert not said.region.conclusion
+
+
+@pytest.mark.parametrize("name", ["pipe.jsonl", "pipe.csv", "pipe"])
+def test_pipes_are_refused_at_once(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    os.mkfifo(path)
+    assert "plain files" in refused(path) or ".jsonl or .csv" in refused(path)
+    with pytest.raises(BadInput, match=name):
+        score_file(path, parser="strict", distance="geodesic")
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
+def test_devices_are_refused_at_once(tmp_path: Path, device: str) -> None:
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(device)
+    assert "plain files" in refused(link)
+    assert ".jsonl or .csv" in refused(Path(device))
+    with pytest.raises(BadInput):
+        score_file(Path(device), parser="strict", distance="geodesic")
 
 
 def test_published_layout(tmp_path: Path) -> None:
@@ -195,13 +223,26 @@ BAD_LINES = {
     "answer list": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": [1]}', "answer must be an object"),
     "half a point": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"lat": 1}}', "come together"),
     "sure of 2": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"probability": 2}}', "probability"),
+    "answer lat text": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"lat": "x"}}', "lat must be a number"),
+    "country list": (
+        b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"country": ["France"]}}',
+        'country must be an object such as {"conclusion": "France"} or a text',
+    ),
+    "clues number": (
+        b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"region": {"clues": 3}}}',
+        "the clues of region must be a list of texts",
+    ),
+    "candidate text": (
+        b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"candidates": ["Menton"]}}',
+        "candidates must be a list of objects",
+    ),
     "newer answer": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"format": "x/9"}}', "x/9"),
     "long value": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"lat": "%s"}}' % (b"x" * 99_999), "xxx"),
     "ground truth list": (b'{"index": 1, "ground_truth": [1], "solution_str": ""}', "ground_truth must be an object"),
     "no ground truth": (b'{"index": 1, "solution_str": ""}', "'ground_truth' is missing"),
     "no index": (b'{"ground_truth": {"lat": 1, "lon": 2}, "solution_str": ""}', "'index' is missing"),
     "solution null": (b'{"index": 1, "ground_truth": {"lat": 1, "lon": 2}, "solution_str": null}', "must be a text"),
-    "deep": (b"[" * 200_000, "not"),
+    "deep": (b"[" * 200_000, "nested too deeply"),
     "null bytes": (b"\x00\x00\x00", "not JSON"),
 }
 

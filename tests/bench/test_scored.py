@@ -8,12 +8,12 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from geosleuth.answer import Answer
+from geosleuth.answer import Address, Answer
 from geosleuth.bench.records import Record
 from geosleuth.bench.report import report_file
 from geosleuth.bench.scored import UNKNOWN, Scored, score_file, score_records
 from geosleuth.geo import DistanceMethod, LatLon
-from geosleuth.score import NOT_GIVEN, Truth
+from geosleuth.score import NOT_GIVEN, NOT_NAMED, Truth
 
 PARIS = LatLon(48.8566, 2.3522)
 LYON = LatLon(45.764, 4.8357)
@@ -60,6 +60,18 @@ def test_names_are_judged_level_by_level() -> None:
     assert scored.levels["country"].tolist() == [1, NOT_GIVEN]
     assert scored.levels["region"].tolist() == [NOT_GIVEN, NOT_GIVEN]
     assert scored.levels["city"].tolist() == [0, NOT_GIVEN]
+
+
+def test_a_level_that_the_answer_leaves_out_is_told_apart_from_a_wrong_one() -> None:
+    truth = Truth(PARIS, "France", "Normandie", "Rouen")
+    said = [Address.of("France", None, "Rouen"), Address.of("France", "Bretagne"), Address.of()]
+    records = [Record(str(number), truth, answer=Answer(PARIS, address)) for number, address in enumerate(said)]
+    scored = score(*records)
+    assert scored.levels["region"].tolist() == [NOT_NAMED, 0, NOT_NAMED]
+    assert scored.levels["country"].tolist() == [1, 1, NOT_NAMED]
+    assert scored.levels["city"].tolist()[0] == 1
+    summary = report_file(scored).summary
+    assert (summary.levels["region"].n, summary.levels["region"].hits, summary.named["region"]) == (3, 0, 1)
 
 
 def test_country_and_continent_are_always_there() -> None:
@@ -153,4 +165,5 @@ def test_escape_sequences_in_ids_and_fields_do_not_reach_a_terminal() -> None:
     record = Record("\x1b[2Jphoto", truth, answer=Answer(LatLon(1, 2)), fields={"kind": "a\x07b"})
     scored = score_records([record], label="x", parser="lenient", distance="geodesic")
     assert scored.ids == ("\N{REPLACEMENT CHARACTER}[2Jphoto",)
+    assert score_records([record], label="x\x1b[2J\ny", parser="strict", distance="geodesic").label == "x\ufffd[2J y"
     assert scored.fields["kind"].values == ("a\N{REPLACEMENT CHARACTER}b",)

@@ -13,7 +13,9 @@ from geosleuth.bench.published import rows_for
 from geosleuth.bench.records import Record
 from geosleuth.bench.report import report_file
 from geosleuth.bench.scored import Scored, score_records
-from geosleuth.bench.terminal import pair_view, published_view, score_view, tier_view
+from geosleuth.bench.terminal import score_view, tier_view
+from geosleuth.bench.terminal_pairs import pair_view
+from geosleuth.bench.terminal_published import published_view
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth, papers
 
@@ -61,7 +63,7 @@ def test_unlocated_is_printed_beside_every_accuracy() -> None:
     assert "1 unlocated" in line_with(text, "x:")
     assert text.count("unlocated") >= 4
     assert re.search(r"Europe +2 +1 +50\.0", text)
-    assert re.search(r"x \(measured\) +2 +1 +50\.00", text)
+    assert re.search(r"x \(measured\)\n +2 +1 +50\.00", text)
 
 
 @pytest.mark.parametrize("width", [20, 80, 200])
@@ -101,7 +103,7 @@ def test_published_rows_stand_beside_ours_with_what_is_wrong_about_them() -> Non
     assert "x (measured)" in text
     for row in rows:
         assert row.system in text
-    assert re.search(r"GPT-5 \*.* 33\.3 +46\.9 .*59\.64 +63\.17 +67\.13 +75\.05", text)
+    assert re.search(r"GPT-5 \[\d+, \d+\]\n +934 +– +33\.30 +46\.90 +– +59\.64 +63\.17 +67\.13 +75\.05", text)
     assert "another subset" in text
     assert "Thinking with Map, table 4" in text
 
@@ -126,6 +128,7 @@ def test_own_thresholds_that_no_paper_reports() -> None:
     report = report_file(file("x", [HOME]), thresholds_km=(7.0,))
     text = text_of(score_view([report], rows_for("GeoBench")))
     assert "x: 100.0 % of 1 images within 7 km" in text
+    assert "No published row reports any of these distances" in text
 
 
 def test_a_comparison_tells_the_winner_and_what_moved() -> None:
@@ -134,6 +137,7 @@ def test_a_comparison_tells_the_winner_and_what_moved() -> None:
     text = text_of(pair_view(compare_files(before, after), moved=2))
     assert "after against before, 30 images in both" in text
     assert re.search(r"25 km +0\.00 +100\.00 +\+100\.00 +0 +30 +< ?0\.001 +< ?0\.001", text)
+    assert re.search(r"unlocated +0 +0 +\+0", text)
     assert "30 images moved" in text
     assert len(re.findall(r"^ *image \d+ ", text, re.MULTILINE)) == 2
     assert "nan" not in text
@@ -148,6 +152,85 @@ def test_a_comparison_of_one_image_prints_no_nan() -> None:
 def test_images_that_are_in_one_file_only_are_mentioned() -> None:
     text = text_of(pair_view(compare_files(file("a", [HOME] * 3), file("b", [HOME])), moved=0))
     assert "2 images only in the first file, 0 only in the second" in text
+
+
+def test_a_comparison_tells_who_is_unlocated_how_files_were_read_and_what_is_odd() -> None:
+    one, two = file("one", [None, None, HOME]), file("two", [LatLon(0, 0), None, HOME])
+    text = text_of(pair_view(compare_files(one, two), moved=1))
+    assert "first:  one (lenient parser, great-circle distance), 2 unlocated" in text
+    assert "second: two (lenient parser, great-circle distance), 1 unlocated" in text
+    assert re.search(r"unlocated +2 +1 +-1", text)
+    assert "note, two: 1 answer(s) say exactly 0, 0" in text
+    assert re.search(r"image 0 +unlocated +[\d,]+ km", text)
+
+
+def test_a_level_that_no_answer_names_is_not_called_wrong() -> None:
+    def records(region: str | None) -> list[Record]:
+        truth = Truth(HOME, country="France", region="Centre", city="Tours")
+        return [Record("a", truth, answer=Answer(HOME, Address.of("France", region, "Tours")))]
+
+    named, silent = (
+        report_file(score_records(records(region), label=str(region), parser="strict", distance="geodesic"))
+        for region in ("Bavaria", None)
+    )
+    text = text_of(score_view([named, silent]))
+    assert re.search(r"region named right, % +0\.00 \(0–79\) +none named", text)
+    assert re.search(r"city named right, % +0\.00 \(0–79\) +100\.00", text)
+
+
+@pytest.mark.parametrize("sure", [3, 40])
+def test_how_many_answers_state_a_confidence_is_told(sure: int) -> None:
+    records = [
+        Record(str(number), Truth(HOME), answer=Answer(HOME, probability=0.5 if number < sure else None))
+        for number in range(48)
+    ]
+    report = report_file(score_records(records, label="x", parser="strict", distance="geodesic"))
+    text = text_of(score_view([report]))
+    assert f"x: {sure} of 48 answers state a place and a confidence" in text
+    assert ("too few to leave the least sure ones out" in text) == (sure == 3)
+    assert ("50 % answered: 0.0 % wrong" in text) == (sure == 40)
+    assert ": –" not in text
+
+
+LONG = "a_name_of_a_file_that_is_as_long_as_file_names_are_when_people_put_everything_into_them"
+
+
+def test_nothing_is_cut_or_torn_on_80_columns() -> None:
+    rows = [row for paper in papers() for row in paper.rows]
+    one, two = file(LONG, [HOME] * 1200 + [None] * 34), file(LONG + "_2", [LatLon(40.0, 2.0)] * 1234)
+    views = {
+        "published": published_view(rows),
+        "beside": score_view([report_file(one), report_file(two)], rows_for("GeoBench")),
+        "compare": pair_view(compare_files(one, two), moved=3),
+    }
+    narrow, wide = ({name: text_of(view, width) for name, view in views.items()} for width in (80, 500))
+    for name in views:
+        assert "…\n" not in narrow[name].replace("within …\n", "")
+        figures = re.compile(r"^(?: +(?:[\d,.+-]+|–|< 0\.001)){4,} *$|^.*km +\d+\.\d\d .*$", re.MULTILINE)
+        found = [" ".join(line.split()) for line in figures.findall(wide[name])]
+        assert [" ".join(line.split()) for line in figures.findall(narrow[name])] == found
+        assert len(found) > 5
+
+
+def test_footnotes_are_numbered_and_every_number_leads_to_a_note() -> None:
+    rows = rows_for("GeoBench")
+    for text in (
+        text_of(published_view(rows), 5000),
+        text_of(score_view([report_file(file("x", [HOME]))], rows), 5000),
+    ):
+        notes = re.findall(r"^\[(\d+)\] \S", text, re.MULTILINE)
+        marks = {
+            number for marks in re.findall(r"\S \[([\d, ]+)\]$", text, re.MULTILINE) for number in marks.split(", ")
+        }
+        assert marks
+        assert marks <= set(notes)
+        assert " *" not in text
+
+
+def test_rows_with_none_of_the_distances_are_left_out() -> None:
+    text = text_of(score_view([report_file(file("x", [HOME]), thresholds_km=(3.0,))], rows_for("GeoBench")))
+    assert "GeoVista, table 3" in text
+    assert "Thinking with Map, table 4" not in text
 
 
 def test_tiers_in_one_sentence() -> None:

@@ -80,6 +80,12 @@ def test_sizes_that_do_not_fit_are_refused(size: float) -> None:
         CellGrid(size)
 
 
+@pytest.mark.parametrize("cell", [1.0, 0.5, math.nan, "1"])
+def test_cells_have_whole_numbers(cell: int) -> None:
+    with pytest.raises(TypeError):
+        CellGrid(1).cell_bounds(cell)
+
+
 @pytest.mark.parametrize("cell", [-1, 64800])
 def test_cells_that_are_not_there_are_refused(cell: int) -> None:
     with pytest.raises(IndexError, match="cells 0 to 64799"):

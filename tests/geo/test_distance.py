@@ -23,6 +23,7 @@ from geosleuth.geo import (
 LATS = st.one_of(st.floats(-90, 90), st.sampled_from([-90.0, -89.9999999, 0.0, 89.9999999, 90.0]))
 LONS = st.one_of(st.floats(-180, 180), st.sampled_from([-180.0, -179.9999999, 0.0, 179.9999999, 180.0]))
 PLACES = st.builds(LatLon, LATS, LONS)
+POLES = np.array([90.0, -90.0])
 OFFSETS = st.floats(-1e-3, 1e-3)
 PI = Decimal("3.14159265358979323846264338327950288419716939937510")
 
@@ -237,6 +238,8 @@ def test_compass_points_and_seams() -> None:
     assert bearing_deg(LatLon(90, 0), LatLon(0, 30)) == pytest.approx(150)
     for method in ("great-circle", "geodesic"):
         assert bearings_deg(5.0, 5.0, 5.0, 5.0, method) == 0
+        assert bearings_deg(5.0, 180.0, 5.0, -180.0, method) == 0
+        assert bearings_deg(POLES, 10.0, POLES, 130.0, method).tolist() == [0, 0]
     over_the_pole = destination(LatLon(89, 10), 0, EARTH_RADIUS_KM * math.radians(2))
     assert distance_km(over_the_pole, LatLon(89, -170)) < 1e-9
 

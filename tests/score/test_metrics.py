@@ -34,6 +34,12 @@ def test_geoscore_is_the_mean_over_all_records() -> None:
     assert found.geoscore.value == pytest.approx((5000 + 5000 * exp(-1)) / 4)
 
 
+def test_the_interval_of_the_geoscore_stays_within_its_scale() -> None:
+    near, far = summarise(np.array([0.0] * 9 + [3000.0])).geoscore, summarise(np.array([1000.0] + [nan] * 9)).geoscore
+    assert near.high == 5000
+    assert far.low == 0
+
+
 def test_half_unlocated_has_an_infinite_median() -> None:
     assert summarise(np.array([1.0, 2.0, nan, nan])).median_km.value == inf
     assert summarise(np.array([1.0, 2.0, 3.0, nan])).median_km.value == 2.5

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import product
 from math import comb, inf, isnan, sqrt
+from time import process_time
 
 import numpy as np
 import pytest
@@ -74,6 +75,13 @@ def test_mean_interval_is_mean_plus_minus_z_standard_errors() -> None:
     half = 1.96 * sqrt(5 / 3) / 2
     assert found.value == 2.5
     assert (found.low, found.high) == pytest.approx((2.5 - half, 2.5 + half), rel=1e-4)
+
+
+def test_mean_interval_stays_within_what_is_possible() -> None:
+    found = mean_estimate(np.array([5000.0, 5000.0, 4000.0, 0.0]), lowest=0.0, highest=5000.0)
+    assert (found.value, found.high) == (3500, 5000)
+    assert mean_estimate(np.array([0.0, 0.0, 900.0]), lowest=0.0, highest=5000.0).low == 0
+    assert isnan(mean_estimate(np.array([7.0]), lowest=0.0, highest=9.0).high)
 
 
 def test_mean_of_one_value_has_no_interval_and_of_none_nothing() -> None:
@@ -198,6 +206,21 @@ def test_sign_flip_p_is_uniform_where_nothing_differs() -> None:
     random = np.random.default_rng(11)
     found = [sign_flip_p(random.normal(0, 1, 25), rounds=200) for _ in range(600)]
     assert np.mean(np.array(found) <= 0.05) == pytest.approx(0.05, abs=0.035)
+
+
+def test_many_pairs_are_judged_by_the_normal_limit_of_the_same_sum() -> None:
+    random = np.random.default_rng(4)
+    few = random.normal(0.015, 1, 20_000)
+    many = np.append(few, 1e-9)
+    assert sign_flip_p(many) == pytest.approx(sign_flip_p(few), abs=0.02)
+    assert sign_flip_p(-many) == sign_flip_p(many)
+    assert sign_flip_p(np.full(30_000, 2.0), rounds=999) == 1 / 1000
+    begin = process_time()
+    sign_flip_p(random.normal(0, 1, 1_000_000))
+    low = median_estimate(np.arange(1e6)).low
+    mcnemar_p(400_000, 401_000)
+    assert process_time() - begin < 2
+    assert low == pytest.approx(5e5 - Z_95 * 500, abs=2)
 
 
 def test_holm_hand_example() -> None:

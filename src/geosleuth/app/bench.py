@@ -38,6 +38,10 @@ def score(
         Optional[str],  # noqa: UP045
         typer.Option(metavar="DATASET", help="Print the papers' rows on this data set beside ours."),
     ] = None,
+    geocode: Annotated[
+        bool,
+        typer.Option("--geocode", help="Also score text answers without a point, placed by the atlas: marked, apart."),
+    ] = False,
     sure_within: Annotated[
         float, typer.Option(metavar="KM", help="What counts as right when the least sure answers are left out.")
     ] = 25.0,
@@ -65,14 +69,16 @@ def score(
     from geosleuth.app import bench_work as work
     from geosleuth.app.console import show, show_json, talk
 
-    writers = work.check_outputs(out, records, files)
+    work.check_outputs(out, work.SCORE_ENDINGS, records, files)
     sure_within_km = work.positive_km(sure_within, "--sure-within")
     thresholds = work.thresholds_km(within)
     rows = work.published(published)
     scored = work.score_all(files, parser, distance)
+    if geocode:
+        scored = work.add_geocoded(scored)
     reports = work.report_all(scored, by, thresholds, sure_within_km)
-    for path, write in writers:
-        write(path, reports, rows)
+    for path in out:
+        work.write_score(path, reports, rows)
         talk(f"wrote {path}")
     if records is not None:
         work.write_records(records, scored)
@@ -92,18 +98,23 @@ def compare(
     distance: Distance = "geodesic",
     within: Thresholds = None,
     moved: Annotated[int, typer.Option(min=0, help="How many of the images that moved most to list.")] = 10,
+    out: Annotated[list[Path], typer.Option("--out", "-o", help="Also write a page or a document: .html, .json.")] = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Compare two answerers image by image, with significance tests and the images that moved.
 
-    Example: geosleuth bench compare before.jsonl after.jsonl --moved 20
+    Example: geosleuth bench compare before.jsonl after.jsonl --moved 20 --out changes.html
     """
     from geosleuth.app import bench_work as work
-    from geosleuth.app.console import show, show_json
+    from geosleuth.app.console import show, show_json, talk
 
+    work.check_outputs(out, work.PAIR_ENDINGS, None, [first, second])
     thresholds = work.thresholds_km(within)
     one, two = work.score_all([first, second], parser, distance)
     pair = work.compare_files(one, two, thresholds)
+    for path in out:
+        work.write_pair(path, [one, two], pair, moved)
+        talk(f"wrote {path}")
     if as_json:
         show_json(work.pair_document(pair, moved))
     else:
@@ -160,6 +171,6 @@ def published(
     if not rows:
         raise BadInput("no published row fits; leave out --dataset, --paper or --table to see more")
     if as_json:
-        show_json([work.published_dict(row) for row in rows])
+        show_json(work.published_document(rows))
     else:
         show(work.published_view(rows))

@@ -1,42 +1,50 @@
 """What the ``bench`` commands do once their words are read; imported only when one runs."""
 
+import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from json import dumps
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from geosleuth.answer import ParserName
 from geosleuth.app.console import reading
-from geosleuth.bench.compare import compare_files, tier_files
+from geosleuth.bench.compare import PairReport, compare_files, tier_files
 from geosleuth.bench.export import (
     pair_document,
-    published_dict,
+    published_document,
     records_csv,
     score_csv,
     score_document,
     tier_document,
 )
+from geosleuth.bench.geocoded import with_geocoded
 from geosleuth.bench.page import render_page
 from geosleuth.bench.published import rows_for
 from geosleuth.bench.report import FileReport, report_file
 from geosleuth.bench.scored import Scored, score_file
-from geosleuth.bench.terminal import pair_view, published_view, score_view, tier_view
+from geosleuth.bench.terminal import score_view, tier_view
+from geosleuth.bench.terminal_pairs import pair_view
+from geosleuth.bench.terminal_published import published_view
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
-from geosleuth.geo import THRESHOLDS_KM, DistanceMethod
+from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, LatLon, threshold_text
 from geosleuth.score import PublishedRow
 
 __all__ = [
+    "PAIR_ENDINGS",
+    "SCORE_ENDINGS",
+    "add_geocoded",
     "check_outputs",
     "compare_files",
     "pair_document",
     "pair_view",
     "positive_km",
     "published",
-    "published_dict",
+    "published_document",
     "published_view",
     "report_all",
     "score_all",
@@ -46,10 +54,13 @@ __all__ = [
     "tier_document",
     "tier_files",
     "tier_view",
+    "write_pair",
     "write_records",
+    "write_score",
 ]
 
-Writer = Callable[[Path, Sequence[FileReport], Sequence[PublishedRow]], None]
+SCORE_ENDINGS = (".html", ".json", ".csv")
+PAIR_ENDINGS = (".html", ".json")
 
 
 def thresholds_km(text: str | None) -> tuple[float, ...]:
@@ -57,12 +68,13 @@ def thresholds_km(text: str | None) -> tuple[float, ...]:
     if text is None:
         return THRESHOLDS_KM
     try:
-        values = sorted({float(part) for part in text.split(",")})
+        values = sorted(float(part) for part in text.split(","))
     except ValueError:
         values = []
     if not values or not all(isfinite(value) and value > 0 for value in values):
         raise BadInput(f"--within takes positive distances in km, such as 1,25,200; not {text!r}")
-    return tuple(values)
+    # What reads the same is the same: a key of the JSON document must not stand for two distances.
+    return tuple({threshold_text(value): value for value in reversed(values)}.values())[::-1]
 
 
 def published(dataset: str | None) -> tuple[PublishedRow, ...]:
@@ -83,12 +95,30 @@ def score_all(files: Sequence[Path], parser: ParserName, distance: DistanceMetho
 def _labels(files: Sequence[Path]) -> list[str]:
     namings = (
         [path.stem for path in files],
-        [str(path.with_suffix("")) for path in files],
+        [str(path.parent / path.stem) for path in files],
         [str(path) for path in files],
         [f"{path} ({number})" for number, path in enumerate(files, 1)],
     )
     # For each file the shortest naming that no other file shares.
     return [next(names[index] for names in namings if names.count(names[index]) == 1) for index in range(len(files))]
+
+
+def add_geocoded(scored: Sequence[Scored]) -> list[Scored]:
+    """Each file, followed by its geocoded copy where it has text answers without a point."""
+    from geosleuth.app.atlas_work import building
+    from geosleuth.atlas.base import BasePlaces, ensure_base, open_base
+
+    with building() as progress:
+        places = BasePlaces(open_base(ensure_base(progress)))
+
+    def geocode(name: str) -> LatLon | None:
+        hits = places.geocode(name, limit=1)
+        return hits[0].place.point if hits else None
+
+    with_copies = []
+    for item in scored:
+        with_copies += [item, with_geocoded(item, geocode)] if item.named_only else [item]
+    return with_copies
 
 
 def report_all(
@@ -105,47 +135,62 @@ def positive_km(value: float, option: str) -> float:
     return value
 
 
-def check_outputs(paths: Sequence[Path], records: Path | None, inputs: Sequence[Path]) -> list[tuple[Path, Writer]]:
-    """What writes each output, by its ending; asked before the work, so that a typing error costs no waiting.
+def check_outputs(paths: Sequence[Path], endings: Sequence[str], records: Path | None, inputs: Sequence[Path]) -> None:
+    """Whether every output can be written; asked before the work, so that a typing error costs no waiting.
 
     Raises:
         BadInput: an output of an unknown kind, in a folder that is not there, or in the place of another file we use.
     """
     if records is not None and records.suffix.lower() != ".csv":
         raise BadInput(f"{records}: --records writes .csv")
-    used = {path.resolve() for path in inputs}
+    used = {os.path.realpath(path) for path in inputs}
     for path in (*paths, *([] if records is None else [records])):
         if not path.parent.is_dir():
             raise BadInput(f"{path}: the folder {path.parent} does not exist")
-        if path.resolve() in used:
+        if os.path.realpath(path) in used:
             raise BadInput(f"{path}: is already read or written by this command; give the output another name")
-        used.add(path.resolve())
-    writers: dict[str, Writer] = {".html": _write_page, ".json": _write_json, ".csv": _write_csv}
-    chosen = []
+        used.add(os.path.realpath(path))
     for path in paths:
-        writer = writers.get(path.suffix.lower())
-        if writer is None:
-            raise BadInput(f"{path}: --out writes .html, .json or .csv")
-        chosen.append((path, writer))
-    return chosen
+        if path.suffix.lower() not in endings:
+            raise BadInput(f"{path}: --out writes {', '.join(endings[:-1])} or {endings[-1]}")
 
 
-def _write_page(path: Path, reports: Sequence[FileReport], rows: Sequence[PublishedRow]) -> None:
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    write_text_atomically(path, render_page(reports, published=rows, generated=now, command=_command()))
+def write_score(path: Path, reports: Sequence[FileReport], rows: Sequence[PublishedRow]) -> None:
+    """The figures as a page, a document or a table, by the file's ending."""
+    match path.suffix.lower():
+        case ".html":
+            text = render_page(reports, published=rows, generated=_now(), command=_command())
+        case ".json":
+            text = _json(score_document(reports, rows))
+        case _:
+            text = score_csv(reports)
+    write_text_atomically(path, text)
+
+
+def write_pair(path: Path, scored: Sequence[Scored], pair: PairReport, moved: int) -> None:
+    """A comparison as a page, with the figures of both files, or as a document."""
+    if path.suffix.lower() == ".html":
+        thresholds = [item.threshold_km for item in pair.comparison.accuracies]
+        reports = [report_file(item, thresholds_km=thresholds) for item in scored]
+        text = render_page(
+            reports, pairs=[pair], title="Which answers came closer?", generated=_now(), command=_command()
+        )
+    else:
+        text = _json(pair_document(pair, moved))
+    write_text_atomically(path, text)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    return dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _command() -> str:
     """This very command, as it could be typed again."""
     return shlex.join(["geosleuth", *sys.argv[1:]])
-
-
-def _write_json(path: Path, reports: Sequence[FileReport], rows: Sequence[PublishedRow]) -> None:
-    write_text_atomically(path, dumps(score_document(reports, rows), ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def _write_csv(path: Path, reports: Sequence[FileReport], _rows: Sequence[PublishedRow]) -> None:
-    write_text_atomically(path, score_csv(reports))
 
 
 def write_records(path: Path, scored: Sequence[Scored]) -> None:

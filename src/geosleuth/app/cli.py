@@ -1,69 +1,105 @@
-"""The command ``geosleuth``.
+"""The command ``geosleuth``: how it begins and how it ends.
 
-Modules that do work are imported inside the commands, so that ``--help`` stays fast. Exit codes: 0 done, 1 something
-of ours failed, 2 the input or the command line must be mended.
+Exit codes: 0 done, 1 something of ours failed or nothing could be printed, 2 the input or the command line must be
+mended, 130 stopped with Ctrl-C. Everything is imported inside ``main``, after Ctrl-C has been seen to.
 """
 
+import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
-from typing import Annotated
-
-import typer
-
-from geosleuth import __version__
-from geosleuth.app.atlas import atlas
-from geosleuth.app.bench import bench
-from geosleuth.errors import GeosleuthError
-
-app = typer.Typer(
-    help="Photo in, place out, with evidence. This version holds the offline atlas and the ruler for answers.",
-    epilog="Start with: geosleuth bench score --help",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.add_typer(atlas, name="atlas")
-app.add_typer(bench, name="bench")
+from typing import NoReturn
 
 
-def _print_version(*, value: bool) -> None:
-    if value:
-        typer.echo(__version__)
-        raise typer.Exit
+class _Output(TextIOWrapper):
+    """A stdout that remembers its own failures, so that they can be told from everyone else's."""
+
+    trouble: OSError | None = None
+
+    def write(self, text: str, /) -> int:
+        try:
+            return super().write(text)
+        except OSError as error:
+            self.trouble = error
+            raise
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as error:
+            self.trouble = error
+            raise
 
 
-@app.callback()
-def _main(
-    *,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    pass
-
-
-@app.command()
-def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
-    """Say what is installed, what is not, and the command that brings it.
-
-    Example: geosleuth doctor
-    """
-    from geosleuth.app.console import show, show_json
-    from geosleuth.app.doctor import doctor_document, doctor_view
-
-    if as_json:
-        show_json(doctor_document())
-    else:
-        show(doctor_view())
-
-
-def main() -> None:
+def main() -> NoReturn:
     """Run the command line."""
-    # Help, names of places and odd ids must not crash where stdout can't write them: they are escaped instead.
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    _stop_quietly_on_ctrl_c()
+    can_print = _prepare_streams()
+    from geosleuth.app.commands import app
+    from geosleuth.app.console import talk
+    from geosleuth.errors import GeosleuthError
+
+    status: str | int | None = 0
     try:
         app()
+    except SystemExit as ending:
+        status = ending.code
     except GeosleuthError as error:
-        sys.stderr.write(f"geosleuth: {error}\n")
-        sys.exit(error.exit_code)
+        talk(f"geosleuth: {error}")
+        status = error.exit_code
+    except OSError:
+        if _output_trouble() is None:
+            raise
+    trouble = _output_trouble() if can_print else "it is closed"
+    if trouble is None or status not in (0, None):
+        _leave(status)
+    if trouble:
+        talk(f"geosleuth: can't write to standard output: {trouble}")
+    _leave(1)
+
+
+def _stop_quietly_on_ctrl_c() -> None:
+    """End with 130 instead of a traceback, during imports too; what is under way still cleans up behind itself."""
+    import signal
+
+    def stop(*_: object) -> NoReturn:
+        sys.exit(130)
+
+    # A parent that had Ctrl-C ignored, as nohup and scripts in the background do, wants it ignored.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, stop)
+
+
+def _prepare_streams() -> bool:
+    """Make stdout and stderr safe to write to; false where stdout is closed."""
+    closed = [name for name in ("stdout", "stderr") if getattr(sys, name) is None]
+    if closed:
+        # Their numbers must not go to the next file that is opened: a library that writes to them would write there.
+        while os.open(os.devnull, os.O_RDWR) < 2:
+            pass
+    for name in closed:
+        setattr(sys, name, open(os.devnull, "w", encoding="utf-8", errors="replace"))  # noqa: PTH123, SIM115 -- open until the end
+    # Help, names of places and odd ids must not crash where stdout can't write them: they are escaped instead.
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout is sys.__stdout__:
+        sys.stdout.flush()
+        sys.stdout = _Output(
+            sys.stdout.buffer, sys.stdout.encoding, "backslashreplace", line_buffering=sys.stdout.line_buffering
+        )
+    return "stdout" not in closed
+
+
+def _output_trouble() -> str | None:
+    """Why stdout does not take what was printed: None where it does, empty where its reader has left."""
+    with suppress(OSError):
+        sys.stdout.flush()
+    error = getattr(sys.stdout, "trouble", None)
+    if error is None:
+        return None
+    return "" if isinstance(error, BrokenPipeError) else str(error.strerror or error)
+
+
+def _leave(status: str | int | None) -> NoReturn:
+    if _output_trouble() is not None:
+        # What can't be written must not be tried again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)

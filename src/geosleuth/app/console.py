@@ -1,24 +1,29 @@
 """Who gets to print where: answers on stdout, talk and progress on stderr."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from geosleuth.bench.plain import one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
 def show(view: "RenderableType") -> None:
-    """Print an answer for people on stdout, as wide as it needs to be when stdout is not a terminal.
+    """Print an answer for people on stdout; where that is no terminal as wide as COLUMNS says, or else 200.
 
     Ids and field values come from files and are shown as they are, never read as markup.
     """
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else 200
+    columns = os.environ.get("COLUMNS", "")
+    wanted = int(columns) if columns.isascii() and columns.isdigit() and len(columns) < 6 else 0
+    width = None if sys.stdout.isatty() else wanted or 200
     Console(width=width, markup=False, emoji=False, highlight=False).print(view)
 
 
@@ -33,8 +38,10 @@ def show_json(document: Any) -> None:
 
 
 def talk(message: str) -> None:
-    """Say something on stderr."""
-    sys.stderr.write(f"{message}\n")
+    """Say something on stderr, on one line; a stderr that takes nothing is no reason to fail."""
+    with suppress(OSError):
+        sys.stderr.write(f"{one_line(message)}\n")
+        sys.stderr.flush()
 
 
 @contextmanager

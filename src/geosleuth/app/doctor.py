@@ -80,8 +80,14 @@ def doctor_view() -> "RenderableType":
     for name in ("extra", "for", "state"):
         table.add_column(name)
     for extra, found in facts["extras"].items():
-        state = f"missing {', '.join(found['missing'])}; run: {found['install']}" if found["missing"] else "installed"
+        state = f"missing {', '.join(found['missing'])}" if found["missing"] else "installed"
         table.add_row(extra, found["for"], Text(state, style="yellow" if found["missing"] else "green"))
     head = f"geosleuth {facts['geosleuth']}, Python {facts['python']}, {facts['machine']}"
     core = ", ".join(f"{name} {version}" for name, version in facts["core"].items())
     return Group(Text(head), Text(f"core: {core}"), table)
+
+
+def install_lines() -> list[str]:
+    """The commands that bring what is missing, to be printed as they are: a broken line can't be copied."""
+    commands = [found["install"] for found in doctor_document()["extras"].values() if found["install"]]
+    return ["To install what is missing:", *commands] if commands else []

@@ -6,14 +6,32 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from geosleuth.answer import ParserName
 from geosleuth.errors import BadInput
-from geosleuth.geo import THRESHOLDS_KM, great_circle_km
+from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, great_circle_km
 from geosleuth.score import Comparison, compare_paired, easy, score_or_zero
 
 from .scored import Scored
 
 # Truths of one image that are nearer than a metre differ by rounding alone.
 _SAME_PLACE_KM = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the files: how it was read, and how many of the images that all files have it leaves unlocated.
+
+    ``left_out`` counts its images that another file lacks.
+    """
+
+    label: str
+    sha256: str
+    parser: ParserName
+    distance: DistanceMethod
+    n: int
+    unlocated: int
+    left_out: int
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +48,8 @@ class Moved:
 class PairReport:
     """Second against first on the images both have; ``moved`` largest change first."""
 
-    first: str
-    second: str
-    only_in_first: int
-    only_in_second: int
+    first: Side
+    second: Side
     comparison: Comparison
     moved: tuple[Moved, ...]
 
@@ -49,10 +65,8 @@ def compare_files(first: Scored, second: Scored, thresholds_km: Sequence[float] 
     gain = score_or_zero(two) - score_or_zero(one)
     order = np.argsort(-np.abs(gain), kind="stable")
     return PairReport(
-        first=first.label,
-        second=second.label,
-        only_in_first=len(first) - len(ids),
-        only_in_second=len(second) - len(ids),
+        first=_side(first, rows_one),
+        second=_side(second, rows_two),
         comparison=compare_paired(one, two, thresholds_km),
         moved=tuple(
             Moved(ids[row], float(one[row]), float(two[row]), float(gain[row])) for row in order if gain[row] != 0
@@ -64,7 +78,7 @@ def compare_files(first: Scored, second: Scored, thresholds_km: Sequence[float] 
 class Tiers:
     """Which images are easy (True) and which hard, and by whom that was judged."""
 
-    judges: tuple[str, ...]
+    judges: tuple[Side, ...]
     threshold_km: float
     ids: tuple[str, ...]
     easy: NDArray[np.bool_]
@@ -80,7 +94,21 @@ def tier_files(files: Sequence[Scored], threshold_km: float = 10.0) -> Tiers:
         raise BadInput("tiers need at least two files; the papers use three")
     ids, rows = align(files)
     distances = [scored.distance_km[chosen] for scored, chosen in zip(files, rows, strict=True)]
-    return Tiers(tuple(scored.label for scored in files), threshold_km, ids, easy(distances, threshold_km))
+    judges = tuple(_side(scored, chosen) for scored, chosen in zip(files, rows, strict=True))
+    return Tiers(judges, threshold_km, ids, easy(distances, threshold_km))
+
+
+def _side(scored: Scored, rows: NDArray[np.int64]) -> Side:
+    return Side(
+        label=scored.label,
+        sha256=scored.sha256,
+        parser=scored.parser,
+        distance=scored.distance,
+        n=len(rows),
+        unlocated=int(np.count_nonzero(np.isnan(scored.distance_km[rows]))),
+        left_out=len(scored) - len(rows),
+        notes=scored.notes,
+    )
 
 
 def align(files: Sequence[Scored]) -> tuple[tuple[str, ...], list[NDArray[np.int64]]]:

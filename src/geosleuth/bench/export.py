@@ -11,9 +11,10 @@ from math import isfinite
 from typing import Any
 
 from geosleuth import __version__
+from geosleuth.geo import threshold_text
 from geosleuth.score import Accuracy, Calibration, Estimate, PublishedRow, Selective, Summary
 
-from .compare import PairReport, Tiers
+from .compare import PairReport, Side, Tiers
 from .report import FileReport
 from .scored import Scored
 
@@ -53,11 +54,11 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "n": summary.n,
         "located": summary.located,
         "unlocated": summary.unlocated,
-        "accuracy": {f"{km:g}": _accuracy(share) for km, share in summary.within.items()},
+        "accuracy": {threshold_text(km): _accuracy(share) for km, share in summary.within.items()},
         "median_km": _estimate(summary.median_km),
         "median_located_km": _estimate(summary.median_located_km),
         "geoscore": _estimate(summary.geoscore),
-        "levels": {name: _accuracy(share) for name, share in summary.levels.items()},
+        "levels": {name: {**_accuracy(share), "named": summary.named[name]} for name, share in summary.levels.items()},
     }
 
 
@@ -99,6 +100,15 @@ def _calibration(found: Calibration) -> dict[str, Any]:
     return {"n": found.n, "expected_error": found.expected_error, "bins": bins}
 
 
+def published_document(rows: Sequence[PublishedRow]) -> dict[str, Any]:
+    """Rows of the papers, as one JSON document."""
+    return {
+        "format": "geosleuth-published/1",
+        "geosleuth": __version__,
+        "rows": [published_dict(row) for row in rows],
+    }
+
+
 def published_dict(row: PublishedRow) -> dict[str, Any]:
     """A published row, flags spelled out."""
     return {
@@ -121,13 +131,14 @@ def pair_document(pair: PairReport, moved: int) -> dict[str, Any]:
     return {
         "format": "geosleuth-comparison/1",
         "geosleuth": __version__,
-        "first": pair.first,
-        "second": pair.second,
+        "first": pair.first.label,
+        "second": pair.second.label,
+        "files": [_side(pair.first), _side(pair.second)],
         "n": comparison.n,
-        "only_in_first": pair.only_in_first,
-        "only_in_second": pair.only_in_second,
+        "only_in_first": pair.first.left_out,
+        "only_in_second": pair.second.left_out,
         "accuracy": {
-            f"{item.threshold_km:g}": {
+            threshold_text(item.threshold_km): {
                 "first_percent": item.first_percent,
                 "second_percent": item.second_percent,
                 "only_first": item.only_first,
@@ -146,12 +157,25 @@ def pair_document(pair: PairReport, moved: int) -> dict[str, Any]:
     }
 
 
+def _side(side: Side) -> dict[str, Any]:
+    return {
+        "file": side.label,
+        "sha256": side.sha256,
+        "parser": side.parser,
+        "distance": side.distance,
+        "notes": list(side.notes),
+        "n": side.n,
+        "unlocated": side.unlocated,
+    }
+
+
 def tier_document(tiers: Tiers) -> dict[str, Any]:
     """The tier of every image."""
     return {
         "format": "geosleuth-tiers/1",
         "geosleuth": __version__,
-        "judges": list(tiers.judges),
+        "judges": [judge.label for judge in tiers.judges],
+        "files": [_side(judge) for judge in tiers.judges],
         "threshold_km": tiers.threshold_km,
         "n": len(tiers.ids),
         "easy": int(tiers.easy.sum()),
@@ -174,7 +198,7 @@ def score_csv(reports: Sequence[FileReport]) -> str:
 
 def _csv_rows(field: str, value: str, summary: Summary) -> Iterable[dict[str, Any]]:
     figures = {
-        **{f"acc@{km:g}km": share.percent for km, share in summary.within.items()},
+        **{f"acc@{threshold_text(km)}km": share.percent for km, share in summary.within.items()},
         "median_km": summary.median_km,
         "median_located_km": summary.median_located_km,
         "geoscore": summary.geoscore,

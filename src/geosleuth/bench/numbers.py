@@ -43,7 +43,7 @@ def distance(km: float) -> str:
 
 def threshold(km: float) -> str:
     """A threshold, which is exact: 500 m, 1 km, 2,500 km."""
-    return f"{km * 1000:,g}{_THIN}m" if km < 1 else f"{km:,g}{_THIN}km"
+    return f"{km * 1000:,.12g}{_THIN}m" if km < 1 else f"{km:,.12g}{_THIN}km"
 
 
 def threshold_name(km: float) -> str:

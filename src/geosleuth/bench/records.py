@@ -17,6 +17,7 @@ would change every figure.
 
 import csv
 import json
+import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -49,8 +50,15 @@ class Record:
         return self.answer if self.answer is not None else parse(self.reply or "", parser)
 
 
-def read_records(path: Path, progress: Callable[[int], None] = lambda _bytes: None) -> Iterator[Record]:
-    """Stream the records of a JSONL or CSV file; ``progress`` hears how many bytes were read.
+def read_records(
+    path: Path,
+    progress: Callable[[int], None] = lambda _bytes: None,
+    fingerprint: Callable[[bytes], None] = lambda _bytes: None,
+) -> Iterator[Record]:
+    """Stream the records of a JSONL or CSV file.
+
+    ``progress`` hears how many bytes were read, ``fingerprint`` the bytes themselves, all of them once the last record
+    is out.
 
     Raises:
         BadInput: the file is missing, of another kind, or has a line that is no record.
@@ -59,14 +67,33 @@ def read_records(path: Path, progress: Callable[[int], None] = lambda _bytes: No
     if reader is None:
         raise BadInput(f"{path}: records are read from files that end in .jsonl or .csv")
     try:
+        # A pipe or a device may never end, and opening one may wait for ever: ask before.
+        kind = path.stat().st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            raise BadInput(f"{path}: records are read from plain files, not from a pipe or a device")
         with path.open("rb") as stream:
-            yield from reader(path, stream, progress)
+            yield from reader(path, _Tee(stream, progress, fingerprint))
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror or error}") from error
 
 
-def _read_jsonl(path: Path, stream: BinaryIO, progress: Callable[[int], None]) -> Iterator[Record]:
-    for number, line in enumerate(_lines(path, stream, progress), 1):
+@dataclass(frozen=True, slots=True)
+class _Tee:
+    """A file that tells what is read from it."""
+
+    stream: BinaryIO
+    progress: Callable[[int], None]
+    fingerprint: Callable[[bytes], None]
+
+    def readline(self, limit: int) -> bytes:
+        line = self.stream.readline(limit)
+        self.progress(len(line))
+        self.fingerprint(line)
+        return line
+
+
+def _read_jsonl(path: Path, stream: _Tee) -> Iterator[Record]:
+    for number, line in enumerate(_lines(path, stream), 1):
         if not line.strip():
             continue
         try:
@@ -77,11 +104,10 @@ def _read_jsonl(path: Path, stream: BinaryIO, progress: Callable[[int], None]) -
             raise BadInput(f"{path}:{number}: not a record: {_reason(error)}") from error
 
 
-def _lines(path: Path, stream: BinaryIO, progress: Callable[[int], None]) -> Iterator[str]:
+def _lines(path: Path, stream: _Tee) -> Iterator[str]:
     number = 0
     while line := stream.readline(_MAX_LINE_BYTES):
         number += 1
-        progress(len(line))
         if len(line) >= _MAX_LINE_BYTES and not line.endswith(b"\n"):
             raise BadInput(f"{path}:{number}: a line of more than 64 MiB is no record")
         try:
@@ -91,6 +117,8 @@ def _lines(path: Path, stream: BinaryIO, progress: Callable[[int], None]) -> Ite
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
     return _one_line(f"{error} is missing" if isinstance(error, KeyError) else str(error))
 
 
@@ -126,7 +154,7 @@ def _from_own_layout(data: dict[str, Any]) -> Record:
     }
     answer = data.get("answer")
     if answer is not None:
-        answer = answer_from_dict({"format": FORMAT, **_as_object(answer, "answer")})
+        answer = answer_from_dict({"format": FORMAT, **_plain_answer(_as_object(answer, "answer"))})
     elif "reply" not in data:
         raise KeyError("reply")
     reply = data.get("reply")
@@ -137,6 +165,27 @@ def _from_own_layout(data: dict[str, Any]) -> Record:
         answer=answer,
         fields=fields,
     )
+
+
+def _plain_answer(data: dict[str, Any]) -> dict[str, Any]:
+    """The answer with names written as plain texts in their full form; refuses in plain words what can't be read."""
+    answer = dict(data)
+    for name in ("lat", "lon", "probability", "radius_km"):
+        value = answer.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise TypeError(f"{name} must be a number, not {str(value)[:40]!r}")
+    for name in ("country", "region", "precise"):
+        level = answer.get(name)
+        if isinstance(level, str):
+            answer[name] = {"conclusion": level}
+        elif level is not None and not isinstance(level, dict):
+            raise TypeError(f'{name} must be an object such as {{"conclusion": "France"}} or a text')
+        elif level and not isinstance(level.get("clues") or [], list):
+            raise TypeError(f"the clues of {name} must be a list of texts")
+    candidates = answer.get("candidates") or []
+    if not isinstance(candidates, list) or not all(isinstance(item, dict) for item in candidates):
+        raise TypeError('candidates must be a list of objects such as {"name": "Menton", "lat": 43.77, "lon": 7.5}')
+    return answer
 
 
 def _truth(data: Mapping[str, Any]) -> Truth:
@@ -176,9 +225,9 @@ _CSV_NUMBERS = ("true_lat", "true_lon", "lat", "lon", "probability", "radius_km"
 _CSV_NAMES = ("true_country", "true_region", "true_city", "country", "region", "city")
 
 
-def _read_csv(path: Path, stream: BinaryIO, progress: Callable[[int], None]) -> Iterator[Record]:
+def _read_csv(path: Path, stream: _Tee) -> Iterator[Record]:
     csv.field_size_limit(min(sys.maxsize, _MAX_LINE_BYTES))
-    rows = csv.DictReader(_lines(path, stream, progress), strict=True)
+    rows = csv.DictReader(_lines(path, stream), strict=True)
     try:
         names = [name.strip() for name in rows.fieldnames or ()]
         rows.fieldnames = names

@@ -2,8 +2,8 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +13,9 @@ from geosleuth.answer import Answer, ParserName
 from geosleuth.errors import BadInput
 from geosleuth.geo import DistanceMethod, distances_km
 from geosleuth.names import continent_of, country_code, country_name
-from geosleuth.score import LEVELS, NOT_GIVEN, AnswerNames, TruthNames, match_levels
+from geosleuth.score import LEVELS, NOT_GIVEN, NOT_NAMED, AnswerNames, TruthNames, match_levels, named_levels
 
+from .plain import one_line, printable
 from .records import Record, read_records
 
 FloatColumn = NDArray[np.float64]
@@ -48,6 +49,7 @@ class Scored:
     levels: dict[str, NDArray[np.int8]]
     fields: dict[str, Field]
     notes: tuple[str, ...] = ()
+    named_only: Mapping[int, str] = field(default_factory=dict)  # by row, the place an unlocated answer names
 
     def __len__(self) -> int:
         """Number of records."""
@@ -67,12 +69,13 @@ def score_file(
     Raises:
         BadInput: the file can't be read or holds no record.
     """
-    scored = score_records(
-        read_records(path, progress), label=label or path.stem, parser=parser, distance=distance, sha256=_sha256(path)
-    )
+    fingerprint = hashlib.sha256()
+    records = read_records(path, progress, fingerprint.update)
+    scored = score_records(records, label=label or path.stem, parser=parser, distance=distance)
     if not len(scored):
         raise BadInput(f"{path}: the file holds no record")
-    return scored
+    # Known only now: it is taken while the records are read, so that it fits what was scored.
+    return replace(scored, sha256=fingerprint.hexdigest())
 
 
 def score_records(
@@ -85,7 +88,7 @@ def score_records(
     numbers = {name: np.asarray(values, dtype=np.float64) for name, values in columns.numbers.items()}
     ids, notes = _tell_apart(columns, numbers)
     return Scored(
-        label=label,
+        label=one_line(label),
         parser=parser,
         distance=distance,
         sha256=sha256,
@@ -96,6 +99,7 @@ def score_records(
         levels={name: np.asarray(values, dtype=np.int8) for name, values in columns.levels.items()},
         fields={name: column.finish(len(ids)) for name, column in columns.fields.items()},
         notes=notes,
+        named_only=columns.named_only,
         **numbers,
     )
 
@@ -113,10 +117,11 @@ class _Columns:
     )
     levels: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in LEVELS})
     fields: dict[str, "_GrowingField"] = field(default_factory=lambda: defaultdict(_GrowingField))
+    named_only: dict[int, str] = field(default_factory=dict)
 
     def add(self, record: Record, answer: Answer) -> None:
         row = len(self.ids)
-        self.ids.append(_printable(record.id))
+        self.ids.append(printable(record.id))
         self.repeats.append(record.repeat)
         nowhere = float("nan")
         values = (
@@ -130,23 +135,22 @@ class _Columns:
         for column, value in zip(self.numbers.values(), values, strict=True):
             column.append(value)
         truth, said = record.truth, answer.address
-        result = match_levels(
-            TruthNames(truth.country, truth.region, truth.city),
-            AnswerNames(said.country.conclusion, said.region.conclusion, said.precise.conclusion),
-        )
+        if answer.point is None and str(said):
+            self.named_only[row] = str(said)
+        names = AnswerNames(said.country.conclusion, said.region.conclusion, said.precise.conclusion)
+        result = match_levels(TruthNames(truth.country, truth.region, truth.city), names)
+        named = named_levels(names)
         for name, column_of_level in self.levels.items():
             verdict: bool | None = getattr(result, name)
-            column_of_level.append(NOT_GIVEN if verdict is None else int(verdict))
+            column_of_level.append(_level_code(verdict=verdict, named=named[name]))
         for name, text in (dict(record.fields) | _geography(record.truth.country)).items():
-            self.fields[_printable(name)].put(row, _printable(text))
+            self.fields[printable(name)].put(row, printable(text))
 
 
-# A file's texts end up on a terminal: escape sequences in them must not.
-_CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "�")
-
-
-def _printable(text: str) -> str:
-    return text if text.isprintable() else text.translate(_CONTROLS)
+def _level_code(*, verdict: bool | None, named: bool) -> int:
+    if verdict is None:
+        return NOT_GIVEN
+    return int(verdict) if verdict or named else NOT_NAMED
 
 
 @dataclass(slots=True)
@@ -214,11 +218,3 @@ def _placeholder_notes(numbers: dict[str, FloatColumn]) -> list[str]:
 def _some(names: Sequence[str], limit: int = 3) -> str:
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(names[:limit]) + more
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror or error}") from error

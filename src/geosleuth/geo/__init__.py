@@ -17,7 +17,7 @@ from .distance import (
 from .extent import Box, Disc, Extent, extent_distance_km
 from .geoscore import GEOSCORE_DECAY, GEOSCORE_MAX, GEOSCORE_SCALE_KM, geoscore
 from .point import FloatArray, LatLon, is_valid, normalize_lon
-from .thresholds import THRESHOLD_SETS, THRESHOLDS, THRESHOLDS_KM, Threshold, ThresholdSet
+from .thresholds import THRESHOLD_SETS, THRESHOLDS, THRESHOLDS_KM, Threshold, ThresholdSet, threshold_text
 
 __all__ = [
     "EARTH_RADIUS_KM",
@@ -50,5 +50,6 @@ __all__ = [
     "is_valid",
     "medoid",
     "normalize_lon",
+    "threshold_text",
     "weighted_centre",
 ]

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import index
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +62,8 @@ class CellGrid:
         return np.where(valid, starts[row] + column, np.int64(-1))
 
     def cell_bounds(self, cell_id: int) -> Box:
-        """The cell's edges. Raises IndexError for an id that the grid does not have."""
+        """The cell's edges. Raises IndexError for an id that the grid does not have, TypeError for no whole number."""
+        cell_id = index(cell_id)
         starts = self._row_starts()
         if not 0 <= cell_id < starts[-1]:
             raise IndexError(f"this grid has cells 0 to {starts[-1] - 1}, not {cell_id}")
@@ -72,7 +74,7 @@ class CellGrid:
         return Box(south, west, north, east)
 
     def cell_centre(self, cell_id: int) -> LatLon:
-        """The middle of the cell in degrees. Raises IndexError for an id that the grid does not have."""
+        """The middle of the cell in degrees. Raises as `cell_bounds` does."""
         bounds = self.cell_bounds(cell_id)
         return LatLon((bounds.south + bounds.north) / 2, (bounds.west + bounds.east) / 2)
 
@@ -93,8 +95,8 @@ def _row_starts(rows: int, *, equal_area: bool) -> IdArray:
     return starts
 
 
-def _edge(index: int | IdArray, count: int | np.int64 | IdArray, origin: float, length: float) -> float | FloatArray:
-    return origin + index * length / count
+def _edge(number: int | IdArray, count: int | np.int64 | IdArray, origin: float, length: float) -> float | FloatArray:
+    return origin + number * length / count
 
 
 def _slot(value: FloatArray, count: np.int64 | IdArray, origin: float, length: float) -> IdArray:

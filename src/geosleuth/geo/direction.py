@@ -28,22 +28,24 @@ def bearings_deg(
 ) -> FloatArray:
     """Initial compass bearings from the first places to the second, in [0, 360): 0 is north, 90 is east.
 
-    At a pole the bearing counts from the meridian of the given longitude. Between a place and itself it is 0, and
-    between exact opposites, where every course is as short, it is an arbitrary one.
+    At a pole the bearing counts from the meridian of the given longitude. Between a place and itself it is 0, a pole
+    under two longitudes included, and between exact opposites, where every course is as short, it is an arbitrary one.
     """
     parts = _broadcast(lat1, lon1, lat2, lon2)
+    turn = normalize_lon(parts[3] - parts[1])
+    same = (parts[0] == parts[2]) & ((turn == 0) | (np.abs(parts[0]) == 90))
     if check_method(method) == "geodesic":
         flat = [part.reshape(-1) for part in parts]
-        azimuths, _, metres = wgs84().inv(flat[1], flat[0], flat[3], flat[2])
-        azimuth = np.where(metres == 0, 0.0, azimuths).reshape(parts[0].shape)
+        azimuths, _, _ = wgs84().inv(flat[1], flat[0], flat[3], flat[2])
+        azimuth = np.asarray(azimuths).reshape(parts[0].shape)
     else:
-        dlat, dlon = np.radians(parts[2] - parts[0]), np.radians(normalize_lon(parts[3] - parts[1]))
+        dlat, dlon = np.radians(parts[2] - parts[0]), np.radians(turn)
         start, end = np.radians(parts[0]), np.radians(parts[2])
         eastward = np.sin(dlon) * np.cos(end)
         # cos(start) sin(end) - sin(start) cos(end) cos(dlon), arranged so that near places lose no digits
         northward = np.sin(dlat) + 2 * np.sin(start) * np.cos(end) * np.sin(dlon / 2) ** 2
         azimuth = np.degrees(np.arctan2(eastward, northward))
-        azimuth = np.where((dlat == 0) & (dlon == 0), 0.0, azimuth)
+    azimuth = np.where(same, 0.0, azimuth)
     turned = np.where(azimuth < 0, azimuth + 360, azimuth)
     return np.where(turned >= 360, 0.0, turned)
 

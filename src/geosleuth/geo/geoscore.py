@@ -24,7 +24,12 @@ def geoscore(distance_km: float | FloatArray) -> float | FloatArray:
     """5000 exp(-10 d / 18050) for one distance or an array of them; NaN stays NaN.
 
     An answer without a point has no distance. Whether it scores 0 or is left out is for the caller to decide and say.
+
+    Raises:
+        ValueError: a distance is negative; its score would pass 5000.
     """
     distances = np.asarray(distance_km, dtype=np.float64)
+    if np.any(distances < 0):
+        raise ValueError(f"a distance can't be negative: {np.nanmin(distances):g} km")
     scores: FloatArray = GEOSCORE_MAX * np.exp(-GEOSCORE_DECAY / GEOSCORE_SCALE_KM * distances)
     return scores if distances.ndim else float(scores)

@@ -16,6 +16,14 @@ class Threshold:
     note: str = ""
 
 
+def threshold_text(km: float) -> str:
+    """A threshold as keys and headings write it: ``0.5``, ``25``.
+
+    Twelve digits: thresholds that differ by more than a part in 10^11 never share a name.
+    """
+    return f"{km:.12g}"
+
+
 @dataclass(frozen=True, slots=True)
 class ThresholdSet:
     """The thresholds of one paper, under its own names."""

@@ -4,8 +4,8 @@
 """
 
 from .confidence import Calibration, CalibrationBin, Selective, SelectivePoint, calibration, selective
-from .levels import AnswerNames, LevelResult, TruthNames, match_levels
-from .metrics import LEVELS, NOT_GIVEN, Accuracy, Summary, summarise, within
+from .levels import AnswerNames, LevelResult, TruthNames, match_levels, named_levels
+from .metrics import LEVELS, NOT_GIVEN, NOT_NAMED, Accuracy, Summary, summarise, within
 from .paired import Comparison, PairedAccuracy, compare_paired, easy, score_or_zero
 from .published import Flag, Paper, PublishedRow, PublishedTable, papers, published_rows
 from .statistics import Estimate
@@ -14,6 +14,7 @@ from .truth import Truth
 __all__ = [
     "LEVELS",
     "NOT_GIVEN",
+    "NOT_NAMED",
     "Accuracy",
     "AnswerNames",
     "Calibration",
@@ -35,6 +36,7 @@ __all__ = [
     "compare_paired",
     "easy",
     "match_levels",
+    "named_levels",
     "papers",
     "published_rows",
     "score_or_zero",

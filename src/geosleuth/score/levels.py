@@ -148,6 +148,20 @@ def match_levels(truth: TruthNames, answer: AnswerNames, names: PlaceNames = RUL
     )
 
 
+def named_levels(answer: AnswerNames) -> dict[str, bool]:
+    """Per level, whether the answer says anything that could name it, right or wrong.
+
+    An address of several parts may hold a region and a country.
+    """
+    said = AnswerNames(_given(answer.country), _given(answer.region), _given(answer.precise))
+    parts = len(_parts(said.precise)) if said.precise else 0
+    return {
+        "country": said.country is not None or parts > 1,
+        "region": said.region is not None or parts > 1,
+        "city": said.precise is not None or said.region is not None or said.country is not None,
+    }
+
+
 def _given(name: str | None) -> str | None:
     return None if name is None or fold(name) in NO_NAME else name[:MAX_NAME_CHARS]
 

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.geo import THRESHOLDS_KM, geoscore
+from geosleuth.geo import GEOSCORE_MAX, THRESHOLDS_KM, geoscore
 
 from .statistics import Estimate, mean_estimate, median_estimate, wilson
 
 LEVELS = ("country", "region", "city")
 NOT_GIVEN = -1  # a level that the truth does not name; neither right nor wrong
+NOT_NAMED = -2  # a level that the truth names and the answer does not: wrong, but told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,9 @@ class Summary:
     """The figures of one set of records.
 
     ``within`` maps a threshold in km to its accuracy. ``median_km`` is over all records (infinite when half or more
-    are unlocated), ``median_located_km`` over the located ones. ``levels`` holds a level only where some truth names
-    it.
+    are unlocated), ``median_located_km`` over the located ones. ``geoscore`` is a mean, its interval cut to 0..5000.
+    ``levels`` holds a level only where some truth names it, and ``named`` in how many of those records the answer
+    names it too, rightly or not.
     """
 
     n: int
@@ -49,6 +51,7 @@ class Summary:
     median_located_km: Estimate
     geoscore: Estimate
     levels: Mapping[str, Accuracy]
+    named: Mapping[str, int]
 
     @property
     def located(self) -> int:
@@ -65,7 +68,8 @@ def summarise(
 
     Args:
         distance_km: error of each record; NaN where it is unlocated.
-        levels: per level name, 1 right, 0 wrong, ``NOT_GIVEN`` where the truth has no such level.
+        levels: per level name, 1 right, 0 wrong, ``NOT_NAMED`` where the answer has no such level, ``NOT_GIVEN``
+            where the truth has none.
         thresholds_km: a record counts as right within a threshold when its error is at most that.
     """
     n = len(distance_km)
@@ -76,18 +80,17 @@ def summarise(
     scores = np.zeros(n)
     scores[: len(ordered)] = geoscore(ordered)
     everything = np.concatenate([ordered, np.full(n - len(ordered), np.inf)])
+    given = {name: values[values != NOT_GIVEN] for name, values in (levels or {}).items()}
+    given = {name: values for name, values in given.items() if len(values)}
     return Summary(
         n=n,
         unlocated=n - len(located),
         within={km: Accuracy.of(int(count), n) for km, count in zip(thresholds_km, hits, strict=True)},
         median_km=median_estimate(everything),
         median_located_km=median_estimate(ordered),
-        geoscore=mean_estimate(scores),
-        levels={
-            name: Accuracy.of(int(np.count_nonzero(values == 1)), given)
-            for name, values in (levels or {}).items()
-            if (given := int(np.count_nonzero(values != NOT_GIVEN)))
-        },
+        geoscore=mean_estimate(scores, lowest=0.0, highest=GEOSCORE_MAX),
+        levels={name: Accuracy.of(int(np.count_nonzero(values == 1)), len(values)) for name, values in given.items()},
+        named={name: int(np.count_nonzero(values != NOT_NAMED)) for name, values in given.items()},
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.geo import THRESHOLDS_KM, geoscore
+from geosleuth.geo import GEOSCORE_MAX, THRESHOLDS_KM, geoscore
 
 from .metrics import within
 from .statistics import Estimate, holm, mcnemar_p, mean_estimate, sign_flip_p
@@ -60,7 +60,7 @@ def compare_paired(
             PairedAccuracy(km, 100 * one / n, 100 * two / n, only_first, only_second, p, fair)
             for (km, one, two, only_first, only_second, p), fair in zip(counts, adjusted, strict=True)
         ),
-        geoscore_difference=mean_estimate(difference),
+        geoscore_difference=mean_estimate(difference, lowest=-GEOSCORE_MAX, highest=GEOSCORE_MAX),
         geoscore_p=sign_flip_p(difference),
     )
 

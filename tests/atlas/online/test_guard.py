@@ -36,9 +36,7 @@ def ask(settings: OnlineSettings, url: str, **more: Any) -> Any:
 def test_no_service_is_asked_before_its_host_is_named(name: str, tmp_path: Path) -> None:
     atlas = make_online(name, OnlineSettings(cache_path=tmp_path / "c"))
     call = atlas.nearby(ANYWHERE, 100) if name == "overpass" else atlas.reverse(ANYWHERE)
-    with pytest.raises(
-        BadInput, match=r"this would contact [a-z.-]+, which is not allowed; add --allow "
-    ) as caught:
+    with pytest.raises(BadInput, match=r"this would contact [a-z.-]+, which is not allowed; add --allow ") as caught:
         asyncio.run(call)
     assert {"nominatim": "nominatim.openstreetmap.org", "amap": "restapi.amap.com"}.get(name, "") in str(caught.value)
 

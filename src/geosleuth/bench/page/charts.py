@@ -24,7 +24,8 @@ from .canvas import (
 from .markup import Html, clean, el, join
 from .wording import headline_km
 
-NEAREST_KM, FARTHEST_KM = 0.01, 20_000.0
+# The antipode is 20,004 km off on the ellipsoid and 20,015 km on the sphere; nothing may lie beyond the axis.
+NEAREST_KM, FARTHEST_KM = 0.01, 20_040.0
 _DECADES = (
     (0.01, "10 m"),
     (0.1, "100 m"),
@@ -95,7 +96,7 @@ def _distance_axis(plot: Plot, reports: Sequence[FileReport]) -> list[Html]:
     for km in thresholds:
         parts.append(plot.vertical(position(km), "rule threshold" if km in labelled else "rule threshold faint"))
         if km in labelled:
-            parts.append(label(position(km), plot.top - 7, f"{km:,g}"))
+            parts.append(label(position(km), plot.top - 7, f"{km:,.12g}"))
     for km, words in _DECADES:
         parts.append(line(position(km), plot.y(0), position(km), plot.y(0) + 4, "axis"))
         parts.append(label(position(km), plot.y(0) + 17, words))

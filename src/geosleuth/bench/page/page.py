@@ -102,7 +102,7 @@ def _header(reports: Sequence[FileReport], title: str, generated: str) -> Html:
     return el(
         "header",
         None,
-        el("p", {"class": "kicker"}, f"geosleuth bench score · {generated}"),
+        el("p", {"class": "kicker"}, f"geosleuth bench · {generated}"),
         el("h1", None, title),
         el("ul", {"class": "headlines"}, *sentences),
         el(

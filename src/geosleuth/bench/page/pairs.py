@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import isnan
 
-from geosleuth.bench.compare import Moved, PairReport
+from geosleuth.bench.compare import Moved, PairReport, Side
 from geosleuth.bench.numbers import count, distance, p_value, percent, plural, signed, threshold
 
 from .markup import Html, caption, el, name
@@ -27,7 +27,16 @@ def pairs_section(pairs: Sequence[PairReport]) -> Html:
 
 def _pair(pair: PairReport) -> Html:
     comparison = pair.comparison
-    heads = ["within", pair.first, pair.second, "difference", "only the first", "only the second", "p"]
+    heads = ["within", pair.first.label, pair.second.label, "difference", "only the first", "only the second", "p"]
+    lost = pair.first.unlocated, pair.second.unlocated
+    unlocated = el(
+        "tr",
+        None,
+        el("th", {"scope": "row"}, "unlocated, photos"),
+        *(cell(count(value)) for value in lost),
+        cell(signed(lost[1] - lost[0], 0)),
+        *(cell("") for _ in range(3)),
+    )
     body = [
         el(
             "tr",
@@ -46,20 +55,28 @@ def _pair(pair: PairReport) -> Html:
         "table",
         {"class": "pairs"},
         caption(
-            "Percent within each distance, and the photos that only one of the two gets right. p: exact McNemar test, "
+            "First the photos without a readable place, which are misses at every distance. Then percent within each "
+            "distance, and the photos that only one of the two gets right. p: exact McNemar test, "
             "Holm-corrected over the rows; bold where below 0.05.",
         ),
         el("thead", None, el("tr", None, *(el("th", {"scope": "col"}, name(words, 30)) for words in heads))),
-        el("tbody", None, *body),
+        el("tbody", None, unlocated, *body),
     )
     return el(
         "div",
         {"class": "field"},
-        el("h3", None, name(pair.second), " against ", name(pair.first)),
+        el("h3", None, name(pair.second.label), " against ", name(pair.first.label)),
         el("p", None, *_sentence(pair)),
-        scroll_box(f"{pair.second} against {pair.first}", table),
+        scroll_box(f"{pair.second.label} against {pair.first.label}", table),
+        *(_notes(side) for side in (pair.first, pair.second)),
         _moves(pair),
     )
+
+
+def _notes(side: Side) -> Html:
+    """How a file was read, and what is odd about it."""
+    read = f": {side.parser} parser, {side.distance} distance"
+    return el("p", {"class": "quiet"}, name(side.label), "; ".join((read, *side.notes)), ".")
 
 
 def _sentence(pair: PairReport) -> list[object]:
@@ -69,16 +86,16 @@ def _sentence(pair: PairReport) -> list[object]:
     if comparison.geoscore_p >= _CLEAR_P:
         verdict: list[object] = ["no clear difference in GeoScore"]
     elif difference.value > 0:
-        verdict = [name(pair.second), f" is better by {points}"]
+        verdict = [name(pair.second.label), f" is better by {points}"]
     else:
-        verdict = [name(pair.first), f" is better by {points}"]
+        verdict = [name(pair.first.label), f" is better by {points}"]
     ends = f"{signed(difference.low, 0)} to {signed(difference.high, 0)}"
     apart = f" (mean change {signed(difference.value, 0)}, 95 % interval {ends}"
     sentence = [f"On the {plural(comparison.n, 'photo', 'photos')} that both have: ", *verdict, apart]
     sentence.append(f"; sign-flip test p {_equals(comparison.geoscore_p)}).")
-    if pair.only_in_first or pair.only_in_second:
-        alone = f" Only the first has {count(pair.only_in_first)} others, only the second {count(pair.only_in_second)}."
-        sentence.append(alone)
+    alone = pair.first.left_out, pair.second.left_out
+    if any(alone):
+        sentence.append(f" Only the first has {count(alone[0])} others, only the second {count(alone[1])}.")
     return sentence
 
 
@@ -91,7 +108,7 @@ def _moves(pair: PairReport) -> Html:
     if not pair.moved:
         return el("p", {"class": "quiet"}, "No photo's score moved.")
     shown = pair.moved[:SHOWN_MOVES]
-    heads = ["photo", pair.first, pair.second, "GeoScore change"]
+    heads = ["photo", pair.first.label, pair.second.label, "GeoScore change"]
     table = el(
         "table",
         {"class": "moves"},

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from math import isinf, isnan
 
 from geosleuth.bench.numbers import NONE, count, distance, percent, score, threshold, threshold_name
-from geosleuth.bench.published import beside
+from geosleuth.bench.published import beside, reported_percent, with_any_of
 from geosleuth.bench.report import FileReport
-from geosleuth.score import LEVELS, Accuracy, Estimate, PublishedRow
+from geosleuth.score import LEVELS, Accuracy, Estimate, PublishedRow, Summary
 
 from .markup import Html, caption, el, join, name
 
@@ -21,7 +21,8 @@ def main_table(reports: Sequence[FileReport], published: Sequence[PublishedRow])
     decimals = 2 if published else 1
     footnotes = _Footnotes()
     rows = [_own_row(report, index, thresholds, levels, decimals) for index, report in enumerate(reports)]
-    foreign = [_published_row(row, thresholds, levels, beside(row, reports), footnotes) for row in published]
+    shown = with_any_of(published, thresholds)
+    foreign = [_published_row(row, thresholds, levels, beside(row, reports), footnotes) for row in shown]
     table = el(
         "table",
         {"class": "figures"},
@@ -94,8 +95,14 @@ def _own_row(report: FileReport, index: int, thresholds: Sequence[float], levels
         *(accuracy_cell(summary.within.get(km), decimals) for km in thresholds),
         median_cell(summary.median_km),
         cell(score(summary.geoscore.value), _score_range(summary.geoscore)),
-        *(accuracy_cell(summary.levels.get(level), decimals) for level in levels),
+        *(_level_cell(summary, level, decimals) for level in levels),
     )
+
+
+def _level_cell(summary: Summary, level: str, decimals: int) -> Html:
+    if level in summary.levels and not summary.named[level]:
+        return cell("none named", title=f"No answer names a {level}.")
+    return accuracy_cell(summary.levels.get(level), decimals)
 
 
 def median_cell(median_km: Estimate) -> Html:
@@ -140,7 +147,7 @@ def _published_row(
 ) -> Html:
     label = f"{row.system}, {row.setting}" if row.setting else row.system
     notes = [flag.text for flag in row.flags]
-    values = [row.values.get(f"acc@{km:g}km") for km in thresholds]
+    values = [reported_percent(row, km) for km in thresholds]
     median = row.values.get("median_km")
     geoscore = row.values.get("geoscore")
     named = [row.values.get(_LEVEL_OF_METRIC[level]) for level in levels]

@@ -1,0 +1,55 @@
+"""What ``geosleuth`` can be asked to do.
+
+Modules that do work are imported inside the commands, so that ``--help`` stays fast.
+"""
+
+from typing import Annotated
+
+import typer
+
+from geosleuth import __version__
+from geosleuth.app.atlas import atlas
+from geosleuth.app.bench import bench
+
+app = typer.Typer(
+    help="Photo in, place out, with evidence. This version holds the offline atlas and the ruler for answers.",
+    epilog="Start with: geosleuth bench score --help",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(atlas, name="atlas")
+app.add_typer(bench, name="bench")
+
+
+def _print_version(*, value: bool) -> None:
+    if value:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+    """Say what is installed, what is not, and the command that brings it.
+
+    Example: geosleuth doctor
+    """
+    from geosleuth.app.console import show, show_json
+    from geosleuth.app.doctor import doctor_document, doctor_view, install_lines
+
+    if as_json:
+        show_json(doctor_document())
+    else:
+        show(doctor_view())
+        for line in install_lines():
+            typer.echo(line)
