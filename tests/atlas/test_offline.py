@@ -67,6 +67,20 @@ def test_reverse(atlas: OfflineAtlas, lat: float, lon: float, country: str, star
     assert found.address.startswith(start)
 
 
+def test_a_mountain_is_near_a_town_and_not_in_a_far_city(atlas: OfflineAtlas) -> None:
+    address = answer(atlas.reverse(LatLon(35.3606, 138.7274))).address
+    assert address.startswith("near ")
+    assert address.endswith(("Yamanashi, Japan", "Shizuoka, Japan"))
+
+
+def test_a_country_may_be_named_in_any_way_but_must_be_one(atlas: OfflineAtlas) -> None:
+    for country in ("us", "US", "United States", "États-Unis"):
+        assert answer(atlas.geocode("Paris", country=country))[0].place.country == "US"
+    for country in ("ZZ", "Atlantis", "\ud800"):
+        with pytest.raises(BadInput, match="no country is called"):
+            answer(atlas.geocode("Paris", country=country))
+
+
 def test_the_open_sea_is_no_country(atlas: OfflineAtlas) -> None:
     found = answer(atlas.reverse(LatLon(0, -150)))
     assert (found.country, found.region, found.places) == (None, None, ())

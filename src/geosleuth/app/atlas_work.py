@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -57,8 +58,12 @@ def online_settings(allow: Sequence[str]) -> "OnlineSettings":
         for kind in ("map", "satellite")
         if (template := os.environ.get(f"GEOSLEUTH_{kind.upper()}_TILES"))
     }
-    # Who writes a server's address into the environment means that server, be it on this machine or in the own network.
-    own = {urlsplit(url).hostname or "" for url in (*servers.values(), *(source.template for source in tiles.values()))}
+    # An address on this machine or in the own network, written into the environment, is meant; public hosts are paced
+    # and checked like any other.
+    hosts = {
+        urlsplit(url).hostname or "" for url in (*servers.values(), *(source.template for source in tiles.values()))
+    }
+    own = {host for host in hosts if _is_local(host)}
     return OnlineSettings(
         allow_hosts=frozenset(allow),
         private_hosts=frozenset(own),
@@ -67,6 +72,13 @@ def online_settings(allow: Sequence[str]) -> "OnlineSettings":
         map_tiles=tiles.get("map"),
         satellite_tiles=tiles.get("satellite"),
     )
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".lan", ".internal", ".home.arpa"))
 
 
 # Reading arguments.
@@ -244,7 +256,10 @@ def add_region(file: Path, name: str | None, *, as_json: bool) -> None:
     from geosleuth.atlas.regions import import_osm, import_overture
 
     folder = regions_dir()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{folder}: regions can't be kept there: {error.strerror or error}") from error
     take = import_overture if file.suffix.lower() in (".parquet", ".geoparquet") else import_osm
     with importing() as progress:
         found = take(file, name, folder=folder, progress=progress)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from geosleuth.geo import Extent, LatLon
+from geosleuth.geo import Disc, Extent, LatLon
 
 MatchKind = Literal["exact", "alias", "fuzzy", "near"]
 """The main name; another recorded name; spelled differently; found by position."""
@@ -59,9 +59,16 @@ class Reverse:
 
     @property
     def address(self) -> str:
-        """The names, finest first."""
-        names = (*(hit.place.name for hit in self.places[:1]), self.region, self.country_name)
+        """The names, finest first; a settlement that does not reach the point is said to be near."""
+        names = (*(_settlement(hit) for hit in self.places[:1]), self.region, self.country_name)
         return ", ".join(dict.fromkeys(name for name in names if name))
+
+
+def _settlement(hit: Hit) -> str:
+    """The name of a settlement that the point lies in, or how near the nearest one is."""
+    away, extent = hit.distance_km or 0.0, hit.place.extent
+    inside = isinstance(extent, Disc) and away <= 2 * extent.radius_km
+    return hit.place.name if inside else f"near {hit.place.name} ({away:.0f} km)"
 
 
 @dataclass(frozen=True, slots=True)

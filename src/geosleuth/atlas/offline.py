@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from geosleuth.errors import BadInput, DataFault
 from geosleuth.geo import Box, Extent, LatLon
-from geosleuth.names import country_name
+from geosleuth.names import country_code, country_name
 
 from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress
@@ -74,7 +74,7 @@ class OfflineAtlas:
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
         """Places, streets and addresses of that name, exact ones first."""
-        return await self._run(self._geocode, text, _checked(limit), within, country)
+        return await self._run(self._geocode, text, _checked(limit), within, _country(country))
 
     async def reverse(self, point: LatLon) -> Reverse:
         """Country and region by polygon, settlement by distance and size, then what stands nearest."""
@@ -159,9 +159,11 @@ class OfflineAtlas:
             raise DataFault(f"the base atlas is damaged ({error}); remove {base_path()} and ask again") from error
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
-        hits = self._base.geocode(text, limit=limit, within=within, country=country)
-        hits += self._in_country(self._regions.geocode(text, limit=limit, within=within), country)
-        return _merged(hits, limit)
+        world = self._base.geocode(text, limit=limit, within=within, country=country)
+        local = self._in_country(self._regions.geocode(text, limit=limit, within=within), country)
+        known = any(hit.match != "fuzzy" for hit in world)
+        # "Mount Everest" is the mountain rather than a restaurant: where the world has the name, shops stand behind.
+        return _merged([*world, *local], limit, behind=lambda hit: known and not _is_ground(hit.place))
 
     def _in_country(self, hits: Iterable[Hit], country: str | None) -> list[Hit]:
         if country is None:
@@ -177,9 +179,7 @@ class OfflineAtlas:
     def _reverse(self, point: LatLon) -> Reverse:
         region = self._borders.at(point, snap_km=_SNAP_KM)
         country = None if region is None else region.country
-        places = self._base.around(point, country=country) if country else []
-        if places and (places[0].distance_km or 0) > 200:
-            places = []
+        places = self._base.around(point, country=country, region=region.geonames) if region and country else []
         near = self._regions.nearby(point, 250, limit=5)
         return Reverse(
             point=point,
@@ -283,7 +283,26 @@ def _checked(limit: int) -> int:
     return limit
 
 
-def _merged(hits: Iterable[Hit], limit: int) -> list[Hit]:
+def _country(name: str | None) -> str | None:
+    if name is None:
+        return None
+    code = country_code(name)
+    if code is None:
+        raise BadInput(f"no country is called {name[:60]!r}; write its name in any language, or its two-letter code")
+    return code
+
+
+def _is_ground(place: Place) -> bool:
+    """Whether it is a part of the ground that people name a place by, and not something that stands on it."""
+    kind = place.kind.partition("=")
+    return not kind[1] or kind[0] in ("highway", "place", "boundary", "natural", "waterway", "railway")
+
+
+def _merged(hits: Iterable[Hit], limit: int, behind: Callable[[Hit], bool]) -> list[Hit]:
     """Best first, exact before misspelled, each place once."""
     unique = {hit.place.id: hit for hit in sorted(hits, key=lambda hit: hit.score)}
-    return sorted(unique.values(), key=lambda hit: (hit.match == "fuzzy", -hit.score, hit.place.id))[:limit]
+
+    def rank(hit: Hit) -> tuple[bool, bool, float, str]:
+        return hit.match == "fuzzy", behind(hit), -hit.score, hit.place.id
+
+    return sorted(unique.values(), key=rank)[:limit]

@@ -47,6 +47,20 @@ def test_it_stays_within_its_size(base_file: Path) -> None:
         ("Nice, France", "Nice, Provence-Alpes-Côte d'Azur, France"),
         ("Washington, D.C.", "Washington, District of Columbia, United States"),
         ("Barcelnoa", "Barcelona, Catalonia, Spain"),
+        ("Lodnon", "London, England, United Kingdom"),
+        ("London Heathrow Airport", "London Heathrow Airport, United Kingdom"),
+        ("Heathrow Airport", "London Heathrow Airport, United Kingdom"),
+        ("Berlin Hauptbahnhof", "Berlin Hauptbahnhof, Germany"),
+        ("Gaza", "Gaza, Gaza Strip, Palestinian Territory"),
+        ("Zanzibar", "Zanzibar, Zanzibar Urban/West, Tanzania"),
+        ("Scotland", "Scotland, United Kingdom"),
+        ("England", "England, United Kingdom"),
+        ("Allemagne", "Germany"),
+        ("Cambridge, MA", "Cambridge, Massachusetts, United States"),
+        ("Springfield IL", "Springfield, Illinois, United States"),
+        ("Bali", "Bali, Indonesia"),
+        ("Corsica", "Corsica, France"),
+        ("Baden-Baden", "Baden-Baden, Baden-Wurttemberg, Germany"),
         ("SAN FRANC1SC0, California", "San Francisco, California, United States"),
         ("Qingda0, China", "Qingdao, Shandong, China"),
     ],
@@ -103,6 +117,20 @@ def test_a_point_belongs_to_the_place_whose_size_reaches_it(
     first = places.around(point, country=country)[0]
     assert first.place.country == country
     assert name is None or first.place.name == name
+
+
+def test_a_region_given_comes_first_and_a_far_settlement_is_not_claimed(places: BasePlaces) -> None:
+    liberty = LatLon(40.6892, -74.0445)
+    assert places.around(liberty, country="US")[0].place.name == "New York City"
+    assert places.around(liberty, country="US", region="US.NJ")[0].place.name == "Jersey City"
+    fuji = places.around(LatLon(35.3606, 138.7274), country="JP", region="JP.46")[0]
+    assert fuji.place.name != "Tokyo"
+    assert (fuji.distance_km or 0) < 20
+
+
+@pytest.mark.parametrize("place_id", ["geonames:99999999999999999999999", "geonames:²", "x\ud800", "", "geonames:"])
+def test_nonsense_ids_are_nobody(places: BasePlaces, place_id: str) -> None:
+    assert places.place(place_id) is None
 
 
 def test_suggestions_begin_so_and_large_places_come_first(places: BasePlaces) -> None:

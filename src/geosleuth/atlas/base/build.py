@@ -8,6 +8,7 @@ fuzzy   the names worth finding when misspelled: all main names, and all names o
 
 import gzip
 import json
+import os
 import sqlite3
 import time
 import zlib
@@ -94,7 +95,12 @@ def build_base(path: Path, progress: Progress = lambda _what, _share: None) -> N
         raise BadInput(f"{path}: the base atlas can't be built there: {error.strerror or error}") from error
     _sweep(path)
     with replacing(path) as temporary:
-        _fill(temporary, progress)
+        try:
+            _fill(temporary, progress)
+        except sqlite3.OperationalError as error:
+            raise BadInput(f"{path}: the base atlas can't be built there: {error}") from error
+        with temporary.open("rb+") as stream:
+            os.fsync(stream.fileno())
 
 
 def _sweep(path: Path) -> None:
@@ -196,7 +202,9 @@ def _regions(members: dict[str, list[tuple[float, float, int]]]) -> Iterator[dic
         if code in members:
             lat, lon, people = _middle(members[code])
             row = (f"admin1:{code}", name, REGION, code[:2], code[3:], lat, lon, people)
-            yield {"row": row, "names": [*others, *([iso] if iso else [])]}
+            # "Cambridge, MA": the states of the USA go by two letters.
+            codes = [iso, code[3:] if code.startswith("US.") else None]
+            yield {"row": row, "names": [*others, *(name for name in codes if name)]}
 
 
 def _countries(facts: dict[str, Any], members: dict[str, list[tuple[float, float, int]]]) -> Iterator[dict[str, Any]]:

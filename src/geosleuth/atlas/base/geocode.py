@@ -9,11 +9,12 @@ from math import log10, pi
 import numpy as np
 from numpy.typing import NDArray
 
+from geosleuth.atlas.facts.countries import country_names
 from geosleuth.atlas.model import Hit, MatchKind, Place
 from geosleuth.atlas.search import NameIndex, exact_key
 from geosleuth.atlas.search.index import ATTRIBUTE, MAIN
 from geosleuth.geo import Disc, Extent, LatLon, distances_km
-from geosleuth.names import country_code, country_name
+from geosleuth.names import country_code, country_name, fold
 
 from .build import CITY, COUNTRY, LANDMARK, REGION
 from .query import Reading, readings
@@ -21,7 +22,12 @@ from .query import Reading, readings
 SOURCE = "GeoNames"
 _KINDS = {CITY: "city", REGION: "region", COUNTRY: "country"}
 _COLUMNS = "id, ref, name, kind, country, region, lat_e5, lon_e5, population"
-_ALIAS_PENALTY, _CODE_PENALTY, _REGION_BONUS = 0.09, 0.15, 0.1
+_ALIAS_PENALTY, _CODE_PENALTY, _REGION_BONUS, _REGION_PENALTY = 0.09, 0.15, 0.1, 0.16
+_CITY_OF_ITS_REGION = 50_000
+_LEAST_LIKENESS = 0.7
+_NEAR_POOL = 40
+REACHES = 2.0
+"""How many of its own radii a settlement reaches at most."""
 
 
 class BasePlaces:
@@ -74,39 +80,50 @@ class BasePlaces:
 
     def place(self, place_id: str) -> Place | None:
         """A place by its id."""
-        ref: str | int = place_id
-        if place_id.startswith("geonames:") and place_id[9:].isdigit():
-            ref = int(place_id[9:])
+        number = place_id.removeprefix("geonames:")
+        ref: str | int = place_id.encode("utf-8", "replace").decode()
+        if number != place_id and number.isascii() and number.isdigit() and len(number) <= 12:
+            ref = int(number)
         row = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE ref = ?", (ref,)).fetchone()  # noqa: S608
         return None if row is None else self._place(row)
 
-    def around(self, point: LatLon, *, country: str | None, limit: int = 5) -> list[Hit]:
-        """Settlements that the point belongs to: distance against the place's own size decides, not distance alone.
+    def around(self, point: LatLon, *, country: str | None, region: str | None = None, limit: int = 5) -> list[Hit]:
+        """Settlements at a point: first those whose own size reaches it, the surest first, then the nearest ones.
 
-        Only places of the given country count, where one is given: polygons know better than points.
+        Only places of the given country count, where one is given, and those of the given region ("FR.11") come first:
+        polygons know better than points.
         """
+        cities = self._cities
+        near = self._within_reach(point, country)
+        if not len(near):
+            return []
+        km = distances_km(point.lat, point.lon, cities.lat[near], cities.lon[near])
+        reach = km / radius_km(cities.population[near])
+        chosen = np.union1d(np.argsort(reach)[:_NEAR_POOL], np.argsort(km)[:_NEAR_POOL])
+        ranked = []
+        for index in chosen:
+            row = self._row(int(cities.id[near[index]]))
+            elsewhere = region is not None and f"{row[4]}.{row[5]}" != region
+            outside = bool(reach[index] > REACHES)
+            ranked.append((outside, elsewhere, float(km[index] if outside else reach[index]), float(km[index]), row))
+        ranked.sort(key=lambda item: (*item[:4], str(item[4][1])))
+        return [Hit(self._place(row), 1 / (1 + away), "near", str(row[2]), away) for *_, away, row in ranked[:limit]]
+
+    def _within_reach(self, point: LatLon, country: str | None) -> NDArray[np.int64]:
+        """Rows of the cities around a point, looking farther until there are some."""
         cities = self._cities
         reach_deg = 1.5
         while True:
             first, last = np.searchsorted(cities.lat, [point.lat - reach_deg, point.lat + reach_deg])
-            near = np.arange(first, last)
+            near: NDArray[np.int64] = np.arange(first, last)
             if country is not None:
                 near = near[cities.country[near] == country.encode("ascii", "replace")]
             gap = np.abs(cities.lon[near] - point.lon)
             width = reach_deg / max(0.02, float(np.cos(np.radians(point.lat))))
             near = near[np.minimum(gap, 360 - gap) <= width]
             if len(near) or reach_deg >= 180:
-                break
+                return np.asarray(near, dtype=np.int64)
             reach_deg *= 4
-        if not len(near):
-            return []
-        km = distances_km(point.lat, point.lon, cities.lat[near], cities.lon[near])
-        order = np.argsort(km / radius_km(cities.population[near]))[:limit]
-        rows = (self._row(int(cities.id[near[index]])) for index in order)
-        return [
-            Hit(self._place(row), float(1 / (1 + km[index])), "near", str(row[2]), float(km[index]))
-            for row, index in zip(rows, order, strict=True)
-        ]
 
     def labels(self, south: float, west: float, north: float, east: float, limit: int) -> list[Place]:
         """The most populous cities inside a box, for maps."""
@@ -124,43 +141,59 @@ class BasePlaces:
             "ORDER BY population DESC LIMIT 400",
             (reading.key,),
         ).fetchall()
-        if "," not in reading.name and (code := country_code(reading.name)) in self._countries:
-            # Countries have names in every language; the table of names knows more than GeoNames' list of places.
-            rows.append((*self._countries[code], MAIN))
+        rows += [(*row, MAIN) for row in self._country_called(reading, found_else=bool(rows))]
+        cities = {(row[4], row[5]) for row in rows if row[3] == CITY and row[8] >= _CITY_OF_ITS_REGION}
         hits = {}
         for *row, role in rows:
-            score = self._fit(row, reading)
+            score, fits = self._fit(row, reading)
             if score > 0:
                 score -= _ALIAS_PENALTY * (role != MAIN) + _CODE_PENALTY * (role == ATTRIBUTE)
-                match: MatchKind = "exact" if role == MAIN else "alias"
+                # A bare "New York" or "São Paulo" is the city rather than the region around it.
+                score -= _REGION_PENALTY * (row[3] == REGION and (row[4], row[5]) in cities)
+                match: MatchKind = "fuzzy" if not fits else "exact" if role == MAIN else "alias"
                 hits[row[0]] = Hit(self._place(row), min(1.0, max(0.01, score)), match, reading.name)
         return hits
+
+    def _country_called(self, reading: Reading, *, found_else: bool) -> list[tuple[object, ...]]:
+        """The country of that name.
+
+        Names it has in some language count always, what only means it ("UK") where nothing else goes by the name:
+        Scotland and Gaza are places of their own.
+        """
+        code = None if "," in reading.name else country_code(reading.name)
+        if code is None or code not in self._countries:
+            return []
+        # A name in one language only may mean a part: to some, England is all of the United Kingdom.
+        languages = sum(fold(name) == reading.key for name in country_names(code).values())
+        own = languages > 1 or reading.key == fold(country_name(code))
+        return [self._countries[code]] if own or not found_else else []
 
     def _fuzzy(self, reading: Reading, limit: int) -> list[Hit]:
         among = None if reading.country is None else self._owners_in(reading.country)
         hits = []
         for found in self._names.search(reading.name, limit=5 * limit, among=among, boost=self._boost):
             row = self._row(found.owner)
-            fit = self._fit(row, reading)
-            if fit > 0:
+            fit, _fits = self._fit(row, reading)
+            if fit > 0 and found.score >= _LEAST_LIKENESS:
                 # How alike it is decides; how prominent the place is breaks near-ties.
                 score = 0.78 * found.score + 0.17 * fit
                 hits.append(Hit(self._place(row), min(0.95, score), "fuzzy", found.text))
         return hits
 
-    def _fit(self, row: Sequence[object], reading: Reading) -> float:
-        """How well a place fits what the text says beside its name; 0 where it contradicts."""
+    def _fit(self, row: Sequence[object], reading: Reading) -> tuple[float, bool]:
+        """How well a place fits what the text says beside its name (0: contradicts it), and whether all of it fits."""
         kind, country, region, people = row[3], str(row[4]), str(row[5]), int(str(row[8]))
         if reading.country is not None and country != reading.country:
-            return 0.0
-        # A bare "New York" or "São Paulo" is the city rather than the region around it.
-        score = 0.6 + 0.3 * _prominence(people) + {COUNTRY: 0.04, REGION: -0.16}.get(int(str(kind)), 0.0)
-        if reading.parents:
-            if kind == COUNTRY or (kind == REGION and reading.country is None):
-                return 0.0
-            wanted = self._region_codes(reading.parents)
-            score += _REGION_BONUS if f"{country}.{region}" in wanted else -_REGION_BONUS
-        return score
+            return 0.0, False
+        score = 0.6 + 0.3 * _prominence(people) + (0.04 if kind == COUNTRY else 0.0)
+        if not reading.parents:
+            return score, True
+        if kind == COUNTRY or (kind == REGION and reading.country is None):
+            return 0.0, False
+        inside = f"{country}.{region}" in self._region_codes(reading.parents)
+        if not inside and reading.guessed:
+            return 0.0, False
+        return score + (_REGION_BONUS if inside else -2 * _REGION_BONUS), inside
 
     def _region_codes(self, parents: tuple[str, ...]) -> set[str]:
         """Codes of the regions that go by any of these names, or hold a place that does ("Brooklyn, New York")."""

@@ -17,6 +17,7 @@ class Reading:
     name: str
     country: str | None = None
     parents: tuple[str, ...] = ()
+    guessed: bool = False  # no comma said where the name ends: what follows it must be known to hold it
 
     @property
     def key(self) -> str:
@@ -35,31 +36,37 @@ def readings(text: str, country: str | None = None) -> list[Reading]:
     if not parts:
         return []
     found = [Reading(text, country)] if len(parts) > 1 else []
-    found.append(_from_parts(parts, country))
+    found += _from_parts(parts, country)
     if len(parts) == 1:
         found += _from_words(parts[0].split(), country)
     unique = {(reading.key, reading.country, reading.parents): reading for reading in reversed(found)}
     return [reading for reading in reversed(unique.values()) if reading.key]
 
 
-def _from_parts(parts: list[str], country: str | None) -> Reading:
+def _from_parts(parts: list[str], country: str | None) -> list[Reading]:
     name, *rest = parts
-    if rest and country is None:
-        code = country_code(rest[-1])
-        # "Atlanta, Georgia" and "Batumi, Georgia": what names a region elsewhere too is left to the ranking.
-        if code is not None and (len(rest) > 1 or exact_key(rest[0]) not in _COUNTRY_OR_REGION):
-            country = code
-            rest = rest[:-1]
-    return Reading(name, country, tuple(exact_key(part) for part in rest))
+    keys = tuple(exact_key(part) for part in rest)
+    code = country_code(rest[-1]) if rest and country is None else None
+    if code is None:
+        return [Reading(name, country, keys)]
+    inside = Reading(name, code, keys[:-1])
+    # "Athens, Georgia" and "Cambridge, MA": what may be a region too is tried as both, and what is found decides.
+    return [inside, Reading(name, None, keys)] if _may_be_region(rest[-1]) else [inside]
+
+
+def _may_be_region(tail: str) -> bool:
+    return exact_key(tail) in _COUNTRY_OR_REGION or (len(tail.strip()) == 2 and tail.isascii())
 
 
 def _from_words(words: list[str], country: str | None) -> list[Reading]:
     found = []
     for cut in range(len(words) - 1, max(0, len(words) - 4), -1):
         name, tail = " ".join(words[:cut]), " ".join(words[cut:])
+        if exact_key(tail) == exact_key(name):  # Bora Bora, Baden-Baden
+            continue
         code = country_code(tail) if country is None else None
         if code is not None:
             found.append(Reading(name, code))
-        elif len(words) > 1:
-            found.append(Reading(name, country, (exact_key(tail),)))
+        if code is None or _may_be_region(tail):
+            found.append(Reading(name, country, (exact_key(tail),), guessed=True))
     return found

@@ -7,7 +7,7 @@ from .keys import squeeze
 
 
 def similarity(query: str, name: str) -> float:
-    """Likeness of two exact keys in [0, 1]; 1 only where they are equal but for spaces and confusable letters.
+    """Likeness of two exact keys in [0, 1]; 1 only where they are equal but for spaces.
 
     The best of four views: letter by letter; word by word in any order; the query as a part of a longer name (words
     left out, ends cut); the name as a part of a longer query.
@@ -27,5 +27,7 @@ def similarity(query: str, name: str) -> float:
         share = shorter / longer
         part = fuzz.partial_ratio(tight_query, tight_name) / 100
         words = fuzz.token_set_ratio(query, name) / 100 if " " in query or " " in name else 0.0
-        best = max(best, max(part**2, words**2) * (0.6 + 0.35 * share))
+        # A part of one single word is a weaker sign than words left out.
+        whole_words = " " in query or " " in name
+        best = max(best, max(part**2, words**2) * (0.6 + 0.35 * share) * (1.0 if whole_words else 0.8))
     return min(best, 0.98)
