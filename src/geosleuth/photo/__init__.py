@@ -1,0 +1,31 @@
+"""Photos: opened safely, stripped of everything but pixels, shown in views that models can afford.
+
+What a file says about itself (`Claims`) and what it shows (`Photo`) part ways in `open_photo` and never meet again.
+"""
+
+from .album import Album
+from .claims import Claims, PanoramaClaim
+from .model import Kind, Limits, Photo
+from .opening import OpenedPhoto, open_photo
+from .panorama import PanoramaView, cut_views, looks_equirectangular
+from .views import BoxScale, View, crop, encode, first_view, to_pixels
+
+__all__ = [
+    "Album",
+    "BoxScale",
+    "Claims",
+    "Kind",
+    "Limits",
+    "OpenedPhoto",
+    "PanoramaClaim",
+    "PanoramaView",
+    "Photo",
+    "View",
+    "crop",
+    "cut_views",
+    "encode",
+    "first_view",
+    "looks_equirectangular",
+    "open_photo",
+    "to_pixels",
+]

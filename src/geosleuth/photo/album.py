@@ -1,0 +1,82 @@
+"""The views of one run, by the handles that a model knows them by."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from geosleuth.errors import BadInput
+
+from .model import Photo
+from .views import FIRST_VIEW_PIXELS, BoxScale, View, crop, first_view, render
+
+_VIEWS_IN_MEMORY = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    photo: Photo
+    box: tuple[int, int, int, int]
+    size: tuple[int, int]
+
+
+class Album:
+    """Hands out views and remembers where each lies in its original.
+
+    Handles are `image-1`, `image-2` and so on: easy for a model to repeat, the same in every replay, and telling
+    nothing about the file. The newest views are kept as pixels; older ones are cut again when asked for, and come out
+    the same. May be used from several threads at once.
+    """
+
+    def __init__(self, max_pixels: int = FIRST_VIEW_PIXELS) -> None:
+        self._max_pixels = max_pixels
+        self._lock = threading.Lock()
+        self._places: dict[str, _Place] = {}
+        self._recent: OrderedDict[str, View] = OrderedDict()
+
+    @property
+    def handles(self) -> tuple[str, ...]:
+        """All handles, oldest first."""
+        with self._lock:
+            return tuple(self._places)
+
+    def add(self, photo: Photo) -> View:
+        """The first view of a photo."""
+        return self._keep(photo, first_view(photo, self._max_pixels))
+
+    def crop(self, handle: str, bbox: Sequence[float], scale: BoxScale = "pixels") -> View:
+        """Cut a part of a view out of its original.
+
+        Raises:
+            BadInput: no view has this handle, or the box can't be used (see `to_pixels`).
+        """
+        view = self[handle]
+        photo = self._places[handle].photo
+        return self._keep(photo, crop(view, bbox, photo, scale=scale, max_pixels=self._max_pixels))
+
+    def __getitem__(self, handle: str) -> View:
+        with self._lock:
+            place = self._places.get(handle)
+            known = ", ".join(self._places) or "none yet"
+            view = self._recent.get(handle)
+        if place is None:
+            raise BadInput(f"there is no image {str(handle)[:40]!r}; there are: {known}")
+        if view is None:
+            view = render(place.photo, place.box, place.size, handle)
+            self._remember(view)
+        return view
+
+    def _keep(self, photo: Photo, view: View) -> View:
+        with self._lock:
+            handle = f"image-{len(self._places) + 1}"
+            self._places[handle] = _Place(photo, view.box_in_original, view.size)
+        named = View(handle, view.image, view.box_in_original, photo.handle)
+        self._remember(named)
+        return named
+
+    def _remember(self, view: View) -> None:
+        with self._lock:
+            self._recent[view.handle] = view
+            self._recent.move_to_end(view.handle)
+            while len(self._recent) > _VIEWS_IN_MEMORY:
+                self._recent.popitem(last=False)

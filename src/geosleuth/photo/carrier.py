@@ -1,0 +1,55 @@
+"""What the walk through a file's structure yields: pixels on one side, what is said about them on the other."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .model import Limits
+
+FileFormat = Literal["JPEG", "PNG", "WebP", "TIFF", "HEIC"]
+
+
+# More than any camera writes; the rest of a longer packet is not looked at.
+MAX_XMP = 1 << 20
+
+
+class Unfit(Exception):
+    """This file can't be opened as a photo; the message goes after the file's name."""
+
+
+def truncated() -> Unfit:
+    """The error of a file that ends too early."""
+    return Unfit("the file is cut short or damaged; get a whole copy of it")
+
+
+def check_size(size: tuple[int, int], limits: Limits) -> None:
+    """Refuse a picture of no pixels or of too many.
+
+    Raises:
+        Unfit: it is one of these.
+    """
+    width, height = size
+    if width < 1 or height < 1:
+        raise truncated()
+    if width * height > limits.max_pixels:
+        raise Unfit(
+            f"{width} x {height} pixels are more than the {limits.max_pixels / 1e6:g} million allowed; "
+            "give a smaller copy of the photo"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A file taken apart.
+
+    `pixels` is a file of the same format with nothing in it but what decoding needs: the decoder never sees a word of
+    metadata, so nothing in it can slow it, upset it or leak through it. `size` is that of the header, before turning.
+    """
+
+    format: FileFormat
+    size: tuple[int, int]
+    pixels: bytes
+    exif: bytes = b""
+    xmp: bytes = b""
+    several: bool = False
+    # The decoder has already turned the picture upright, whatever the metadata says.
+    upright: bool = False

@@ -1,0 +1,90 @@
+"""What a photo's metadata claims: shown in the report beside the finding, never used as evidence for it."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from geosleuth.geo import LatLon, distance_km
+
+from .carrier import Carrier, FileFormat
+from .exif import Said, finite, xmp_point, xmp_values
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PanoramaClaim:
+    """What the file says of itself as a panorama (the GPano terms of XMP)."""
+
+    projection: str
+    # Compass heading of the middle of the picture.
+    pose_heading_deg: float | None
+    # Whether the picture shows the whole sphere; None where the file does not say.
+    full_sphere: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What the file says about itself; anyone could have written it there.
+
+    `taken_at` has a time zone only where the file gives one. `size_px` is the size as stored, before turning.
+    """
+
+    format: FileFormat
+    file_bytes: int
+    sha256: str
+    size_px: tuple[int, int]
+    point: LatLon | None = None
+    altitude_m: float | None = None
+    heading_deg: float | None = None
+    taken_at: "datetime | None" = None
+    camera_make: str | None = None
+    camera_model: str | None = None
+    software: str | None = None
+    panorama: PanoramaClaim | None = None
+    notes: tuple[str, ...] = ()
+
+    def conflicts_with(self, point: LatLon, radius_km: float) -> bool | None:
+        """Whether the claimed place lies further than `radius_km` from a finding; None where no place is claimed.
+
+        Raises:
+            ValueError: the radius is negative or not a number.
+        """
+        if not radius_km >= 0:
+            raise ValueError(f"radius_km must be zero or more, not {radius_km}")
+        return None if self.point is None else distance_km(self.point, point) > radius_km
+
+
+def claims_of(data: bytes, carrier: Carrier, said: Said, notes: list[str]) -> Claims:
+    """Gather what the file says, with notes on how it was opened."""
+    xmp = xmp_values(carrier.xmp)
+    return Claims(
+        format=carrier.format,
+        file_bytes=len(data),
+        sha256=hashlib.sha256(data).hexdigest(),
+        size_px=carrier.size,
+        point=said.point or xmp_point(xmp),
+        altitude_m=said.altitude_m,
+        heading_deg=said.heading_deg,
+        taken_at=said.taken_at,
+        camera_make=said.camera_make,
+        camera_model=said.camera_model,
+        software=said.software,
+        panorama=_panorama(xmp),
+        notes=(*said.notes, *notes),
+    )
+
+
+def _panorama(xmp: dict[str, str]) -> PanoramaClaim | None:
+    projection = xmp.get("GPano:ProjectionType")
+    if projection is None:
+        return None
+    heading = finite(xmp.get("GPano:PoseHeadingDegrees"))
+    full = [finite(xmp.get(f"GPano:FullPano{side}Pixels")) for side in ("Width", "Height")]
+    shown = [finite(xmp.get(f"GPano:CroppedAreaImage{side}Pixels")) for side in ("Width", "Height")]
+    return PanoramaClaim(
+        projection=projection.lower(),
+        pose_heading_deg=None if heading is None else heading % 360,
+        full_sphere=None if None in full or None in shown else full == shown,
+    )

@@ -1,0 +1,12 @@
+"""Text in photos: lines, where they stand, their script, without being told the language and without the network.
+
+RapidOCR finds the lines and reads Latin, Chinese and Japanese. What it can't read goes to Tesseract, whose trained data
+for the other scripts come with the package; the script is found by trying. Nothing heavy is imported before the first
+picture is read.
+"""
+
+from .line import Corner, TextLine
+from .reader import read_text
+from .writing import OTHER_SCRIPTS, RIGHT_TO_LEFT, SCRIPTS, script_of
+
+__all__ = ["OTHER_SCRIPTS", "RIGHT_TO_LEFT", "SCRIPTS", "Corner", "TextLine", "read_text", "script_of"]

@@ -1,0 +1,76 @@
+"""Where lines stand to each other: which boxes are one line, in what order lines are read, which are the same."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .line import TextLine
+from .strips import Quad, sides
+from .writing import RIGHT_TO_LEFT
+
+CLOSE_GAP = 0.9
+LIKE_HEIGHT = 1.6
+SAME_PLACE = 0.6
+
+
+def join_neighbours(quads: Sequence[Quad]) -> list[Quad]:
+    """Boxes of words that stand close together on one level become the box of the line."""
+    joined: list[Quad] = []
+    for quad in sorted(quads, key=lambda quad: float(quad[:, 0].min())):
+        for place, line in enumerate(joined):
+            if _continues(line, quad):
+                joined[place] = np.array([line[0], quad[1], quad[2], line[3]], dtype=np.float32)
+                break
+        else:
+            joined.append(quad)
+    return joined
+
+
+def _continues(line: Quad, quad: Quad) -> bool:
+    height, other = sides(line)[1], sides(quad)[1]
+    if max(height, other) > LIKE_HEIGHT * min(height, other) or sides(quad)[0] < 0.2 * other:
+        return False
+    along = (line[1] - line[0]) / max(float(np.linalg.norm(line[1] - line[0])), 1.0)
+    across = np.array([-along[1], along[0]])
+    step = (quad[0] + quad[3]) / 2 - (line[1] + line[2]) / 2
+    return -0.5 * height < float(step @ along) < CLOSE_GAP * height and abs(float(step @ across)) < 0.35 * height
+
+
+def without_doubles(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Of lines that lie on one another, the surer one."""
+    kept: list[TextLine] = []
+    for line in sorted(lines, key=lambda line: -line.confidence):
+        if all(_overlap(line, other) < SAME_PLACE for other in kept):
+            kept.append(line)
+    return kept
+
+
+def _overlap(first: TextLine, second: TextLine) -> float:
+    """Share of the smaller upright rectangle that lies in the other."""
+    one, two = first.bounds, second.bounds
+    width = min(one[2], two[2]) - max(one[0], two[0])
+    height = min(one[3], two[3]) - max(one[1], two[1])
+    smaller = min((box[2] - box[0]) * (box[3] - box[1]) for box in (one, two))
+    return max(width, 0.0) * max(height, 0.0) / max(smaller, 1e-6)
+
+
+def in_reading_order(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Rows from the top; within a row from the left, or from the right where most of it is right-to-left."""
+    rows: list[list[TextLine]] = []
+    for line in sorted(lines, key=_middle):
+        top, bottom = line.bounds[1], line.bounds[3]
+        if rows and _middle(line) - _middle(rows[-1][0]) < 0.5 * min(
+            bottom - top, rows[-1][0].bounds[3] - rows[-1][0].bounds[1]
+        ):
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    ordered: list[TextLine] = []
+    for row in rows:
+        backwards = 2 * sum(line.script in RIGHT_TO_LEFT for line in row) > len(row)
+        ordered += sorted(row, key=lambda line: line.bounds[0], reverse=backwards)
+    return ordered
+
+
+def _middle(line: TextLine) -> float:
+    return (line.bounds[1] + line.bounds[3]) / 2

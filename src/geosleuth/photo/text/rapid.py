@@ -1,0 +1,82 @@
+"""RapidOCR: finds lines in any script, reads Latin, Chinese and Japanese, from the models in its own wheel."""
+
+import math
+import os
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from geosleuth.errors import BadInput
+
+from .strips import Pixels, Quad
+
+THREADS = 2
+DETECT, READ, TURN = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx", "ch_ppocr_mobile_v2.0_cls_mobile.onnx"
+FINE_SHORT_SIDE_PX = 736
+_LOADING, _RUNNING = Lock(), Lock()
+
+
+def find_boxes(pixels: Pixels, detail_px: int) -> list[Quad]:
+    """Boxes of lines in pixels of the given picture, searched with its long side at most ``detail_px``."""
+    import cv2
+
+    height, width = pixels.shape[:2]
+    finer = max(1.0, FINE_SHORT_SIDE_PX / min(height, width))
+    scale = min(finer, detail_px / max(height, width))
+    size = max(32, math.ceil(width * scale)), max(32, math.ceil(height * scale))
+    way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+    seen = np.ascontiguousarray(cv2.resize(pixels, size, interpolation=way)[:, :, ::-1])
+    with _RUNNING:
+        found = _engine()(seen, use_det=True, use_cls=False, use_rec=False)
+    boxes = getattr(found, "boxes", None)
+    if boxes is None:
+        return []
+    stretch = np.array([width / size[0], height / size[1]], dtype=np.float32)
+    return [np.asarray(box, dtype=np.float32) * stretch for box in boxes]
+
+
+def read_strips(strips: list[Pixels]) -> list[tuple[str, float]]:
+    """Text and confidence of level colour strips."""
+    if not strips:
+        return []
+    with _RUNNING:
+        read = _engine().recognize_txt([np.ascontiguousarray(strip[:, :, ::-1]) for strip in strips])
+    return [(str(text), float(score)) for text, score in zip(read.txts, read.scores, strict=True)]
+
+
+def _engine() -> Any:
+    with _LOADING:
+        return _load()
+
+
+@cache
+def _load() -> Any:
+    # Read when onnxruntime is imported: without it, it writes a database of usage into the user's cache folder.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    try:
+        import onnxruntime
+        import rapidocr
+    except ImportError as error:
+        raise BadInput(f"Reading text needs rapidocr and onnxruntime, which can't be loaded here: {error}") from error
+    onnxruntime.disable_telemetry_events()
+    models = Path(rapidocr.__file__).parent / "models"
+    paths = {part: models / name for part, name in (("Det", DETECT), ("Rec", READ), ("Cls", TURN))}
+    if missing := [path.name for path in paths.values() if not path.is_file()]:
+        # With no path given, RapidOCR would fetch its models over the network.
+        raise BadInput(f"The installed rapidocr lacks {', '.join(missing)}: install rapidocr 3.10.")
+    settings = {f"{part}.model_path": str(path) for part, path in paths.items()}
+    return rapidocr.RapidOCR(
+        params=settings
+        | {
+            "Global.log_level": "critical",
+            "Global.text_score": 0.0,
+            "Global.use_preprocess_img": False,
+            "Det.limit_type": "max",
+            "Det.limit_side_len": 4096,
+            "EngineConfig.onnxruntime.intra_op_num_threads": THREADS,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+        }
+    )

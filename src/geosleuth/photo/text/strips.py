@@ -1,0 +1,65 @@
+"""Cut a line out of a picture and lay it flat, for engines that read one level line at a time."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Pixels: TypeAlias = npt.NDArray[np.uint8]
+Quad: TypeAlias = npt.NDArray[np.float32]
+
+LINE_HEIGHT_PX = 48
+MOST_TIMES_AS_WIDE = 40
+UPRIGHT_RATIO = 1.5
+"""A box so many times as tall as wide holds a line that was turned a quarter."""
+
+
+def sides(quad: Quad) -> tuple[float, float]:
+    """Width and height of a box in pixels: the longer of each two opposite sides."""
+    top, right, bottom, left = (float(np.linalg.norm(quad[i] - quad[(i + 1) % 4])) for i in range(4))
+    return max(top, bottom), max(left, right)
+
+
+def cut_strip(pixels: Pixels, quad: Quad, *, tall: int = LINE_HEIGHT_PX, margin: float = 0.0) -> Pixels:
+    """The line in a box as a level strip, so many pixels tall, with a margin around it in shares of that height."""
+    import cv2
+
+    width, height = sides(quad)
+    if height >= UPRIGHT_RATIO * width:
+        quad, width, height = np.roll(quad, -1, axis=0), height, width
+    scale = tall / max(height, 1.0)
+    inner = max(8, min(round(width * scale), MOST_TIMES_AS_WIDE * tall))
+    edge = round(margin * tall)
+    right, bottom = edge + inner, edge + tall
+    target = np.array([[edge, edge], [right, edge], [right, bottom], [edge, bottom]], dtype=np.float32)
+    if scale < 0.5:
+        # Warping samples four by four pixels only: without a blur beforehand, big letters would come out jagged.
+        left, top = np.maximum(np.floor(quad.min(axis=0)).astype(int) - 8, 0)
+        far, low = np.ceil(quad.max(axis=0)).astype(int) + 8
+        pixels = cv2.GaussianBlur(pixels[top:low, left:far], (0, 0), 0.4 / scale).astype(np.uint8)
+        quad = (quad - np.array([left, top], dtype=np.float32)).astype(np.float32)
+    warp: Any = cv2.getPerspectiveTransform(quad.astype(np.float32), target)
+    strip = cv2.warpPerspective(
+        pixels, warp, (inner + 2 * edge, tall + 2 * edge),
+        flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE,
+    )  # fmt: skip
+    return strip.astype(np.uint8)
+
+
+def dark_on_white(strip: Pixels) -> Pixels:
+    """Grey, letters dark whatever they were, the wall's shades and grain taken out."""
+    import cv2
+
+    grey = cv2.GaussianBlur(cv2.cvtColor(strip, cv2.COLOR_RGB2GRAY), (0, 0), 0.6).astype(np.float32)
+    level, _ = cv2.threshold(grey.astype(np.uint8), 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    rim = np.concatenate([grey[:3].ravel(), grey[-3:].ravel(), grey[:, :3].ravel(), grey[:, -3:].ravel()])
+    if np.median(rim) < level:
+        grey, level = 255 - grey, 255 - level
+    wall = np.where(grey > level, grey, np.nan)
+    # Letters leave holes in the wall: fill them with the wall around them, then smooth.
+    weight = cv2.GaussianBlur(np.isfinite(wall).astype(np.float32), (0, 0), 16)
+    shade = cv2.GaussianBlur(np.nan_to_num(wall).astype(np.float32), (0, 0), 16) / np.maximum(weight, 1e-3)
+    ink = np.clip(shade - grey, 0, None)
+    full = max(float(np.percentile(ink, 97)), 12.0)
+    cleaned: Pixels = (255 - np.clip((ink / full - 0.12) / 0.8, 0, 1) * 255).astype(np.uint8)
+    return cleaned

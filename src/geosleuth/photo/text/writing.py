@@ -1,0 +1,86 @@
+"""Which script a text is written in, from its characters alone."""
+
+import re
+import unicodedata
+from collections import Counter
+
+_RANGES = {
+    "latin": "A-Za-zªºÀ-ÖØ-öø-ʯḀ-ỿＡ-Ｚａ-ｚ",
+    "greek": "Ͱ-ϡϰ-Ͽἀ-῿",
+    "cyrillic": "Ѐ-ԯ",
+    "armenian": "Ա-֏",
+    "hebrew": "֐-״",
+    "arabic": "؀-ۿݐ-ݿﭐ-﷿ﹰ-ﻼ",
+    "devanagari": "ऀ-ॿ",
+    "bengali": "ঀ-৾",
+    "gurmukhi": "ਁ-੶",
+    "gujarati": "ઁ-૿",
+    "tamil": "ஂ-௺",
+    "telugu": "ఀ-౿",
+    "kannada": "ಀ-ೲ",
+    "malayalam": "ഀ-ൿ",
+    "sinhala": "ඁ-෴",
+    "thai": "ก-๛",
+    "myanmar": "က-႟",
+    "georgian": "Ⴀ-ჿᲐ-Ჿ",
+    "ethiopic": "ሀ-᎙",
+    "hangul": "ᄀ-ᇿ㄰-㆏가-힣",
+    "kana": "ぁ-ヿㇰ-ㇿｦ-ﾟ",
+    "han": "々㐀-䶿一-鿿豈-﫿𠀀-𲎯",
+}
+_PATTERNS = {script: re.compile(f"[{letters}]") for script, letters in _RANGES.items()}
+
+SCRIPTS = tuple(dict.fromkeys({"han": "chinese", "kana": "japanese"}.get(name, name) for name in _RANGES))
+"""Every script that lines are named with."""
+
+OTHER_SCRIPTS = tuple(script for script in SCRIPTS if script not in {"latin", "chinese", "japanese"})
+"""The scripts that Tesseract reads."""
+
+RIGHT_TO_LEFT = frozenset({"arabic", "hebrew"})
+
+_LATIN_LOOKALIKES = frozenset("ABCEHIKMNOPTXYZabceghikmnopqrtuvxyz03468")
+"""Latin letters and figures that some letter of Cyrillic or Greek looks like."""
+
+
+def count_scripts(text: str) -> Counter[str]:
+    """How many letters and marks of each script a text has; figures, spaces and punctuation belong to none."""
+    counts: Counter[str] = Counter()
+    for character in text:
+        for script, pattern in _PATTERNS.items():
+            if pattern.match(character):
+                counts[script] += 1
+                break
+    return counts
+
+
+def script_of(text: str) -> str:
+    """The script of most letters; any kana makes Han Japanese. "none" for a text without letters."""
+    counts = count_scripts(text)
+    if counts["kana"]:
+        counts["japanese"] = counts.pop("kana") + counts.pop("han", 0)
+    if counts["han"]:
+        counts["chinese"] = counts.pop("han")
+    return counts.most_common(1)[0][0] if counts.total() else "none"
+
+
+def share_of(script: str, text: str) -> float:
+    """Share of a script's own characters among all that are not figures or spaces. 0 where there are none."""
+    told = [character for character in text if not character.isspace() and not character.isdigit()]
+    if not told:
+        return 0.0
+    own = _PATTERNS[script]
+    return sum(1 for character in told if own.match(character)) / len(told)
+
+
+def may_be_lookalike(text: str) -> bool:
+    """Whether a text read as Latin could as well be Cyrillic or Greek, letter by letter."""
+    letters = [character for character in text if character.isalnum()]
+    return bool(letters) and all(character in _LATIN_LOOKALIKES for character in letters)
+
+
+def tidy(text: str) -> str:
+    """Composed characters, single spaces, no direction marks."""
+    # Hindi data now and then double a virama around a joiner, which nobody writes.
+    text = text.replace("\u094d\u200d\u094d", "\u094d")
+    without_marks = re.sub("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]", "", text)
+    return unicodedata.normalize("NFC", " ".join(without_marks.split()))

@@ -1,0 +1,157 @@
+"""Text is read off signs in many scripts, from nothing but the picture."""
+
+import importlib.util
+import random
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from geosleuth.photo.text import OTHER_SCRIPTS, TextLine, read_text, script_of
+
+ROOT = Path(__file__).parents[3]
+
+
+def load_signs() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("reading_signs", ROOT / "benchmarks/reading.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+SIGNS = load_signs()
+
+
+def sign(word: str, font: str, seed: int = 3) -> Image.Image:
+    drawn: Image.Image = SIGNS.draw_sign(word, font, random.Random(seed))
+    return drawn
+
+
+@pytest.mark.parametrize(
+    ("word", "font", "script"),
+    [
+        ("Hauptbahnhof", "sans-semibold", "latin"),
+        ("中国银行", "chinese-simplified", "chinese"),
+        ("カラオケ", "japanese", "japanese"),
+        ("Гостиница", "sans-semibold", "cyrillic"),
+        ("Ηράκλειο", "sans-semibold", "greek"),
+        ("הרצליה", "hebrew", "hebrew"),
+        ("โรงแรม", "thai", "thai"),
+        ("우체국", "korean", "hangul"),
+        ("მაღაზია", "georgian", "georgian"),
+    ],
+)
+def test_a_sign_is_read_and_its_script_named(word: str, font: str, script: str) -> None:
+    lines = read_text(sign(word, font))
+    assert [(SIGNS.plain(line.text), line.script) for line in lines] == [(word, script)]
+    assert 0 < lines[0].confidence <= 1
+    assert lines[0].engine == ("tesseract" if script in OTHER_SCRIPTS else "rapidocr")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", list(SIGNS.SCRIPTS))
+def test_words_the_reader_was_not_tuned_on_are_read(script: str) -> None:
+    result = SIGNS.measure(script, "held-out", 2)
+    promised = SIGNS.PROMISED_FIRST if script in SIGNS.FIRST_ENGINE else SIGNS.PROMISED_OTHER
+    assert result["character_accuracy"] >= promised
+
+
+def test_boxes_are_in_pixels_of_the_picture_given_and_lines_run_downwards() -> None:
+    picture = Image.new("RGB", (5000, 1000), "white")
+    for top, word in ((100, "Bahnhof"), (600, "Zürich")):
+        drawn = sign(word, "sans", 5)
+        picture.paste(drawn, (3000, top))
+    lines = read_text(picture)
+    assert [line.text for line in lines] == ["Bahnhof", "Zürich"]
+    for line in lines:
+        left, upper, right, lower = line.bounds
+        assert 3000 <= left < right <= 5000
+        assert 0 <= upper < lower <= 1000
+    assert lines[0].bounds[3] < lines[1].bounds[1]
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "1", "RGBA", "CMYK", "I;16", "F", "P"])
+def test_a_blank_picture_has_no_text(mode: str) -> None:
+    assert read_text(Image.new(mode, (200, 150))) == []
+
+
+@pytest.mark.parametrize("size", [(1, 1), (0, 5), (3, 4000), (4000, 3), (13, 700), (12, 12)])
+def test_odd_sizes_are_no_trouble(size: tuple[int, int]) -> None:
+    assert read_text(Image.new("RGB", size, "grey")) == []
+
+
+def test_noise_is_not_read_as_text() -> None:
+    noise = np.random.default_rng(1).integers(0, 255, (300, 400, 3), dtype=np.uint8)
+    assert read_text(Image.fromarray(noise)) == []
+
+
+def test_grey_and_transparent_pictures_are_read() -> None:
+    drawn = sign("Farmacia", "sans-semibold")
+    clear = drawn.copy()
+    clear.putalpha(255)
+    deep = Image.fromarray(np.asarray(drawn.convert("L"), dtype=np.uint16) * 200)
+    for picture in (drawn.convert("L"), clear, deep):
+        assert [line.text for line in read_text(picture)] == ["Farmacia"]
+
+
+def test_several_threads_may_read_at_once() -> None:
+    pictures = [sign("Farmacia", "sans"), sign("Аптека", "sans-semibold", 4)] * 2
+    with ThreadPoolExecutor(4) as pool:
+        texts = list(pool.map(lambda picture: [line.text for line in read_text(picture)], pictures))
+    assert texts == [["Farmacia"], ["Аптека"]] * 2
+
+
+def test_nothing_is_loaded_before_it_is_used() -> None:
+    code = (
+        "import sys, geosleuth.photo.text; "
+        "print([name for name in ('onnxruntime', 'rapidocr', 'cv2', 'tesserocr', 'PIL.Image') if name in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
+
+
+def test_reading_opens_no_socket_and_writes_nothing(tmp_path: Path) -> None:
+    home, picture = tmp_path / "home", tmp_path / "sign.png"
+    home.mkdir()
+    sign("ירושלים", "hebrew").save(picture)
+    code = """
+import sys
+def watch(event, arguments):
+    if event.startswith("socket.") and event != "socket.__new__":
+        raise RuntimeError(event)
+    if event == "open" and any(letter in str(arguments[1] or "r") for letter in "wax+"):
+        raise RuntimeError(str(arguments))
+sys.addaudithook(watch)
+from PIL import Image
+from geosleuth.photo.text import read_text
+print(ascii([line.text for line in read_text(Image.open(sys.argv[1]))]))
+"""
+    environment = {"HOME": str(home), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(home)}
+    told = subprocess.run(
+        [sys.executable, "-c", code, str(picture)],
+        env=environment, cwd=home, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.strip() == ascii(["ירושלים"])
+    assert list(home.rglob("*")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [("東京", "chinese"), ("東京タワー", "japanese"), ("12:30", "none"), ("Київ 5", "cyrillic"), ("", "none")],
+)
+def test_scripts_are_named_from_letters(text: str, script: str) -> None:
+    assert script_of(text) == script
+
+
+def test_bounds_of_a_turned_box() -> None:
+    line = TextLine("A", ((5.0, 0.0), (10.0, 5.0), (5.0, 10.0), (0.0, 5.0)), 1.0, "latin", "rapidocr")
+    assert line.bounds == (0.0, 0.0, 10.0, 10.0)
