@@ -10,6 +10,7 @@ import typer
 from geosleuth import __version__
 from geosleuth.app.atlas import atlas
 from geosleuth.app.bench import bench
+from geosleuth.app.photo import photo
 
 app = typer.Typer(
     help="Photo in, place out, with evidence. This version holds the offline atlas and the ruler for answers.",
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 app.add_typer(atlas, name="atlas")
 app.add_typer(bench, name="bench")
+app.add_typer(photo, name="photo")
 
 
 def _print_version(*, value: bool) -> None:
