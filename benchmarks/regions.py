@@ -2,9 +2,10 @@
 
     python benchmarks/regions.py [EXTRACT.osm.pbf ...] [--names N] [--json] [--check]
 
-Without extracts the bundled Monaco is measured; give the Isle of Wight (the source distribution of the package
-osm-feature-extractor carries it) to measure that too. Each import runs in a process of its own, so that its memory is
-its own. `--json` prints one JSON document and nothing else. `--check` exits with 1 where a promise is broken.
+The bundled Monaco is always measured; give the Isle of Wight (the source distribution of the package
+osm-feature-extractor carries it) to measure that too. Of extracts of the same name the last counts. Each import
+runs in a process of its own, so that its memory is its own. `--json` prints one JSON document and nothing else.
+`--check` exits with 1 where a promise is broken.
 
 Misread names: main and other names of at least five letters, drawn at random from all regions together, each with one
 to three errors as text reading makes them (confused letters, a lost space, a lost or doubled letter, a cut end), never
@@ -29,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from geosleuth.atlas.regions import Regions, import_osm
+from geosleuth.atlas.regions import Regions, import_osm, region_name
 from geosleuth.atlas.regions.candidates import Candidates, resolve
 from geosleuth.geo import Box, LatLon, great_circle_km
 from geosleuth.names import fold
@@ -293,9 +294,8 @@ def show(figures: dict[str, Any]) -> None:
         f"p50 {search['p50_ms']:.1f} ms, p95 {search['p95_ms']:.1f} ms "
         f"({search['processor_p95_ms']:.1f} ms of processor)"
     )
-    for name in ("nearby_500_m", "crossing"):
-        one = figures[name]
-        print(f"{name:<12}" + ", ".join(f"{key} {value:.2f}" for key, value in one.items()))
+    for label, name in (("nearby      within 500 m: ", "nearby_500_m"), ("crossing    ", "crossing")):
+        print(label + ", ".join(f"{key} {value:.2f}" for key, value in figures[name].items()))
     for features, one in figures["colocated"].items():
         print(
             f"colocated   {features} within 300 m in {figures['colocated_in']}: "
@@ -318,7 +318,8 @@ def main() -> int:
     if options.import_one:
         print(json.dumps(import_one(*options.import_one)))
         return 0
-    figures = measure([MONACO, *options.extracts], options.names)
+    extracts = {region_name(None, path): path for path in (MONACO, *options.extracts)}
+    figures = measure(list(extracts.values()), options.names)
     if options.json:
         print(json.dumps(figures, indent=2, ensure_ascii=False))
     else:

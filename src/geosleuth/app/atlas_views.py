@@ -207,10 +207,17 @@ def brand_view(hits: Sequence["BrandHit"]) -> RenderableType:
         return Text(_NOTHING)
     table = _table("brand", "kind", "countries", "fit")
     for hit in hits:
-        places = sorted(country_name(code) for code in hit.countries or ())
-        shown = ", ".join(places[:12]) + (f" and {len(places) - 12} more" if len(places) > 12 else "")
-        table.add_row(hit.brand.name, hit.brand.kind, shown if places else "worldwide", f"{hit.how} {hit.score:.2f}")
+        table.add_row(hit.brand.name, hit.brand.kind, _spread(hit), f"{hit.how} {hit.score:.2f}")
     return table
+
+
+def _spread(hit: "BrandHit") -> str:
+    listed = hit.except_countries if hit.countries is None else hit.countries
+    places = sorted(country_name(code) for code in listed)
+    shown = ", ".join(places[:12]) + (f" and {len(places) - 12} more" if len(places) > 12 else "")
+    if hit.countries is None:
+        return f"worldwide except {shown}" if places else "worldwide"
+    return shown
 
 
 def phone_view(found: "PhoneInfo") -> RenderableType:

@@ -54,6 +54,29 @@ def test_the_widest_spread_of_a_name_comes_first() -> None:
     assert hits[0].countries is None or len(hits[0].countries) > 100
 
 
+def test_a_brand_of_nearly_the_whole_world_names_the_rest() -> None:
+    hit = next(hit for hit in brand("7-Eleven") if hit.brand.kind == "shop=convenience")
+    assert hit.countries is None
+    assert "JP" in hit.except_countries
+    assert len(hit.except_countries) < 20
+    found = by_brand("7-Eleven")
+    assert found.countries == ()
+    assert "all over the world" in found.note
+
+
+@pytest.mark.parametrize(("text", "name"), [("OXX0", "Oxxo"), ("LID1", "Lidl"), ("A5DA", "Asda")])
+def test_look_alike_letters_of_short_names(text: str, name: str) -> None:
+    hit = brand(text)[0]
+    assert hit.brand.name == name
+    assert hit.how == "fuzzy"
+    assert hit.score < 0.95
+
+
+@pytest.mark.parametrize("number", ["10", "100", "5018"])
+def test_a_number_is_not_a_misread_name(number: str) -> None:
+    assert all(hit.how == "exact" for hit in brand(number))
+
+
 def test_countries_are_known_codes() -> None:
     for name in ("Coop", "Aldi", "Lidl", "Tesco", "Kwik Trip", "Wawa", "SNCF", "Edeka"):
         for hit in brand(name):

@@ -1,5 +1,6 @@
 """An import that is killed leaves nothing that anyone can see, and the next one completes."""
 
+import os
 import random
 import subprocess
 import sys
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.atlas.regions import Regions, RegionStore, import_osm
+from geosleuth.atlas.regions import Regions, RegionStore, import_osm, writer
+from geosleuth.errors import BadInput
 
 SCRIPT = """
 import sys
@@ -80,3 +82,39 @@ def test_an_import_spares_the_unfinished_file_of_another(tmp_path: Path, monaco_
     import_osm(monaco_pbf, "second", folder=tmp_path)
     assert _finish(process, kill=False) == 0
     assert RegionStore(tmp_path).names() == ["monaco", "second"]
+
+
+def test_a_complete_file_is_spared_until_it_has_its_name(
+    tmp_path: Path, monaco_pbf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spared: list[bool] = []
+    sync = writer._sync
+
+    def slow_sync(path: Path) -> None:
+        if path.suffix == ".partial":
+            writer.clear_abandoned(tmp_path)  # what another import does first
+            spared.append(path.exists())
+        sync(path)
+
+    monkeypatch.setattr(writer, "_sync", slow_sync)
+    import_osm(monaco_pbf, "monaco", folder=tmp_path)
+    assert spared == [True]
+    assert [path.name for path in tmp_path.iterdir()] == ["monaco.region.sqlite"]
+
+
+def test_without_locks_only_old_files_are_cleared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    fresh, old = tmp_path / ".a.1.partial", tmp_path / ".b.2.partial"
+    for path in (fresh, old):
+        path.write_bytes(b"half")
+    two_days_ago = time.time() - 2 * 86_400
+    os.utime(old, (two_days_ago, two_days_ago))
+    writer.clear_abandoned(tmp_path)
+    assert list(tmp_path.iterdir()) == [fresh]
+
+
+def test_a_place_that_cannot_be_taken_is_said(tmp_path: Path, monaco_pbf: Path) -> None:
+    (tmp_path / "monaco.region.sqlite").mkdir()
+    with pytest.raises(BadInput, match="can't be written to"):
+        import_osm(monaco_pbf, "monaco", folder=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["monaco.region.sqlite"]

@@ -23,8 +23,13 @@ MAX_BRAND_WORDS = 6
 MIN_FUZZY_CHARS = 5
 """Shorter names with a wrong letter are other names."""
 
+MIN_LOOK_ALIKE_CHARS = 3
+"""In names shorter than ``MIN_FUZZY_CHARS`` only look-alikes are forgiven, and in the shortest not even those."""
+
 LONGEST_WITH_ONE_ERROR = 8
 """Longer names may have two."""
+
+_SHAPES = str.maketrans("01i58", "ollsb")
 
 HitKind = Literal["exact", "within", "fuzzy"]
 
@@ -34,13 +39,15 @@ class Brand:
     """A brand, chain or network.
 
     ``kinds`` are OpenStreetMap's (``shop=supermarket``), the commonest first. ``countries`` are ISO codes, None for the
-    whole world.
+    whole world. ``except_countries`` are left out of the whole world: some lack the brand, others have an entry of
+    their own for it (another owner, another script), so they rule no country out.
     """
 
     name: str
     kinds: tuple[str, ...]
     wikidata: str | None
     countries: frozenset[str] | None
+    except_countries: frozenset[str] = frozenset()
 
     @property
     def kind(self) -> str:
@@ -63,8 +70,13 @@ class BrandHit:
 
     @property
     def countries(self) -> frozenset[str] | None:
-        """Where the brand is found, None for the whole world."""
+        """Where the brand is found, None for the whole world or nearly so."""
         return self.brand.countries
+
+    @property
+    def except_countries(self) -> frozenset[str]:
+        """Where a brand of the whole world is not found."""
+        return self.brand.except_countries
 
 
 _OTHER_NAME_SCORE = 0.9
@@ -95,21 +107,25 @@ class _Index:
     def brand(self, number: int) -> Brand:
         row = self.rows[number]
         listed = self.places[row.countries]
-        everywhere = (frozenset(all_countries()) - listed if listed else None) if row.worldwide else listed
-        return Brand(row.name, tuple(row.kinds.split(" ")), row.wikidata or None, everywhere)
+        found, missing = (None, listed) if row.worldwide else (listed, frozenset[str]())
+        return Brand(row.name, tuple(row.kinds.split(" ")), row.wikidata or None, found, missing)
 
 
 def brand(text: str, limit: int = 10) -> list[BrandHit]:
     """Brands that a text on a sign names, best first; case, accents, blanks and small misreadings do not matter.
 
     The whole text is tried first, then runs of its words, then near spellings of the whole: one wrong letter in names
-    of five to eight, two in longer ones. Of equals, brands come before operators and the widest spread first.
+    of five to eight, two in longer ones, and in shorter ones only digits and letters that look alike. Of equals,
+    brands come before operators and the widest spread first.
     """
     return list(_find(text[:MAX_SIGN_CHARS]))[: max(0, limit)]
 
 
 def by_brand(text: str) -> Evidence:
-    """Countries of the brands that fit a text best, weighted by people; empty where one is found all over the world."""
+    """Countries of the brands that fit a text best, weighted by people.
+
+    Empty where one is found all over the world, be it with a few countries excepted: what is left says next to nothing.
+    """
     hits = _find(text[:MAX_SIGN_CHARS])
     best = [hit for hit in hits if hit.score == hits[0].score]
     clue = best[0].matched if best else " ".join(text[:MAX_SIGN_CHARS].split())
@@ -134,7 +150,7 @@ def _find(text: str) -> tuple[BrandHit, ...]:
     whole = "".join(words)
     if not whole:
         return ()
-    hits = _hits(whole, " ".join(text.split()), "exact", 1.0) or [*_fuzzy(whole), *_within(words)]
+    hits = _hits(whole, " ".join(text.split()), "exact", 1.0) or [*_fuzzy(whole), *_look_alikes(whole), *_within(words)]
     best: dict[int, tuple[int, BrandHit]] = {}
     for number, hit in hits:
         if number not in best or best[number][1].score < hit.score:
@@ -189,6 +205,28 @@ def _fuzzy(whole: str) -> list[tuple[int, BrandHit]]:
     return hits
 
 
+def _look_alikes(whole: str) -> list[tuple[int, BrandHit]]:
+    """Short names that differ from the text in digits and letters of the same shape: "OXX0"."""
+    if not MIN_LOOK_ALIKE_CHARS <= len(whole) < MIN_FUZZY_CHARS or whole.isdigit():
+        return []
+    hits: list[tuple[int, BrandHit]] = []
+    for name in _short_names_by_shape().get(whole.translate(_SHAPES), ()):
+        wrong = sum(one != other for one, other in zip(whole, name, strict=True))
+        hits += _hits(name, name, "fuzzy", 0.95 * (1 - wrong / len(name)))
+    return hits
+
+
+@cache
+def _short_names_by_shape() -> dict[str, list[str]]:
+    index = _index()
+    shapes: dict[str, list[str]] = defaultdict(list)
+    low, high = bisect_left(index.lengths, MIN_LOOK_ALIKE_CHARS), bisect_left(index.lengths, MIN_FUZZY_CHARS)
+    for name in index.names[low:high]:
+        if not name.isdigit():
+            shapes[name.translate(_SHAPES)].append(name)
+    return dict(shapes)
+
+
 def letter_sets(names: Sequence[str]) -> "NDArray[np.uint32]":
     """For each name, which of 32 classes its characters fall into, as bits; no name may be empty."""
     import numpy as np
@@ -205,7 +243,7 @@ def _letter_sets() -> "NDArray[np.uint32]":
 
 def _rank(found: tuple[int, BrandHit]) -> tuple[float, int, int, str]:
     number, hit = found
-    spread = len(all_countries()) if hit.countries is None else len(hit.countries)
+    spread = len(all_countries()) - len(hit.except_countries) if hit.countries is None else len(hit.countries)
     return (-hit.score, -_index().rows[number].is_brand, -spread, hit.brand.name)
 
 

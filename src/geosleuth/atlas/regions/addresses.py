@@ -8,7 +8,7 @@ from geosleuth.geo import Extent
 from geosleuth.names import fold
 
 from .spots import place_of, rows_of, street_ids
-from .store import OpenRegion
+from .store import OpenRegion, text_of
 
 _FIRST: Final = re.compile(
     r"^\s*(\d{1,5}(?:\s?(?:[a-z]|bis|ter|quater)\b)?(?:\s?[-/]\s?\d{1,5}[a-z]?)?)[\s,]+(\S.*)$", re.IGNORECASE
@@ -60,7 +60,7 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None) -> list
         if not hits and owners:
             rows_by_id = rows_of(region, [owner for owner, _ in owners])
             hits.extend(
-                Hit(place_of(region, rows_by_id[owner]), 0.8 * score, "fuzzy", rows_by_id[owner][2])
+                Hit(place_of(region, rows_by_id[owner]), 0.8 * score, "fuzzy", text_of(rows_by_id[owner][2]))
                 for owner, score in owners
                 if owner in rows_by_id
             )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from geosleuth.geo import Extent, FloatArray
 from geosleuth.names import fold
 
-from .spots import among, inside, of_category, positions, rows_of, street_ids
+from .spots import among, check_positions, inside, of_category, positions, rows_of, street_ids
 from .store import OpenRegion, RegionStore
 
 _REMEMBERED: Final = 20_000
@@ -146,6 +146,7 @@ def _along_street(region: OpenRegion, street: int) -> FloatArray:
         geoms = [geom for (geom,) in region.conn.execute("SELECT geom FROM street_way WHERE street = ?", (street,))]
         lines = shapely.segmentize(shapely.from_wkb(geoms), _STREET_STEP_DEG)
         points = np.unique(shapely.get_coordinates(lines), axis=0)
+        check_positions(points[:, 1], points[:, 0])
         if len(region.memory) < _REMEMBERED:
             region.memory[key] = points
     return points

@@ -72,7 +72,7 @@ def find_colocated(
         if not len(sets[-1]):
             return []
     found = _Search(sets, within_m, rules).run(limit)
-    return [_colocation(regions, sets, spread_m, parts, within_m) for spread_m, parts in found]
+    return [_colocation(store, regions, sets, spread_m, parts, within_m) for spread_m, parts in found]
 
 
 class _Search:
@@ -234,13 +234,20 @@ def lie_in_order(lats: FloatArray, lons: FloatArray) -> NDArray[np.bool_]:
 
 
 def _colocation(
-    regions: Sequence[OpenRegion], sets: Sequence[Candidates], spread_m: float, parts: Ints, within_m: float
+    store: RegionStore,
+    regions: Sequence[OpenRegion],
+    sets: Sequence[Candidates],
+    spread_m: float,
+    parts: Ints,
+    within_m: float,
 ) -> Colocation:
     places, scores, lats, lons = [], [], [], []
     for candidates, position in zip(sets, parts.tolist(), strict=True):
         owner = int(candidates.owner_of[position])
         number, feature = candidates.owners[owner]
-        places.append(place_of(regions[number], rows_of(regions[number], [feature])[feature]))
+        region = regions[number]
+        with store.explained(region.info.name):
+            places.append(place_of(region, rows_of(region, [feature])[feature]))
         scores.append(float(candidates.scores[owner]))
         lats.append(float(candidates.lats[position]))
         lons.append(float(candidates.lons[position]))

@@ -32,7 +32,7 @@ from .spots import (
     rows_of,
     touches,
 )
-from .store import DamagedRegion, OpenRegion, RegionStore
+from .store import DamagedRegion, OpenRegion, RegionStore, text_of
 from .tags import ATTRIBUTE
 
 _log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class Regions:
                     fame = row[10] if near is None else 0.5 * row[10] + 0.5 * _nearness(near, row)
                     place = place_of(region, row)
                     far = distance_km(near, place.point) if near else None
-                    hits.append(Hit(place, min(1.0, 0.5 * hit.score + 0.5 * fame), hit.match, hit.text, far))
+                    hits.append(Hit(place, min(1.0, 0.5 * hit.score + 0.5 * fame), hit.match, text_of(hit.text), far))
             return hits
 
         return _best(self._ask(found_in), limit)
@@ -220,7 +220,8 @@ class Regions:
         hits = []
         for score, hit, row in scored[:limit]:  # places are only made of those that can be among the best
             place = place_of(region, row)
-            hits.append(Hit(place, score, hit.match, hit.text, distance_km(near, place.point) if near else None))
+            far = distance_km(near, place.point) if near else None
+            hits.append(Hit(place, score, hit.match, text_of(hit.text), far))
         return hits
 
 

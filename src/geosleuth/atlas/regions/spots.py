@@ -12,7 +12,7 @@ from geosleuth.atlas.model import Place
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, great_circle_km
 
 from .kinds import ADDRESS, is_street, matching_kinds
-from .store import OpenRegion, details_of
+from .store import OpenRegion, details_of, text_of
 
 Ids = NDArray[np.int64]
 Edges = tuple[float, float, float, float]  # south, west, north, east
@@ -132,8 +132,21 @@ def positions(region: OpenRegion) -> tuple[FloatArray, FloatArray]:
         return known
     columns = dict(region.conn.execute("SELECT axis, degrees FROM feature_position"))
     lats, lons = (np.frombuffer(columns[axis], dtype="<f8") for axis in ("lat", "lon"))
+    if len(lats) != len(lons):
+        raise ValueError("latitudes without longitudes")
+    check_positions(lats, lons)
     region.memory["positions"] = (lats, lons)
     return lats, lons
+
+
+def check_positions(lats: FloatArray, lons: FloatArray) -> None:
+    """Refuse what is nowhere on Earth; NaN, for no position, is let through.
+
+    Raises:
+        ValueError: a latitude beyond 90 or a longitude beyond 180 degrees.
+    """
+    if np.any(np.abs(lats) > 90) or np.any(np.abs(lons) > 180):
+        raise ValueError("a position that is nowhere on Earth")
 
 
 def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
@@ -151,13 +164,13 @@ def place_of(region: OpenRegion, row: Sequence[Any]) -> Place:
     """A feature row as a place."""
     _, osm, name, kind, lat, lon, south, west, north, east, _, address, tags = row
     return Place(
-        id=f"{region.info.kind}:{region.info.name}:{osm}",
-        name=name or kind.partition("=")[2].replace("_", " "),
-        kind=kind,
+        id=f"{region.info.kind}:{region.info.name}:{text_of(osm)}",
+        name=text_of(name or "") or kind.partition("=")[2].replace("_", " "),
+        kind=text_of(kind),
         point=LatLon(lat, lon),
         extent=Box(south, west, north, east),
         source=source_of(region),
-        address=address or (name if kind == ADDRESS else None),
+        address=text_of(address or "") or (name if kind == ADDRESS else None),
         details=details_of(tags),
     )
 

@@ -3,12 +3,18 @@
 import json
 import logging
 import sqlite3
+import struct
 import threading
 import weakref
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import shapely
 
 from geosleuth.atlas.search import NameIndex
 from geosleuth.errors import BadInput
@@ -19,6 +25,11 @@ from .writer import SUFFIX, clear_abandoned, region_path
 
 _log = logging.getLogger(__name__)
 _HEADER_BYTES = 100
+_WRONG_ROWS: Final = (
+    sqlite3.Error, zlib.error, struct.error, shapely.errors.ShapelyError, OSError,
+    ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
+)  # fmt: skip
+"""What reading rows that are not as they were written comes to: nothing in them can be trusted, types included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +125,16 @@ class RegionStore:
         """Delete a region, damaged or not.
 
         Raises:
-            BadInput: there is no such region.
+            BadInput: there is no such region, or its file can't be deleted.
         """
         if name not in self.names():
             raise BadInput(self._unknown(name))
         self._opened().pop(name, None)
-        region_path(self.folder, name).unlink(missing_ok=True)
+        path = region_path(self.folder, name)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise BadInput(f"{path} can't be deleted ({error.strerror or error})") from error
         clear_abandoned(self.folder)
 
     def open_all(self, only: Sequence[str] | None = None) -> Sequence[OpenRegion]:
@@ -169,13 +184,22 @@ class RegionStore:
 
     @contextmanager
     def explained(self, name: str) -> Iterator[None]:
-        """SQLite's complaints about a region's file, as the line that says what to do about it."""
+        """Whatever goes wrong in reading a region's file, as the line that says what to do about it.
+
+        Nothing but reading belongs inside: what a user asked for must have been checked before.
+        """
         try:
-            yield
-        except (sqlite3.DatabaseError, _Unfit) as error:
+            with np.errstate(invalid="ignore", over="ignore"):  # coordinates that are none are refused as places
+                yield
+        except BadInput:
+            raise
+        except (_Unfit, *_WRONG_ROWS) as error:
+            why = " ".join(str(error).split())[:200] or type(error).__name__
+            if not isinstance(error, (_Unfit, sqlite3.Error, OSError)):
+                why = f"what it holds is not what was written: {why}"
             raise DamagedRegion(
                 name,
-                f"region {name!r} is damaged ({error}): {region_path(self.folder, name)}; "
+                f"region {name!r} is damaged ({why}): {region_path(self.folder, name)}; "
                 f"add it again with: geosleuth atlas add EXTRACT --name {name}",
             ) from error
 
@@ -210,6 +234,8 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
     if conn.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise _Unfit("not a region file")
     meta: dict[str, str] = dict(conn.execute("SELECT key, value FROM meta"))
+    if not all(isinstance(text, str) for text in (*meta, *meta.values())):
+        raise _Unfit("its description is no text")
     if meta.get("format") != FORMAT_VERSION:
         raise _Unfit(f"format {meta.get('format')!r}, this version reads {FORMAT_VERSION!r}")
     try:
@@ -235,8 +261,19 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
         )
     except (KeyError, ValueError) as error:
         raise _Unfit(f"its description is incomplete: {error}") from error
-    kinds = tuple(kind for (kind,) in conn.execute("SELECT DISTINCT kind FROM feature ORDER BY kind"))
+    kinds = tuple(text_of(kind) for (kind,) in conn.execute("SELECT DISTINCT kind FROM feature ORDER BY kind"))
     return OpenRegion(info, conn, NameIndex(conn), kinds, stamp)
+
+
+def text_of(value: Any) -> str:
+    """A text column, which in a damaged file may hold anything.
+
+    Raises:
+        TypeError: it holds something else.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} where a text should be")
+    return value
 
 
 def details_of(tags_json: str) -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 import os
 import re
+import secrets
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ SUFFIX: Final = ".region.sqlite"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
 _BATCH: Final = 5_000
 _PAGES: Final = 16_384
+_ABANDONED_AFTER_S: Final = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +73,10 @@ def region_path(folder: Path, name: str) -> Path:
 def writing(folder: Path, name: str) -> Iterator["RegionWriter"]:
     """A writer whose file takes its place when the block ends well, and is gone when it does not.
 
-    The unfinished file is hidden from the store and held under SQLite's own lock. A killed import leaves it behind
+    The unfinished file is hidden from the store and locked until it has its name. A killed import leaves it behind
     unlocked; the next import clears it away.
     """
-    partial = folder / f".{name}.{os.getpid()}.partial"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        clear_abandoned(folder)
-        partial.unlink(missing_ok=True)
-        conn = sqlite3.connect(partial, isolation_level=None)
-    except (OSError, sqlite3.OperationalError) as error:
-        raise BadInput(f"{folder} can't be written to ({error})") from error
-    try:
+    with _held_partial(folder, name) as partial, _connected(partial) as conn:
         conn.execute("PRAGMA page_size = 8192")
         conn.execute("PRAGMA journal_mode = OFF")  # nothing to roll back to: an unfinished file is thrown away
         conn.execute("PRAGMA synchronous = OFF")  # the whole file is synced once, before it is renamed
@@ -96,31 +91,86 @@ def writing(folder: Path, name: str) -> Iterator["RegionWriter"]:
         conn.execute("COMMIT")
         conn.close()
         _sync(partial)
-        partial.replace(region_path(folder, name))
+        try:
+            partial.replace(region_path(folder, name))
+        except OSError as error:
+            raise _unwritable(folder, error) from error
         _sync(folder)
-    except sqlite3.OperationalError as error:  # a full disk, or one that went away
-        raise BadInput(f"{folder} can't be written to ({error})") from error
+
+
+@contextmanager
+def _held_partial(folder: Path, name: str) -> Iterator[Path]:
+    """A new, empty, hidden file that ``clear_abandoned`` leaves alone inside the block; it is gone afterwards."""
+    handle = None
+    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            clear_abandoned(folder)
+            while handle is None:
+                partial = folder / f".{name}.{os.getpid()}-{secrets.token_hex(4)}.partial"
+                handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+                _lock(handle, wait=True)
+                if not partial.exists():  # cleared away in the moment before it was locked
+                    os.close(handle)
+                    handle = None
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+        try:
+            yield partial
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
     finally:
-        conn.close()
-        partial.unlink(missing_ok=True)
+        if handle is not None:
+            os.close(handle)
+
+
+@contextmanager
+def _connected(partial: Path) -> Iterator[sqlite3.Connection]:
+    """SQLite's own locks are left out: on some systems they get in the way of the one that is held already."""
+    conn = None
+    try:
+        conn = sqlite3.connect(f"{partial.absolute().as_uri()}?nolock=1", uri=True, isolation_level=None)
+        yield conn
+    except sqlite3.OperationalError as error:  # a full disk, or one that went away
+        raise _unwritable(partial.parent, error) from error
+    finally:
+        if conn is not None:
+            conn.close()
+
+
+def _unwritable(folder: Path, error: Exception) -> BadInput:
+    return BadInput(f"{folder} can't be written to ({error})")
 
 
 def clear_abandoned(folder: Path) -> None:
     """Delete what killed imports left; files of imports that are still running are locked and stay."""
     for partial in folder.glob(".*.partial"):
-        try:
-            conn = sqlite3.connect(f"{partial.absolute().as_uri()}?mode=rw", uri=True, timeout=0)
+        with suppress(OSError):  # gone already, or not ours to delete
+            handle = os.open(partial, os.O_RDWR)
             try:
-                conn.execute("BEGIN EXCLUSIVE")
+                free = _lock(handle, wait=False)
+                if free is None:
+                    free = time.time() - os.fstat(handle).st_mtime > _ABANDONED_AFTER_S
+                if free:
+                    partial.unlink(missing_ok=True)
             finally:
-                conn.close()
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
-                continue
-        except sqlite3.DatabaseError:
-            pass  # half a file is no database, and nobody holds it
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+                os.close(handle)
+
+
+def _lock(handle: int, *, wait: bool) -> bool | None:
+    """Whether the file could be locked; None where the system or the disk knows no locks. Closing it unlocks it."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
 
 
 class RegionWriter:
