@@ -197,7 +197,7 @@ def colocated(
 ) -> None:
     """Find every place where all these features stand near each other.
 
-    Example: geosleuth atlas colocated Carrefour pharmacy "Rue Grimaldi" --metres 200
+    Example: geosleuth atlas colocated Carrefour pharmacy --metres 200
     """
     from geosleuth.app import atlas_work as work
 

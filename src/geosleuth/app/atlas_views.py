@@ -103,7 +103,8 @@ def document_dict(document: Document) -> dict[str, Any]:
 def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        table.add_column(column, overflow="fold")
+        # What people copy must stay in one piece; names may fold.
+        table.add_column(column, overflow="fold", no_wrap=column in ("where", "ids", "fit", "away", "data of"))
     return table
 
 
@@ -116,14 +117,15 @@ def hit_view(hits: Sequence[Hit]) -> RenderableType:
     if not hits:
         return Text(_NOTHING)
     far = any(hit.distance_km is not None for hit in hits)
-    table = _table("place", "kind", "where", *(["away"] if far else []), "fit", "id")
+    table = _table("place", "kind", "where", *(["away"] if far else []), "fit")
     for hit in hits:
         place = hit.place
-        name = Text(place.address or place.name)
-        if place.address and not place.address.startswith(place.name):
-            name = Text.assemble(place.name, (f"\n{place.address}", "dim"))
+        apart = bool(place.address) and not (place.address or "").startswith(place.name)
+        name = Text(place.name if apart else place.address or place.name)
+        name.append(f"\n{place.address}" if apart else "", style="dim")
+        name.append(f"\n{place.id}", style="dim")
         away = [] if not far else ["" if hit.distance_km is None else distance(hit.distance_km)]
-        table.add_row(name, place.kind, _where(place.point), *away, f"{hit.match} {hit.score:.2f}", place.id)
+        table.add_row(name, place.kind, _where(place.point), *away, f"{hit.match} {hit.score:.2f}")
     return table
 
 
@@ -240,8 +242,10 @@ def regions_view(found: Sequence["RegionInfo"]) -> RenderableType:
     """Added regions."""
     if not found:
         return Text("no region was added yet; add one with: geosleuth atlas add FILE.osm.pbf")
-    table = _table("region", "features", "names", "streets", "addresses", "MB", "data of", "credit")
+    table = _table("region", "features", "streets", "addresses", "MB", "data of", "credit")
     for item in found:
-        counts = (f"{count:,}" for count in (item.features, item.names, item.streets, item.addresses))
-        table.add_row(item.name, *counts, f"{item.size_bytes / 1e6:.1f}", item.data_date or "–", item.attribution)
+        counts = (f"{count:,}" for count in (item.features, item.streets, item.addresses))
+        table.add_row(
+            item.name, *counts, f"{item.size_bytes / 1e6:.1f}", (item.data_date or "–")[:10], item.attribution
+        )
     return table
