@@ -19,7 +19,7 @@ from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
 from geosleuth.geo import Box, Disc, Extent, LatLon, is_valid
-from geosleuth.names import country_code
+from geosleuth.names import required_country_code
 
 if TYPE_CHECKING:
     from geosleuth.atlas.online import OnlineSettings
@@ -117,12 +117,7 @@ def area(text: str | None) -> Extent | None:
 
 def country(text: str | None) -> str | None:
     """A country's code, from its name or code."""
-    if text is None:
-        return None
-    code = country_code(text)
-    if code is None:
-        raise BadInput(f"no country is called {text[:60]!r}; write its name in any language, or its two-letter code")
-    return code
+    return None if text is None else required_country_code(text)
 
 
 def bearings(text: str | None, count: int) -> list[float | None] | None:

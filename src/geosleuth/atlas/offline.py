@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from geosleuth.errors import BadInput, DataFault
 from geosleuth.geo import Box, Extent, LatLon
-from geosleuth.names import country_code, country_name
+from geosleuth.names import country_name, required_country_code
 
 from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress
@@ -74,7 +74,9 @@ class OfflineAtlas:
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
         """Places, streets and addresses of that name, exact ones first."""
-        return await self._run(self._geocode, text, _checked(limit), within, _country(country))
+        return await self._run(
+            self._geocode, text, _checked(limit), within, None if country is None else required_country_code(country)
+        )
 
     async def reverse(self, point: LatLon) -> Reverse:
         """Country and region by polygon, settlement by distance and size, then what stands nearest."""
@@ -281,15 +283,6 @@ def _checked(limit: int) -> int:
     if not 1 <= limit <= _MAX_LIMIT:
         raise BadInput(f"the number of results must lie between 1 and {_MAX_LIMIT}, not {limit}")
     return limit
-
-
-def _country(name: str | None) -> str | None:
-    if name is None:
-        return None
-    code = country_code(name)
-    if code is None:
-        raise BadInput(f"no country is called {name[:60]!r}; write its name in any language, or its two-letter code")
-    return code
 
 
 def _is_ground(place: Place) -> bool:

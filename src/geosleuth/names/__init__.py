@@ -8,7 +8,7 @@ from typing import Protocol
 
 from . import cities, countries, regions
 from .cities import same_city
-from .countries import continent_of, country_code, country_name, same_country
+from .countries import continent_of, country_code, country_name, required_country_code, same_country
 from .folding import fold
 from .regions import same_region
 
@@ -19,6 +19,7 @@ __all__ = [
     "country_code",
     "country_name",
     "fold",
+    "required_country_code",
     "same_city",
     "same_country",
     "same_region",

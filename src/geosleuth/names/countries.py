@@ -6,7 +6,7 @@ import re
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from geosleuth.errors import DataFault
+from geosleuth.errors import BadInput, DataFault
 
 from .folding import MAX_NAME_CHARS, compact, fold
 from .geonames import countries
@@ -101,6 +101,18 @@ def continent_of(country_code: str) -> str | None:
     """The English name of a country's continent (``"Europe"``) by its ISO 3166-1 alpha-2 code; None if unknown."""
     country = countries().get(country_code.upper())
     return None if country is None else country.continent
+
+
+def required_country_code(name: str) -> str:
+    """`country_code`, for a name that a user gave and that must be one.
+
+    Raises:
+        BadInput: no country goes by the name.
+    """
+    code = country_code(name)
+    if code is None:
+        raise BadInput(f"no country is called {name[:60]!r}; write its name in any language, or its two-letter code")
+    return code
 
 
 def country_name(country_code: str) -> str:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from geosleuth.atlas.folders import cache_dir
+from geosleuth.atlas.readonly import open_readonly
 from geosleuth.atlas.search.index import ATTRIBUTE, MAIN, OTHER, write_grams
 from geosleuth.errors import BadInput, DataFault
 from geosleuth.files import replacing
@@ -67,7 +68,7 @@ def ensure_base(progress: Progress = lambda _what, _share: None) -> Path:
 
 def open_base(path: Path) -> sqlite3.Connection:
     """A read-only connection; what asks it may live in another thread than the one that opened it."""
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+    return open_readonly(path, any_thread=True)
 
 
 def _is_whole(path: Path) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.atlas.model import Document
+from geosleuth.atlas.readonly import open_readonly
 from geosleuth.errors import BadInput
 from geosleuth.names import country_code
 
@@ -134,7 +135,7 @@ def _open(path: Path) -> sqlite3.Connection:
     with _building:
         if not _is_whole(path):
             _build(path)
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+    return open_readonly(path, any_thread=True)
 
 
 def _is_whole(path: Path) -> bool:
@@ -142,7 +143,7 @@ def _is_whole(path: Path) -> bool:
     if not path.exists():
         return False
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        connection = open_readonly(path)
         try:
             whole = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             return whole and bool(connection.execute("SELECT count(*) FROM passages").fetchone()[0])

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
+from geosleuth.atlas.readonly import open_readonly
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, is_valid
 
@@ -158,7 +159,7 @@ def open_region(path: Path) -> Iterator[RegionFile]:
     """Open a region file read-only for as long as it is needed."""
     if not path.is_file():
         raise BadInput(f"{path}: no such region file; add the region again")
-    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as conn:
+    with closing(open_readonly(path)) as conn:
         yield RegionFile(conn, path)
 
 

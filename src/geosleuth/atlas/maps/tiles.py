@@ -9,6 +9,7 @@ from pathlib import Path
 from struct import Struct
 from typing import BinaryIO, Protocol
 
+from geosleuth.atlas.readonly import open_readonly
 from geosleuth.errors import BadInput
 
 MAX_TILE_BYTES = 8_000_000
@@ -46,7 +47,7 @@ def open_tiles(path: Path) -> Iterator[Tiles]:
         if start.startswith(b"PMTiles"):
             yield PMTiles(stream, path)
         elif start.startswith(b"SQLite format 3"):
-            with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as conn:
+            with closing(open_readonly(path)) as conn:
                 yield MBTiles(conn, path)
         else:
             raise BadInput(f"{path}: neither MBTiles nor PMTiles; give a file of raster tiles in one of these formats")

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import shapely
 
+from geosleuth.atlas.readonly import open_readonly
 from geosleuth.atlas.search import NameIndex
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box
@@ -172,7 +173,7 @@ class RegionStore:
         with self.explained(name):
             _check_size(path)
             # Each connection stays in its thread; only closing may happen in another, once its thread is gone.
-            conn = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+            conn = open_readonly(path, any_thread=True)
             try:
                 region = _read(conn, name, path, stamp)
             except BaseException:
