@@ -155,6 +155,11 @@ class TestLenientReadsWhatAPersonCould:
             "China", "Tibet", "Tingri County",
         ]  # fmt: skip
 
+    @pytest.mark.parametrize("around", ["{}", "So:\n```json\n{}\n```", "<answer>{}</answer>"])
+    def test_names_without_a_point_keep_their_explanation(self, around: str) -> None:
+        answer = parse_lenient(around.replace("{}", '{"country": "Monaco", "explanation": "the plate"}'))
+        assert (answer.address.country.conclusion, answer.explanation) == ("Monaco", "the plate")
+
     def test_a_street_and_its_city_stand_finest_first(self) -> None:
         answer = parse_lenient('{"address": "12 Rue Grimaldi", "city": "Monaco", "state": "-", "country": "Monaco"}')
         assert answer.address.precise.conclusion == "12 Rue Grimaldi, Monaco"

@@ -15,8 +15,8 @@ _PAIR_KEYS = ("coordinates", "coordinate", "coords", "latlon", "latlng", "gps", 
 _LEVEL_KEYS = {
     "country": ("country", "countryidentification", "countryname"),
     "region": (
-        "region", "regionalguess", "state", "province", "provinceorstate", "stateorprovince", "admin1", "prefecture",
-        "adminarea",
+        "region", "regionalguess", "regionguess", "state", "province", "provinceorstate", "stateorprovince", "admin1",
+        "prefecture", "adminarea",
     ),
 }  # fmt: skip
 _FINE_KEYS = (

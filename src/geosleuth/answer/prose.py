@@ -63,9 +63,11 @@ def _last_name(pattern: re.Pattern[str], text: str) -> str | None:
 
 
 def with_names_from(answer: Answer, other: Answer) -> Answer:
-    """The answer, its missing address and confidence filled from another reading of the same reply."""
+    """The answer, and what it lacks filled from another reading of the same reply; the point stays its own."""
     return replace(
         answer,
         address=answer.address or other.address,
         probability=other.probability if answer.probability is None else answer.probability,
+        explanation=answer.explanation or other.explanation,
+        candidates=answer.candidates or other.candidates,
     )

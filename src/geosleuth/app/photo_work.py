@@ -1,5 +1,8 @@
 """What the ``photo`` commands do once their words are read; imported only when one runs."""
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,8 +15,12 @@ from rich.text import Text
 from geosleuth.app.atlas_views import facts_view, plain
 from geosleuth.app.console import show, show_json
 from geosleuth.bench.plain import printable
-from geosleuth.photo import Claims, open_photo
+from geosleuth.errors import BadInput
+from geosleuth.photo import Claims, first_view, open_photo
 from geosleuth.photo.text import TextLine, read_text
+from geosleuth.tools.similar import NO_COORDINATES, ImageIndex, IndexSummary, Match, build_index, default_index_path
+
+_SKIPPED_SHOWN = 10
 
 
 def show_claims(file: Path, *, as_json: bool) -> None:
@@ -32,6 +39,33 @@ def show_text(file: Path, *, as_json: bool) -> None:
         show_json([plain(line) for line in lines])
     else:
         show(_text_view(lines))
+
+
+def make_index(folder: Path, out: Path | None, encoder: str, coordinates: Path | None, *, as_json: bool) -> None:
+    """Look at the photos of a folder and say what came of it."""
+    path = out or default_index_path()
+    if out is None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"{path.parent}: the index can't be kept there: {error.strerror or error}") from error
+    with _looking() as progress:
+        done = build_index(folder, path, encoder, progress, coordinates=coordinates)
+    if as_json:
+        show_json({"index": str(path), **plain(done), "reasons": dict(done.reasons)})
+    else:
+        show(_summary_view(path, done))
+
+
+def show_similar(file: Path, index: Path | None, limit: int, *, as_json: bool) -> None:
+    """Which photos of the index look like this one."""
+    opened = open_photo(file)
+    photos = ImageIndex.open(index or default_index_path()).searching_for([opened])
+    found = photos.find(first_view(opened.photo).image, limit=limit)
+    if as_json:
+        show_json([plain(match) for match in found])
+    else:
+        show(_similar_view(found))
 
 
 def _value(value: Any) -> Any:
@@ -64,3 +98,50 @@ def _text_view(lines: list[TextLine]) -> RenderableType:
         where = f"{left}, {top} to {right}, {bottom}"
         table.add_row(printable(line.text), line.script, f"{line.confidence:.2f}", where)
     return table
+
+
+def _summary_view(path: Path, done: IndexSummary) -> RenderableType:
+    left_out = [f"{count} x {printable(reason)}" for reason, count in sorted(done.reasons.items())]
+    # Photos without a place are many and no trouble; the others someone may want to mend.
+    named = [f"{printable(one.path)}: {printable(one.reason)}" for one in done.skipped if one.reason != NO_COORDINATES]
+    more = [f"and {len(named) - _SKIPPED_SHOWN} more; --json names them all"] if len(named) > _SKIPPED_SHOWN else []
+    return facts_view(
+        {
+            "index": str(path),
+            "photos in it": done.total,
+            "newly looked at": done.added,
+            "unchanged": done.unchanged,
+            "gone": done.removed,
+            "left out": left_out,
+            "in trouble": "\n".join(named[:_SKIPPED_SHOWN] + more),
+            "rows of the table without a photo": done.unmatched or None,
+        }
+    )
+
+
+def _similar_view(found: list[Match]) -> RenderableType:
+    if not found:
+        return Text("the index is empty")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("alike", "where", "photo"):
+        table.add_column(name, overflow="fold")
+    for match in found:
+        point = match.point
+        where = f"{point.lat:.5f}, {point.lon:.5f}" if point else f"{match.same}: no evidence"
+        table.add_row(f"{match.score:.3f}", where, printable(match.title))
+    return table
+
+
+@contextmanager
+def _looking() -> Iterator[Callable[[int, int], None]]:
+    """A bar over photos, on stderr and only at a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("looking at photos", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -32,6 +32,7 @@ class Album:
         self._max_pixels = max_pixels
         self._lock = threading.Lock()
         self._places: dict[str, _Place] = {}
+        self._photos: dict[str, Photo] = {}
         self._recent: OrderedDict[str, View] = OrderedDict()
 
     @property
@@ -50,9 +51,30 @@ class Album:
         Raises:
             BadInput: no view has this handle, or the box can't be used (see `to_pixels`).
         """
+        return self.keep(self.preview(handle, bbox, scale))
+
+    def preview(self, handle: str, bbox: Sequence[float], scale: BoxScale = "pixels") -> View:
+        """Cut as `crop` does, without giving the cut a place in the album yet.
+
+        Several cuts may be made at once; `keep` then numbers them in an order that does not depend on chance.
+
+        Raises:
+            BadInput: no view has this handle, or the box can't be used (see `to_pixels`).
+        """
         view = self[handle]
         photo = self._places[handle].photo
-        return self._keep(photo, crop(view, bbox, photo, scale=scale, max_pixels=self._max_pixels))
+        return crop(view, bbox, photo, scale=scale, max_pixels=self._max_pixels)
+
+    def keep(self, view: View) -> View:
+        """Give a cut of one of this album's photos the next handle."""
+        with self._lock:
+            photo = self._photos[view.photo_handle]
+        return self._keep(photo, view)
+
+    def number_of(self, view: View) -> int:
+        """Which of the album's photos a view shows, counted from 1 in the order they came in."""
+        with self._lock:
+            return list(self._photos).index(view.photo_handle) + 1
 
     def __getitem__(self, handle: str) -> View:
         with self._lock:
@@ -70,6 +92,7 @@ class Album:
         with self._lock:
             handle = f"image-{len(self._places) + 1}"
             self._places[handle] = _Place(photo, view.box_in_original, view.size)
+            self._photos[photo.handle] = photo
         named = View(handle, view.image, view.box_in_original, photo.handle)
         self._remember(named)
         return named

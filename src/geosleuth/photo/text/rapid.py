@@ -1,7 +1,6 @@
 """RapidOCR: finds lines in any script, reads Latin, Chinese and Japanese, from the models in its own wheel."""
 
 import math
-import os
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from geosleuth.errors import BadInput
+from geosleuth.photo.runtime import import_onnxruntime
 
 from .strips import Pixels, Quad
 
@@ -54,14 +54,11 @@ def _engine() -> Any:
 
 @cache
 def _load() -> Any:
-    # Read when onnxruntime is imported: without it, it writes a database of usage into the user's cache folder.
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import_onnxruntime()
     try:
-        import onnxruntime
         import rapidocr
     except ImportError as error:
-        raise BadInput(f"Reading text needs rapidocr and onnxruntime, which can't be loaded here: {error}") from error
-    onnxruntime.disable_telemetry_events()
+        raise BadInput(f"Reading text needs rapidocr, which can't be loaded here: {error}") from error
     models = Path(rapidocr.__file__).parent / "models"
     paths = {part: models / name for part, name in (("Det", DETECT), ("Rec", READ), ("Cls", TURN))}
     if missing := [path.name for path in paths.values() if not path.is_file()]:

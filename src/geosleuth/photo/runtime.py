@@ -1,0 +1,31 @@
+"""The one way to onnxruntime: imported late, and kept from writing down how it is used."""
+
+import os
+from types import ModuleType
+
+from geosleuth.errors import BadInput
+
+MOST_THREADS = 4
+
+
+def import_onnxruntime() -> ModuleType:
+    """The module, with its telemetry switched off.
+
+    Raises:
+        BadInput: it can't be loaded on this machine.
+    """
+    # Read when onnxruntime is imported: without it, it writes a database of usage into the user's cache folder.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise BadInput(f"Looking at photos needs onnxruntime, which can't be loaded here: {error}") from error
+    onnxruntime.disable_telemetry_events()
+    module: ModuleType = onnxruntime
+    return module
+
+
+def usable_threads() -> int:
+    """How many threads one network may keep busy: the cores this process may use, but few."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(MOST_THREADS, cores)

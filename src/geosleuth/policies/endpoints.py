@@ -1,0 +1,156 @@
+"""How a model's server is treated: so many requests at once, tries with growing waits, and an end to every wait.
+
+All policies of one event loop that ask the same host share its slots and its rests: when the host asks one of them to
+wait, all of them wait.
+"""
+
+import asyncio
+import math
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, fields
+from typing import Generic, TypeVar
+
+from geosleuth.errors import BadInput, Offline, ServiceFault
+
+T = TypeVar("T")
+_MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointSettings:
+    """How a model's server is asked.
+
+    Attributes:
+        concurrency: how many requests a host gets at once; whoever asks a host first decides it for that host.
+        tries: how often a request is sent at most.
+        backoff_s: the longest wait before the second try; it doubles from then on, with chance mixed in.
+        backoff_max_s: the longest such wait.
+        connect_s: time limit for making a connection.
+        try_s: time limit for one try, from the first byte sent to the last byte read.
+        total_s: time limit for all tries and the waits between them. Waiting for a free slot does not count.
+        max_reply_bytes: longer replies are refused.
+        jpeg_quality: how images are packed; their size in pixels never changes.
+    """
+
+    concurrency: int = 4
+    tries: int = 4
+    backoff_s: float = 1.0
+    backoff_max_s: float = 30.0
+    connect_s: float = 10.0
+    try_s: float = 300.0
+    total_s: float = 600.0
+    max_reply_bytes: int = 16 * _MEBIBYTE
+    jpeg_quality: int = 90
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if not 0 < value < math.inf:
+                raise BadInput(f"model setting {one.name} must be a number above zero, not {value}")
+
+
+class TryLater(ServiceFault):
+    """The host asks to come back in ``wait_s`` seconds."""
+
+    def __init__(self, host: str, trouble: str, wait_s: float) -> None:
+        super().__init__(host, trouble, retryable=True)
+        self.wait_s = wait_s
+
+
+class SaidNothing(ServiceFault):
+    """A reply without words, thoughts or calls."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(host, "the model said nothing; try again, or another model", retryable=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[T]):
+    """What came of it, how often it was tried, and how long tries and waits took together."""
+
+    result: T
+    tries: int
+    seconds: float
+
+
+class Endpoint:
+    """One host: its free slots, and until when it wants to be left alone."""
+
+    def __init__(self, host: str, concurrency: int) -> None:
+        self.host = host
+        self._slots = asyncio.Semaphore(concurrency)
+        self._rests_until = 0.0
+
+    async def ask(self, once: Callable[[], Awaitable[T]], settings: EndpointSettings) -> Done[T]:
+        """Try until it works, the tries are used up or the time is over.
+
+        Raises:
+            ServiceFault: it did not work; the message says why, and how often it was tried.
+        """
+        spent_s, tries = 0.0, 0
+        while True:
+            async with self._slots:
+                started = time.monotonic()
+                await self._rest(settings.total_s - spent_s)
+                tries += 1
+                limit_s = min(settings.try_s, settings.total_s - spent_s - (time.monotonic() - started))
+                try:
+                    async with asyncio.timeout(limit_s):
+                        result = await once()
+                    return Done(result, tries, spent_s + time.monotonic() - started)
+                except TimeoutError:
+                    fault = ServiceFault(self.host, f"did not answer within {limit_s:.3g} s", retryable=True)
+                except ServiceFault as error:
+                    fault = error
+                spent_s += time.monotonic() - started
+            wait_s = self._wait_after(fault, tries, settings)
+            if wait_s is None or spent_s + wait_s >= settings.total_s:
+                raise _in_the_end(fault, tries) from None
+            await asyncio.sleep(wait_s)
+            spent_s += wait_s
+
+    def _wait_after(self, fault: ServiceFault, tries: int, settings: EndpointSettings) -> float | None:
+        """How long to wait before the next try; None where there is to be none."""
+        # Nobody there, or nothing said: once more, in case it was chance; then someone should look.
+        most = min(settings.tries, 2) if isinstance(fault, Offline | SaidNothing) else settings.tries
+        if not fault.retryable or tries >= most:
+            return None
+        longest_s = min(settings.backoff_max_s, settings.backoff_s * 2 ** (tries - 1))
+        wait_s = random.uniform(longest_s / 2, longest_s)  # noqa: S311  # spreads requests, keeps no secret
+        if isinstance(fault, TryLater):
+            self._rests_until = max(self._rests_until, time.monotonic() + fault.wait_s)
+            wait_s += fault.wait_s
+        return wait_s
+
+    async def _rest(self, at_most_s: float) -> None:
+        """Wait as long as the host asked for."""
+        rest_s = self._rests_until - time.monotonic()
+        if rest_s >= at_most_s:
+            raise ServiceFault(self.host, f"asks to be left alone for {rest_s:.0f} s more; try later", retryable=True)
+        await asyncio.sleep(max(0.0, rest_s))
+
+
+_endpoints: dict[asyncio.AbstractEventLoop, dict[str, Endpoint]] = {}
+
+
+def shared_endpoint(host: str, settings: EndpointSettings) -> Endpoint:
+    """The endpoint of this host that all policies of the running event loop share."""
+    loop = asyncio.get_running_loop()
+    if loop not in _endpoints:
+        for ended in [one for one in list(_endpoints) if one.is_closed()]:
+            _endpoints.pop(ended, None)
+    known = _endpoints.setdefault(loop, {})
+    if host not in known:
+        known[host] = Endpoint(host, settings.concurrency)
+    return known[host]
+
+
+def _in_the_end(fault: ServiceFault, tries: int) -> ServiceFault:
+    if tries == 1:
+        return fault
+    trouble = f"{fault.trouble} (tried {tries} times)"
+    if isinstance(fault, Offline):
+        return Offline(fault.host, trouble)
+    return ServiceFault(fault.host, trouble, retryable=fault.retryable)

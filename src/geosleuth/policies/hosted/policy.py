@@ -1,0 +1,231 @@
+"""A policy that asks a model over HTTP: one step is one request, and whatever tries it takes."""
+
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any, Generic, TypeVar, cast
+
+from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import ContentFilterError
+from pydantic_ai.messages import BinaryContent, ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+
+from geosleuth.errors import ServiceFault
+from geosleuth.photo import View, encode
+from geosleuth.policies.endpoints import EndpointSettings, SaidNothing, shared_endpoint
+from geosleuth.policies.model import Conversation, Sampling, Step, Usage
+from geosleuth.policies.services import Target
+
+from .build import Client, build_model
+from .faults import as_fault
+from .messages import (
+    fit_call_ids,
+    memory_key,
+    native_messages,
+    native_step,
+    says_the_same,
+    tagged_messages,
+    tagged_step,
+    tool_definitions,
+)
+from .prices import usage_of
+
+V = TypeVar("V")
+# As base64 this is 4 MB, the least that any provider takes for one image.
+_MAX_IMAGE_BYTES = 3_000_000
+_IMAGES_KEPT = 64
+_REPLIES_KEPT = 1024
+
+
+class HostedPolicy:
+    """A model that is asked over HTTP, at a provider's or on this machine.
+
+    May be used by many runs at once. A reply that is empty, broken or too late is asked for again within the limits of
+    its settings; what then still fails is a `ServiceFault` that names the host and what to do. A reply that the
+    provider held back is a step that says so.
+    """
+
+    def __init__(self, target: Target, settings: EndpointSettings | None = None) -> None:
+        """Prepare to ask; nothing is sent and no connection is made before the first step."""
+        self._target = target
+        self._settings = settings or EndpointSettings()
+        self._packed: _Newest[BinaryContent] = _Newest(_IMAGES_KEPT)
+        self._replies: _Newest[ModelResponse] = _Newest(_REPLIES_KEPT)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._building: asyncio.Task[tuple[Model[Any], Client | None]] | None = None
+
+    def __repr__(self) -> str:
+        return f"HostedPolicy({self.name!r}, at {self._target.host!r})"
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self._target.name
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The hosts that photos are sent to; empty where they stay on this machine's own processes."""
+        return self._target.hosts
+
+    @property
+    def target(self) -> Target:
+        """Which model is asked, and where."""
+        return self._target
+
+    async def step(self, conversation: Conversation) -> Step:
+        """The next step.
+
+        Raises:
+            ServiceFault: the model can't be reached, refuses or answers nonsense, after the tries that are allowed.
+        """
+        model = await self._model()
+        settings, parameters = self._request(conversation, model)
+        messages = await asyncio.to_thread(self._messages, conversation)
+        id_length = model.profile.get("tool_call_id_length")
+        if id_length:
+            messages = fit_call_ids(messages, id_length)
+        wasted: list[Usage] = []
+
+        async def once() -> Step:
+            response = await self._ask(model, messages, settings, parameters)
+            if response is None:
+                return Step(usage=Usage(cost_usd=None), finish="filtered", model=self._target.model)
+            usage = usage_of(response, self._target)
+            read = native_step if conversation.wire == "native" else tagged_step
+            step = read(response, conversation, usage)
+            if not (step.text or step.thinking or step.calls) and step.finish in ("stop", "error"):
+                wasted.append(usage)
+                raise SaidNothing(self._target.host)
+            if conversation.wire == "native" and says_the_same(response, step):
+                self._replies.put(memory_key(step), response)
+            return step
+
+        done = await shared_endpoint(self._target.host, self._settings).ask(once, self._settings)
+        # Adding up counts tries as well; how often it was really tried is known here alone.
+        usage = sum(wasted, start=done.result.usage)
+        return replace(done.result, usage=replace(usage, seconds=done.seconds, tries=done.tries))
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        building, self._building = self._building, None
+        if building is not None and self._loop is asyncio.get_running_loop():
+            _, client = await building
+            if client is not None:
+                await client.aclose()
+
+    async def _model(self) -> Model[Any]:
+        """The model for the running event loop; connections of one loop are of no use in another."""
+        loop = asyncio.get_running_loop()
+        if self._building is None or self._loop is not loop:
+            self._loop = loop
+            self._building = asyncio.create_task(asyncio.to_thread(build_model, self._target, self._settings))
+        try:
+            # One run that is called off must not take the model from the others.
+            model, _ = await asyncio.shield(self._building)
+        except Warning:
+            raise
+        except Exception as error:  # noqa: BLE001  # the packages refuse what they don't like with errors of any kind
+            self._building = None
+            raise as_fault(error, self._target) from None
+        return model
+
+    async def _ask(
+        self,
+        model: Model[Any],
+        messages: list[ModelMessage],
+        settings: ModelSettings,
+        parameters: ModelRequestParameters,
+    ) -> ModelResponse | None:
+        """The reply; None where the provider held it back."""
+        try:
+            return await model_request(
+                model, messages, model_settings=settings, model_request_parameters=parameters, instrument=False
+            )
+        except ContentFilterError:
+            return None
+        except (ServiceFault, TimeoutError, Warning):
+            raise
+        except Exception as error:  # noqa: BLE001  # the packages meet nonsense from servers with errors of any kind
+            # Not chained: what the packages say may hold what a server sent back, a key for example.
+            raise as_fault(error, self._target) from None
+
+    def _messages(self, conversation: Conversation) -> list[ModelMessage]:
+        if conversation.wire == "tagged":
+            return tagged_messages(conversation, self._pack)
+        return native_messages(
+            conversation,
+            self._pack,
+            lambda step: self._replies.get(memory_key(step)),
+            images_in_results=self._target.service.images_in_results,
+        )
+
+    def _pack(self, view: View) -> BinaryContent:
+        key = (view.photo_handle, view.box_in_original, view.size)
+        packed = self._packed.get(key)
+        if packed is None:
+            data = encode(view, "jpeg", quality=self._settings.jpeg_quality, max_bytes=_MAX_IMAGE_BYTES)
+            packed = BinaryContent(data, media_type="image/jpeg")
+            self._packed.put(key, packed)
+        return packed
+
+    def _request(self, conversation: Conversation, model: Model[Any]) -> tuple[ModelSettings, ModelRequestParameters]:
+        settings = _model_settings(conversation.sampling, self._target, model)
+        if conversation.wire == "tagged" or not conversation.tools:
+            return settings, ModelRequestParameters()
+        if not conversation.may_call:
+            # The tools stay declared: some providers refuse a history with calls of tools that they don't know.
+            settings["tool_choice"] = "none"
+        return settings, ModelRequestParameters(function_tools=tool_definitions(conversation.tools))
+
+
+def _model_settings(sampling: Sampling, target: Target, model: Model[Any]) -> ModelSettings:
+    settings: dict[str, Any] = {}
+    prefix = target.service.prefix
+    if prefix != "bedrock":
+        settings["max_retries"] = 0
+    if prefix == "openai":
+        # Photos are not for keeping.
+        settings["openai_store"] = False
+    given: dict[str, float | None] = {"max_tokens": sampling.max_tokens, "seed": sampling.seed}
+    if _takes_sampling(model):
+        given |= {"temperature": sampling.temperature, "top_p": sampling.top_p}
+        if sampling.top_k is not None and (target.service.own or prefix == "openrouter"):
+            settings["extra_body"] = {"top_k": sampling.top_k}
+        elif prefix in ("anthropic", "google", "bedrock"):
+            given["top_k"] = sampling.top_k
+    return cast("ModelSettings", settings | {name: value for name, value in given.items() if value is not None})
+
+
+def _takes_sampling(model: Model[Any]) -> bool:
+    """Whether a model lets others choose its temperature; many that reason do not, and refuse the request."""
+    profile = cast("dict[str, Any]", model.profile)
+    if profile.get("anthropic_disallows_sampling_settings") or profile.get("bedrock_disallows_sampling_settings"):
+        return False
+    if not profile.get("openai_supports_reasoning"):
+        return True
+    efforts = profile.get("openai_reasoning_efforts")
+    may_be_off = "none" in efforts if efforts is not None else profile.get("openai_supports_reasoning_effort_none")
+    return bool(may_be_off) and not profile.get("thinking_enabled_by_default")
+
+
+class _Newest(Generic[V]):
+    """The newest values by key, for any thread; older ones are forgotten."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._values: OrderedDict[Hashable, V] = OrderedDict()
+
+    def get(self, key: Hashable) -> V | None:
+        with self._lock:
+            return self._values.get(key)
+
+    def put(self, key: Hashable, value: V) -> None:
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            if len(self._values) > self._most:
+                self._values.popitem(last=False)

@@ -1,0 +1,43 @@
+"""What an agent may call, each declared once; schemas for every surface are derived from the declaration."""
+
+from .declare import Tool, ToolFunction, tool
+from .kinds import Length
+from .model import (
+    Case,
+    FailureKind,
+    ImageInfo,
+    ImageSearch,
+    Observation,
+    Output,
+    Similar,
+    ToolCall,
+    WebSearch,
+)
+from .schema import Parameter
+from .surfaces import call_mcp, describe_tagged, environment_class, mcp_tools, native_tools
+from .toolset import CALL_SECONDS, Toolset, image_info
+
+__all__ = [
+    "CALL_SECONDS",
+    "Case",
+    "FailureKind",
+    "ImageInfo",
+    "ImageSearch",
+    "Length",
+    "Observation",
+    "Output",
+    "Parameter",
+    "Similar",
+    "Tool",
+    "ToolCall",
+    "ToolFunction",
+    "Toolset",
+    "WebSearch",
+    "call_mcp",
+    "describe_tagged",
+    "environment_class",
+    "image_info",
+    "mcp_tools",
+    "native_tools",
+    "tool",
+]

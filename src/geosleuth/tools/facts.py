@@ -1,0 +1,144 @@
+"""Facts of countries and brands, from tables that ship with the package."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from geosleuth.names import country_name
+
+from .declare import tool
+from .model import Case, Output
+from .wording import asked, numbered, one_line, percent, required_text, unique
+
+if TYPE_CHECKING:
+    from geosleuth.atlas.facts import BrandHit, CountryFacts, Evidence
+
+_COUNTRY_SOURCE, _BRAND_SOURCE = "geosleuth facts", "name-suggestion-index"
+_SHOWN = 12
+_BRANDS = 6
+_LANGUAGES = 8
+_LEAST_SHARE = 0.005
+_IN_TITLE = ("code", "name")
+
+
+@tool(
+    "country_facts",
+    aliases=("country_info", "country"),
+    renames={"name": "country", "code": "country", "query": "country", "country_code": "country"},
+)
+async def country_facts(case: Case, country: str) -> Output:  # noqa: ARG001  # every tool takes the case
+    """Show the facts of a country that a photo may show.
+
+    Languages and scripts, side of the road, speed unit, number plates, phone and postcodes, currency, internet
+    domain, date format, neighbours.
+
+    Args:
+        country: its name in any language, or its two-letter code.
+    """
+    from geosleuth.atlas.facts import country_facts as facts_of
+
+    facts = await asyncio.to_thread(facts_of, required_text(country, "country", "Thailand"))
+    data = _country_data(facts)
+    lines = [f"{facts.name} ({facts.code}), {facts.continent}"]
+    lines += [
+        f"{name.replace('_', ' ')}: {_words(value)}" for name, value in data.items() if value and name not in _IN_TITLE
+    ]
+    return Output("\n".join([*lines, f"From: {_COUNTRY_SOURCE}."]), data, sources=(_COUNTRY_SOURCE,))
+
+
+@tool(
+    "brand_lookup",
+    aliases=("brand", "brands", "lookup_brand"),
+    renames={"brand": "name", "query": "name", "text": "name", "keyword": "name"},
+)
+async def brand_lookup(case: Case, name: str) -> Output:  # noqa: ARG001  # every tool takes the case
+    """Say in which countries a brand, chain or network is found, by its name as it stands on a sign.
+
+    Args:
+        name: the name, such as "Monoprix"; misread letters are forgiven.
+    """
+    from geosleuth.atlas.facts import brand, by_brand
+
+    text = required_text(name, "name", "Monoprix")
+    hits = await asyncio.to_thread(brand, text, _BRANDS)
+    if not hits:
+        nothing = f"No brand {asked(text)} is known. Try its most telling word alone; local shops are not listed."
+        return Output(nothing, {"results": [], "shares": {}}, sources=(_BRAND_SOURCE,))
+    evidence = await asyncio.to_thread(by_brand, text)
+    lines = [
+        f"{one_line(hit.brand.name)} ({hit.brand.kind}), {hit.how} match, confidence {hit.score:.2f}: {_spread(hit)}"
+        for hit in hits
+    ]
+    body = numbered(f"Brands for {asked(text)}:", lines)
+    data = {"results": [_brand_data(hit) for hit in hits], "shares": dict(evidence.shares)}
+    return Output(f"{body}\n{_shares(evidence)}\nFrom: {_BRAND_SOURCE}.", data, sources=(_BRAND_SOURCE,))
+
+
+def _country_data(facts: "CountryFacts") -> dict[str, Any]:
+    return {
+        "code": facts.code,
+        "name": facts.name,
+        "capital": facts.capital,
+        "languages": [
+            f"{language.name} ({language.script}{_people(language.percent)})"
+            for language in facts.languages
+            if language.name != language.code
+        ][:_LANGUAGES],
+        "driving_side": facts.driving_side,
+        "speed_unit": facts.speed_unit,
+        "plates": None if facts.plate is None else f"{facts.plate.pattern}; {facts.plate.colours}",
+        "calling_codes": [f"+{code.lstrip('+')}" for code in facts.calling_codes],
+        "postcodes": None if facts.postcode is None else list(facts.postcode.examples[:4]),
+        "currencies": [
+            f"{money.name} ({', '.join(unique((money.code, *money.symbols[:3])))})" for money in facts.currencies
+        ],
+        "internet_domains": list(facts.tlds),
+        "date_format": facts.date_format,
+        "emergency_numbers": list(facts.emergency_numbers),
+        "neighbours": [country_name(code) for code in facts.neighbours],
+        "population": facts.population,
+        "area_km2": facts.area_km2,
+    }
+
+
+def _people(share: float | None) -> str:
+    return "" if share is None else f", {share:.2g} %" if share < 10 else f", {share:.0f} %"
+
+
+def _words(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,.0f}" if isinstance(value, int | float) else str(value)
+
+
+def _brand_data(hit: "BrandHit") -> dict[str, Any]:
+    return {
+        "name": hit.brand.name,
+        "kinds": list(hit.brand.kinds),
+        "countries": None if hit.countries is None else sorted(hit.countries),
+        "except_countries": sorted(hit.except_countries),
+        "match": hit.how,
+        "matched": hit.matched,
+        "score": hit.score,
+    }
+
+
+def _spread(hit: "BrandHit") -> str:
+    # Countries left out of the whole world mostly have an entry of their own: to name them would mislead.
+    return "worldwide" if hit.countries is None else _some(hit.countries)
+
+
+def _some(codes: Iterable[str]) -> str:
+    names = sorted(map(country_name, codes))
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _shares(evidence: "Evidence") -> str:
+    if not evidence.shares:
+        return "It rules out next to nothing."
+    likely = ", ".join(
+        f"{country_name(code)} {percent(share)}"
+        for code, share in list(evidence.shares.items())[:_SHOWN]
+        if share >= _LEAST_SHARE
+    )
+    return f"The best match speaks for (by {evidence.basis}): {likely}."

@@ -1,0 +1,285 @@
+"""The kinds of values that a tool may take: how each is described to a model, and how a model's value is read as one.
+
+They are few on purpose: text, whole numbers, numbers, yes or no, one of some words, and lists of these. Every model
+and every training library can express them.
+"""
+
+import json
+import math
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Literal, Protocol, Union, get_args, get_origin
+
+_SHOWN = 80
+# Beyond this, JSON readers disagree about what a whole number is.
+_MOST_EXACT = 2**53 - 1
+
+
+class Unfit(Exception):
+    """A value is not of a kind; the message says what would be, in words that go after "it must be"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """Fixes the length of a list."""
+
+    items: int
+
+
+class Kind(Protocol):
+    """One kind of value."""
+
+    @property
+    def wanted(self) -> str:
+        """What a value must be, in words that go after "it must be"."""
+        ...
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema."""
+        ...
+
+    def read(self, value: Any) -> Any:
+        """The value as one of this kind, where it is plainly meant as one.
+
+        Raises:
+            Unfit: it is none.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string; a number is taken as it is written."""
+
+    wanted: str = "a string"
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema."""
+        return {"type": "string"}
+
+    def read(self, value: Any) -> str:
+        """The text, with nothing in it that UTF-8 can't hold."""
+        if isinstance(value, str):
+            return writable(value)
+        if isinstance(value, bool) or _exact(value) is None:
+            raise Unfit(self.wanted)
+        return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A finite number; written as text is fine too."""
+
+    wanted: str = "a number"
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema."""
+        return {"type": "number"}
+
+    def read(self, value: Any) -> float:
+        """The number."""
+        found = _exact(value)
+        if found is None:
+            raise Unfit(self.wanted)
+        return float(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole number; 5.0 and "5" are fine too."""
+
+    wanted: str = "an integer"
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema."""
+        return {"type": "integer"}
+
+    def read(self, value: Any) -> int:
+        """The whole number."""
+        found = _exact(value)
+        if found is None or found != int(found):
+            raise Unfit(self.wanted)
+        return int(found)
+
+
+@dataclass(frozen=True, slots=True)
+class YesNo:
+    """True or false; the words are fine too."""
+
+    wanted: str = "true or false"
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema."""
+        return {"type": "boolean"}
+
+    def read(self, value: Any) -> bool:
+        """Which of the two."""
+        word = value.strip().lower() if isinstance(value, str) else value
+        if word in (True, "true"):
+            return True
+        if word in (False, "false"):
+            return False
+        raise Unfit(self.wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of some words, in upper or lower case."""
+
+    words: tuple[str, ...]
+
+    @property
+    def wanted(self) -> str:
+        """What a value must be."""
+        return f"one of {', '.join(self.words)}"
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema."""
+        return {"type": "string", "enum": list(self.words)}
+
+    def read(self, value: Any) -> str:
+        """The word as we spell it."""
+        given = value.strip().casefold() if isinstance(value, str) else None
+        for word in self.words:
+            if word.casefold() == given:
+                return word
+        raise Unfit(self.wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A list; one value alone is a list of one, and a list written as text is fine too."""
+
+    item: Kind
+    length: int | None = None
+
+    @property
+    def wanted(self) -> str:
+        """What a value must be."""
+        count = "" if self.length is None else f"exactly {self.length} "
+        one = self.item.wanted
+        many = f"items, each {one}" if isinstance(self.item, Choice | Many | YesNo) else f"{one.split()[-1]}s"
+        return f"a list of {count}{many}"
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema. A fixed length is told in words alone: training libraries can't derive the keyword."""
+        return {"type": "array", "items": self.item.schema()}
+
+    def read(self, value: Any) -> list[Any]:
+        """The items."""
+        items = self._items(value)
+        if self.length is not None and len(items) != self.length:
+            raise Unfit(self.wanted)
+        try:
+            return [self.item.read(item) for item in items]
+        except Unfit as error:
+            raise Unfit(self.wanted) from error
+
+    def _items(self, value: Any) -> list[Any]:
+        if isinstance(value, str) and value.lstrip().startswith("["):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                return [value]
+        elif isinstance(value, str) and isinstance(self.item, Number | Whole):
+            return value.split(",")
+        return list(value) if isinstance(value, list | tuple) else [value]
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """What may be left out; null is the same as leaving it out."""
+
+    inner: Kind
+
+    @property
+    def wanted(self) -> str:
+        """What a value must be, where there is one."""
+        return self.inner.wanted
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of what is inside; that it may be left out is said by its not being required."""
+        return self.inner.schema()
+
+    def read(self, value: Any) -> Any:
+        """What is inside, or None."""
+        return None if value is None else self.inner.read(value)
+
+
+_PLAIN: dict[Any, Kind] = {str: Text(), int: Whole(), float: Number(), bool: YesNo()}
+
+
+@cache
+def kind_of(hint: Any) -> Kind:
+    """The kind of value that a type hint stands for.
+
+    Raises:
+        TypeError: tools can't take such values.
+    """
+    compose = _COMPOSED.get(get_origin(hint))
+    kind = compose(hint) if compose else _PLAIN.get(hint)
+    if kind is None:
+        raise TypeError(f"a tool can't take an argument of type {hint!r}")
+    return kind
+
+
+def without_none(hint: Any) -> Any:
+    """A type hint without its ``| None``."""
+    if get_origin(hint) not in (Union, types.UnionType):
+        return hint
+    rest = [inner for inner in get_args(hint) if inner is not type(None)]
+    return rest[0] if len(rest) == 1 else hint
+
+
+def writable(text: str) -> str:
+    """The text with a question mark for each half of a surrogate pair, which no file and no wire can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def shown(value: Any) -> str:
+    """A model's value in a few words, for a message."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=lambda odd: type(odd).__name__)
+    except (ValueError, TypeError, RecursionError):
+        return "too deep or too large to show"
+    return writable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+
+
+def _maybe(hint: Any) -> Kind | None:
+    inner = without_none(hint)
+    return None if inner is hint else Maybe(kind_of(inner))
+
+
+def _choice(hint: Any) -> Kind | None:
+    words = get_args(hint)
+    return Choice(words) if all(isinstance(word, str) for word in words) else None
+
+
+def _fixed(hint: Any) -> Kind | None:
+    inner, *marks = get_args(hint)
+    lengths = [mark.items for mark in marks if isinstance(mark, Length)]
+    return Many(kind_of(get_args(inner)[0]), lengths[0]) if lengths and get_origin(inner) is list else None
+
+
+_COMPOSED: dict[Any, Callable[[Any], Kind | None]] = {
+    Union: _maybe,
+    types.UnionType: _maybe,
+    Literal: _choice,
+    Annotated: _fixed,
+    list: lambda hint: Many(kind_of(get_args(hint)[0])),
+}
+
+
+def _exact(value: Any) -> int | float | None:
+    """The number that a value is or spells, unless it is no finite one or a whole one too large to be exact."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, int):
+        return value if abs(value) <= _MOST_EXACT else None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

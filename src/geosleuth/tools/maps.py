@@ -1,0 +1,255 @@
+"""The map: where names and addresses are, and what lies at a point."""
+
+import asyncio
+
+from geosleuth.errors import BadInput
+from geosleuth.names import required_country_code
+
+from .declare import tool
+from .model import Case, Output
+from .whereabouts import find, find_area, point_at, written_point
+from .wording import (
+    NO_REGION_HINT,
+    asked,
+    at,
+    hit_data,
+    hit_words,
+    hits_output,
+    length,
+    numbered,
+    one_line,
+    place_data,
+    place_words,
+    point_data,
+    quoted,
+    required_text,
+    unique,
+)
+
+_POINT_RENAMES = {"lat": "latitude", "lon": "longitude", "lng": "longitude", "long": "longitude"}
+_AREA_RENAMES = {"within": "area", "near": "area", "city": "area", "place": "area", "location": "area"}
+_MAX_RADIUS_M = 50_000
+_MAX_SPREAD_M = 20_000
+_SEPARATORS = (";", ",")
+
+
+@tool(
+    "maps_geocode",
+    aliases=("geocode", "geocode_tool", "maps_geo"),
+    renames={
+        "query": "address", "q": "address", "text": "address", "place": "address", "location": "address",
+        "name": "address", "country_code": "country",
+    },
+)  # fmt: skip
+async def maps_geocode(case: Case, address: str, country: str = "") -> Output:
+    """Find where a place, street or address is: candidates with coordinates, full address and confidence.
+
+    Args:
+        address: a place, street or address, such as "Rue Grimaldi, Monaco".
+        country: look only in this country (name or two-letter code).
+    """
+    query = required_text(address, "address", "Rue Grimaldi, Monaco")
+    code = await asyncio.to_thread(required_country_code, country) if country.strip() else None
+    hits = await case.atlas.geocode(query, limit=5, country=code)
+    there = f" in {code}" if code else ""
+    advice = "Try the name alone, its local spelling, or the town."
+    if not hits and written_point(query):
+        advice = "These are coordinates: reverse_geocode says what is there."
+    nothing = f"No place {asked(query)}{there} was found. {advice} {NO_REGION_HINT}"
+    return hits_output(f"Places for {asked(query)}{there}:", hits, nothing)
+
+
+@tool("reverse_geocode", aliases=("maps_regeocode", "regeocode", "reverse_geocoding"), renames=_POINT_RENAMES)
+async def reverse_geocode(case: Case, latitude: float, longitude: float) -> Output:
+    """Say what lies at a point: country, region, the settlement it is in or near, and what stands around it.
+
+    Args:
+        latitude: degrees north, -90 to 90.
+        longitude: degrees east, -180 to 180.
+    """
+    found = await case.atlas.reverse(point_at(latitude, longitude))
+    data = {
+        **point_data(found.point),
+        "country": found.country,
+        "country_name": found.country_name,
+        "region": found.region,
+        "address": found.address,
+        "places": [hit_data(hit) for hit in found.places],
+    }
+    if found.country is None and not found.places:
+        return Output(f"{at(found.point)} lies at sea: no country is near.", data, sources=(found.source,))
+    code = f" ({found.country})" if found.country else ""
+    title = f"{at(found.point)} is {one_line(found.address)}{code}."
+    kept = (hit.place.source for hit in found.places if hit.place.source not in found.source)
+    sources = unique((found.source, *kept))
+    return Output(numbered(title, map(hit_words, found.places), sources), data, sources=sources)
+
+
+@tool(
+    "nearby",
+    aliases=("nearby_search", "poi_nearby", "search_nearby", "maps_around_search"),
+    renames={**_POINT_RENAMES, "radius": "radius_m", "metres": "radius_m", "meters": "radius_m", "type": "category"},
+)
+async def nearby(case: Case, latitude: float, longitude: float, radius_m: float = 250.0, category: str = "") -> Output:
+    """List the shops, buildings, stops, streets and other features around a point, nearest first.
+
+    Args:
+        latitude: degrees north, -90 to 90.
+        longitude: degrees east, -180 to 180.
+        radius_m: how far around, in metres, at most 50000.
+        category: only such features, such as cafe, pharmacy or shop=bakery.
+    """
+    point = point_at(latitude, longitude)
+    if not 0 < radius_m <= _MAX_RADIUS_M:
+        raise BadInput(f"radius_m must lie between 1 and {_MAX_RADIUS_M} metres, not {radius_m:g}")
+    kind = one_line(category)
+    hits = await case.atlas.nearby(point, radius_m, category=kind or None, limit=20)
+    what = f"{asked(kind)} features" if kind else "features"
+    around = f"within {length(radius_m / 1000)} of {at(point)}"
+    wider = "Try a larger radius_m" + (" or no category. " if kind else ". ")
+    return hits_output(f"Mapped {what} {around}:", hits, f"No mapped {what} {around}. {wider}{NO_REGION_HINT}")
+
+
+@tool(
+    "poi_input_tips",
+    aliases=("input_tips", "poi_tips", "poi_suggest"),
+    renames={
+        "keyword": "text", "keywords": "text", "query": "text", "q": "text", "input": "text", "prefix": "text",
+        "city": "near", "location": "near",
+    },
+)  # fmt: skip
+async def poi_input_tips(case: Case, text: str, near: str = "") -> Output:
+    """Suggest places and features whose names begin with a text, as a search box does.
+
+    Args:
+        text: how the name begins; a few letters will do.
+        near: prefer what is near this place (a name, or "lat,lon").
+    """
+    prefix = required_text(text, "text", "Boulev")
+    where = await find(case, near, "near") if near.strip() else None
+    hits = await case.atlas.suggest(prefix, limit=10, near=where.point if where else None)
+    nothing = f"No name begins with {asked(prefix)}. Try fewer letters, or poi_keyword_search. {NO_REGION_HINT}"
+    return hits_output(f"Names that begin with {asked(prefix)}:", hits, nothing)
+
+
+@tool(
+    "poi_keyword_search",
+    aliases=("poi_search", "maps_text_search", "keyword_search"),
+    renames={
+        "keywords": "keyword", "query": "keyword", "q": "keyword", "text": "keyword", "name": "keyword",
+        "city": "near", "location": "near", "region": "near", "place": "near", "area": "near",
+        "type": "category", "types": "category", "kind": "category",
+    },
+)  # fmt: skip
+async def poi_keyword_search(case: Case, keyword: str, near: str = "", category: str = "") -> Output:
+    """Search mapped features (shops, stops, streets, sights) by name, forgiving what text reading does to names.
+
+    Args:
+        keyword: a name as it stands on a sign, misread letters and all.
+        near: prefer what is near this place (a name, or "lat,lon").
+        category: only such features, such as cafe, pharmacy or shop=bakery.
+    """
+    query = required_text(keyword, "keyword", "Boulangerie Costa")
+    where = await find(case, near, "near") if near.strip() else None
+    kind = one_line(category)
+    hits = await case.atlas.search_pois(query, near=where.point if where else None, category=kind or None, limit=10)
+    around = f" near {where.name}" if where else ""
+    nothing = (
+        f"Nothing called {asked(query)} was found. Try its most telling word alone"
+        f"{', or no category' if kind else ''}. {NO_REGION_HINT}"
+    )
+    return hits_output(f"Features called {asked(query)}{around}:", hits, nothing)
+
+
+@tool("poi_detail_query", aliases=("poi_detail", "poi_details", "maps_search_detail"), renames={"id": "poi_id"})
+async def poi_detail_query(case: Case, poi_id: str) -> Output:
+    """Show all that is known of one place: address, phone, website, opening hours, population.
+
+    Args:
+        poi_id: an id from another result, such as osm:monaco:n25254104 or geonames:2988507.
+    """
+    wanted = required_text(poi_id, "poi_id", "geonames:2988507")
+    place = await case.atlas.poi(wanted)
+    if place is None:
+        raise BadInput(f"no place has the id {asked(wanted)}; ids stand in the results of the other map tools")
+    lines = [f"{one_line(place_words(place))}; {at(place.point)}; id {one_line(place.id)}"]
+    lines += [f"{one_line(key)}: {quoted(value)}" for key, value in place.details.items()]
+    lines.append(f"From: {one_line(place.source)}.")
+    return Output("\n".join(lines), place_data(place, details=True), sources=(place.source,))
+
+
+@tool(
+    "find_colocated",
+    aliases=("colocated", "find_colocated_features"),
+    renames={
+        **_AREA_RENAMES, "names": "features", "keywords": "features", "pois": "features", "within_metres": "within_m",
+        "within_meters": "within_m", "radius_m": "within_m", "metres": "within_m", "distance_m": "within_m",
+    },
+)  # fmt: skip
+async def find_colocated(case: Case, features: list[str], within_m: float = 150.0, area: str = "") -> Output:
+    """Find every place where several features stand near each other: what a street view shows together.
+
+    Args:
+        features: two to five names ("Carrefour") or categories ("pharmacy", "amenity=cafe").
+        within_m: the largest distance between any two of them, in metres, at most 20000.
+        area: only there: a place's name, "south,west,north,east" or "lat,lon,radius_km".
+    """
+    wanted = [line for feature in _several(features) if (line := one_line(feature))]
+    if not 2 <= len(wanted) <= 5:
+        raise BadInput(
+            f'features must be two to five names or categories, such as ["Carrefour", "pharmacy"]; got {len(wanted)}'
+        )
+    if not 0 < within_m <= _MAX_SPREAD_M:
+        raise BadInput(f"within_m must lie between 1 and {_MAX_SPREAD_M} metres, not {within_m:g}")
+    groups = await case.atlas.colocated(wanted, within_m, within=await find_area(case, area), limit=10)
+    names = ", ".join(map(asked, wanted))
+    around = f"within {length(within_m / 1000)} of each other"
+    if not groups:
+        text = (
+            f"Nowhere do {names} stand {around}. Try fewer features, a category, or a larger within_m. {NO_REGION_HINT}"
+        )
+        return Output(text, {"results": []})
+    lines = [
+        f"{at(group.point)}; {length(group.spread_m / 1000)} apart; "
+        + "; ".join(f"{place_words(place)}, id {one_line(place.id)}" for place in group.places)
+        for group in groups
+    ]
+    data = [
+        {
+            **point_data(group.point),
+            "spread_m": group.spread_m,
+            "score": group.score,
+            "places": [place_data(place) for place in group.places],
+        }
+        for group in groups
+    ]
+    sources = unique(place.source for group in groups for place in group.places)
+    return Output(numbered(f"{names} {around}:", lines, sources), {"results": data}, sources=sources)
+
+
+@tool(
+    "find_crossing",
+    aliases=("crossing", "intersection", "find_intersection"),
+    renames={**_AREA_RENAMES, "street_1": "first", "street_2": "second", "street1": "first", "street2": "second"},
+)
+async def find_crossing(case: Case, first: str, second: str, area: str = "") -> Output:
+    """Find where two streets meet.
+
+    Args:
+        first: the name of one street.
+        second: the name of the other.
+        area: only there: a place's name, "south,west,north,east" or "lat,lon,radius_km".
+    """
+    one, other = required_text(first, "first", "Rue Grimaldi"), required_text(second, "second", "Rue Suffren Reymond")
+    hits = await case.atlas.crossing(one, other, within=await find_area(case, area), limit=5)
+    nothing = f"No crossing of {asked(one)} and {asked(other)} was found. {NO_REGION_HINT}"
+    return hits_output(f"Where {asked(one)} and {asked(other)} meet:", hits, nothing)
+
+
+def _several(features: list[str]) -> list[str]:
+    """The features; one text that lists several with commas is taken apart, since one alone makes no sense."""
+    if len(features) == 1:
+        for separator in _SEPARATORS:
+            if separator in features[0]:
+                return features[0].split(separator)
+    return features

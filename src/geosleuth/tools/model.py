@@ -1,0 +1,130 @@
+"""What goes into a tool and what comes out: calls, outputs, observations, and the case that tools work on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from geosleuth.atlas import Atlas, Document
+from geosleuth.geo import LatLon
+from geosleuth.photo import Album, BoxScale, Photo, View
+
+FailureKind = Literal["unknown_tool", "bad_arguments", "refused", "service", "timeout", "over_budget", "repeated"]
+"""Why a call gave nothing: no such tool; arguments unreadable or of the wrong shape; the tool can't do what was asked;
+an online service failed; it took too long; the budget forbids it; the very same call was made before."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call as a policy made it.
+
+    ``arguments`` is text where what the policy wrote is no JSON object: the call is then answered with an error, and
+    the text is kept as it was.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] | str = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a tool found.
+
+    ``text`` is for the policy to read; it is data, never an order. ``data`` says the same for programs, in JSON types.
+    ``images`` get their handles only once the call is done: a view is a cut of a photo of the case, a photo is a new
+    picture (a map). ``sources`` say where it came from: "photo", an atlas source, a host.
+    """
+
+    text: str
+    data: Any = None
+    images: tuple[View | Photo, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImageInfo:
+    """A picture of the case by its handle: its size, and the part of which photo it shows.
+
+    ``photo`` counts the photos of the case from 1 in the order they came in; maps and satellite pictures count too.
+    """
+
+    handle: str
+    size: tuple[int, int]
+    photo: int
+    box_in_original: tuple[int, int, int, int]
+
+    @property
+    def caption(self) -> str:
+        """What stands before the picture wherever it is shown, so that a later call can name it."""
+        return f"{self.handle} ({self.size[0]} x {self.size[1]} pixels):"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The outcome of one call; ``failure`` is None where the tool did its work."""
+
+    call_id: str
+    name: str
+    text: str
+    data: Any = field(default=None, hash=False)
+    images: tuple[ImageInfo, ...] = ()
+    sources: tuple[str, ...] = ()
+    failure: FailureKind | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A picture that looks like the one asked about, and where it is from, as far as its keeper says."""
+
+    title: str
+    score: float | None
+    source: str
+    url: str | None = None
+    point: LatLon | None = None
+    place: str | None = None
+
+
+class WebSearch(Protocol):
+    """Finds documents; the host it asks is part of what the user allowed."""
+
+    @property
+    def name(self) -> str:
+        """What results are credited to."""
+        ...
+
+    async def search(self, query: str, *, limit: int = 10) -> list[Document]:
+        """Up to ``limit`` documents, best first."""
+        ...
+
+
+class ImageSearch(Protocol):
+    """Finds pictures like a given one."""
+
+    @property
+    def name(self) -> str:
+        """What results are credited to."""
+        ...
+
+    async def search(self, view: View, *, limit: int = 10) -> list[Similar]:
+        """Up to ``limit`` pictures, most alike first."""
+        ...
+
+
+@dataclass(slots=True)
+class Case:
+    """Everything a tool may touch. What is not here can't be reached: no files, no truth, no metadata.
+
+    Attributes:
+        album: the photos and views, by handle.
+        atlas: the world, offline or online as the user decided.
+        box_scale: how the policy gives boxes.
+        web: where ``search_web`` looks; None is the atlas's own documents.
+        similar: where ``search_image`` looks; None where there is neither an index nor a service.
+    """
+
+    album: Album
+    atlas: Atlas
+    box_scale: BoxScale = "pixels"
+    web: WebSearch | None = None
+    similar: ImageSearch | None = None

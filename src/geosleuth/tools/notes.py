@@ -1,0 +1,130 @@
+"""Hypotheses: what a run's candidate pool is made of."""
+
+import asyncio
+from typing import Any
+
+from geosleuth.atlas import Hit, NotOffered
+from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.geo import LatLon
+
+from .declare import tool
+from .ground import radius_km_of
+from .model import Case, Output
+from .whereabouts import Whereabouts, look_up, point_at
+from .wording import at, length, one_line, percent, place_words, point_data, required_text
+
+_PLACE_CHARS = 200
+_EVIDENCE_CHARS = 400
+_MOST_EVIDENCE = 20
+
+
+@tool(
+    "note_hypothesis",
+    aliases=("hypothesis", "add_hypothesis", "note"),
+    renames={
+        "location": "place", "name": "place", "hypothesis": "place", "candidate": "place", "probability": "confidence",
+        "evidence": "evidence_for", "support": "evidence_for", "pro": "evidence_for", "for": "evidence_for",
+        "contra": "evidence_against", "con": "evidence_against", "against": "evidence_against",
+        "lat": "latitude", "lon": "longitude", "lng": "longitude", "long": "longitude",
+    },
+)  # fmt: skip
+async def note_hypothesis(
+    case: Case,
+    place: str,
+    confidence: float,
+    evidence_for: list[str] | None = None,
+    evidence_against: list[str] | None = None,
+    latitude: float | None = None,
+    longitude: float | None = None,
+) -> Output:
+    """Note where the photo may have been taken, how sure that is, and what speaks for and against it.
+
+    Noting the same place again brings it up to date; a confidence of 0 drops it. If the run ends early, the answer
+    comes from these notes.
+
+    Args:
+        place: the place, as exactly as it is known, such as "La Condamine, Monaco" or "northern Laos".
+        confidence: the probability that this is the place, 0 to 1.
+        evidence_for: what speaks for it, each in a few words.
+        evidence_against: what speaks against it, each in a few words.
+        latitude: degrees north, if known.
+        longitude: degrees east, if known.
+    """
+    name = required_text(place, "place", "La Condamine, Monaco")[:_PLACE_CHARS]
+    sure = _share(confidence)
+    point = _given_point(latitude, longitude)
+    found = Whereabouts(name, point) if point else await _look_up(case, name)
+    hypothesis = {
+        "place": name,
+        "point": None if found is None else point_data(found.point),
+        "radius_km": await _radius_km(found),
+        "country": None if found is None else await _country(case, found),
+        "confidence": sure,
+        "evidence_for": _evidence(evidence_for),
+        "evidence_against": _evidence(evidence_against),
+    }
+    sources = (found.place.source,) if found and found.place else ()
+    return Output(_words(hypothesis, found), {"hypothesis": hypothesis}, sources=sources)
+
+
+def _share(confidence: float) -> float:
+    """A probability; what lies above 1 is meant in percent."""
+    share = confidence / 100 if 1 < confidence <= 100 else confidence
+    if not 0 <= share <= 1:
+        raise BadInput(f"confidence must be a probability between 0 and 1, not {confidence:g}")
+    return share
+
+
+def _given_point(latitude: float | None, longitude: float | None) -> LatLon | None:
+    if latitude is None and longitude is None:
+        return None
+    if latitude is None or longitude is None:
+        raise BadInput("give both latitude and longitude, or neither")
+    return point_at(latitude, longitude)
+
+
+async def _look_up(case: Case, name: str) -> Whereabouts | None:
+    try:
+        return await look_up(case, name)
+    except (NotOffered, ServiceFault):
+        return None  # a note must not get lost because a service is down
+
+
+async def _country(case: Case, found: Whereabouts) -> str | None:
+    if found.place and found.place.country:
+        return found.place.country
+    try:
+        return (await case.atlas.reverse(found.point)).country
+    except (NotOffered, ServiceFault):
+        return None
+
+
+async def _radius_km(found: Whereabouts | None) -> float | None:
+    if found is None or found.place is None:
+        return None
+    radius = await asyncio.to_thread(radius_km_of, found.place)
+    return None if radius is None else round(radius, 3)
+
+
+def _evidence(texts: list[str] | None) -> list[str]:
+    lines = (one_line(text, _EVIDENCE_CHARS) for text in texts or ())
+    return [line for line in lines if line][:_MOST_EVIDENCE]
+
+
+def _words(hypothesis: dict[str, Any], found: Whereabouts | None) -> str:
+    sides = f"{len(hypothesis['evidence_for'])} for, {len(hypothesis['evidence_against'])} against"
+    noted = f"Noted: {hypothesis['place']}, confidence {percent(hypothesis['confidence'])}, evidence {sides}."
+    if found is None:
+        return f"{noted} The atlas does not know where that is; note it again with latitude and longitude if you do."
+    if found.place is None:
+        return f"{noted} It lies at {at(found.point)}."
+    reach = hypothesis["radius_km"]
+    around = f", reaching {length(reach)} around" if reach else ""
+    return f"{noted} Taken as {found.name} at {at(found.point)}{around}.{_others(found.others)}"
+
+
+def _others(others: tuple[Hit, ...]) -> str:
+    if not others:
+        return ""
+    named = "; ".join(f"{place_words(hit.place)} at {at(hit.place.point)}" for hit in others[:3])
+    return f" If another is meant, give its coordinates: {named}."

@@ -1,0 +1,111 @@
+"""The text in a picture. What it says is data, whatever it says."""
+
+import asyncio
+from collections import OrderedDict
+from concurrent.futures import Future
+from threading import Lock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from geosleuth.photo import Album, View
+from geosleuth.photo.text import TextLine
+from geosleuth.photo.text import read_text as read_lines
+
+from .declare import tool
+from .framing import BOX_RENAMES, BoxNumbers, cut_of, scale_words, view_of
+from .model import Case, Output
+from .wording import numbered, one_line, quoted
+
+_READINGS_KEPT = 64
+_Bounds = tuple[float, float, float, float]
+_Lines = tuple[TextLine, ...]
+
+
+@tool("read_text", aliases=("ocr", "read_text_tool", "ocr_tool"), renames=BOX_RENAMES)
+async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = "") -> Output:
+    """Read the text in an image or in a part of it: signs, plates, posters, in any of some thirty scripts.
+
+    Gives each line with its script, how sure the reading is, and its box on the image. A box around a small sign
+    reads more than the whole image does.
+
+    Args:
+        bbox_2d: the part to read: left, top, right, bottom on the image named; the whole image if left out.
+        image: handle of the image, such as image-1; the first photo if left out.
+    """
+    shown = await view_of(case, image)
+    looked_at = shown if bbox_2d is None else await cut_of(case, shown.handle, bbox_2d)
+    lines = await asyncio.to_thread(_readings_of(case.album).of, looked_at)
+    found = [_line_data(line, looked_at, shown, case) for line in lines]
+    data = {"image": shown.handle, "scale": case.box_scale, "lines": found}
+    part = shown.handle if bbox_2d is None else f"that part of {shown.handle}"
+    if not found:
+        text = f"No text could be read in {part}. A box around a sign is read larger: give bbox_2d."
+        return Output(text, data, sources=("photo",))
+    title = f"Text in {part}, quoted as it stands there; boxes are {scale_words(case, shown.handle)}:"
+    return Output(numbered(title, map(_line_words, found)), data, sources=("photo",))
+
+
+class _Readings:
+    """What was read in the views of one album, so that a second look costs nothing."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: OrderedDict[object, Future[_Lines]] = OrderedDict()
+
+    def of(self, view: View) -> _Lines:
+        """The lines of a view. Whoever asks for one that is being read waits for that reading."""
+        key = (view.photo_handle, view.box_in_original, view.size)
+        with self._lock:
+            reading = self._kept.get(key)
+            begun = reading is not None
+            reading = self._kept.setdefault(key, reading or Future())
+            self._kept.move_to_end(key)
+            if len(self._kept) > _READINGS_KEPT:
+                self._kept.popitem(last=False)
+        if not begun:
+            try:
+                reading.set_result(tuple(read_lines(view.image)))
+            except BaseException as error:
+                reading.set_exception(error)
+                with self._lock:
+                    self._kept.pop(key, None)
+                raise
+        return reading.result()
+
+
+_readings: WeakKeyDictionary[Album, _Readings] = WeakKeyDictionary()
+_readings_lock = Lock()
+
+
+def _readings_of(album: Album) -> _Readings:
+    with _readings_lock:
+        return _readings.setdefault(album, _Readings())
+
+
+def _line_data(line: TextLine, looked_at: View, shown: View, case: Case) -> dict[str, Any]:
+    left, top, right, bottom = _on_shown(line.bounds, looked_at, shown)
+    width, height = shown.size
+    across, down = (1000 / width, 1000 / height) if case.box_scale == "thousandths" else (1.0, 1.0)
+    return {
+        "text": one_line(line.text),
+        "script": line.script,
+        "confidence": round(line.confidence, 3),
+        "bbox_2d": [round(left * across), round(top * down), round(right * across), round(bottom * down)],
+        "bbox_px": [round(left), round(top), round(right), round(bottom)],
+        "engine": line.engine,
+    }
+
+
+def _on_shown(bounds: _Bounds, looked_at: View, shown: View) -> _Bounds:
+    """Bounds on a cut as bounds on the view that the cut was made of, by way of the original."""
+    inner, outer = looked_at.box_in_original, shown.box_in_original
+    place = []
+    for number, side in enumerate(bounds):
+        axis = number % 2
+        original = inner[axis] + side * (inner[axis + 2] - inner[axis]) / looked_at.size[axis]
+        place.append((original - outer[axis]) * shown.size[axis] / (outer[axis + 2] - outer[axis]))
+    return place[0], place[1], place[2], place[3]
+
+
+def _line_words(line: dict[str, Any]) -> str:
+    return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}, at {line['bbox_2d']}"

@@ -1,0 +1,16 @@
+"""Pictures that look alike among the user's own: an index over geotagged folders, made and asked offline."""
+
+from .building import NO_COORDINATES, IndexSummary, Skipped, build_index
+from .index import ImageIndex, Match, Sameness
+from .store import default_index_path
+
+__all__ = [
+    "NO_COORDINATES",
+    "ImageIndex",
+    "IndexSummary",
+    "Match",
+    "Sameness",
+    "Skipped",
+    "build_index",
+    "default_index_path",
+]

@@ -1,0 +1,179 @@
+"""The index's file: SQLite, changed a batch at a time, so that a run that is cut off loses nothing it finished.
+
+root    folders that were looked at, by absolute path
+photo   one row a photo: where it lies under its root, what told its content apart, where it was taken, its features
+        (features are empty where no place is known: the row then only says that there is nothing to look at again)
+"""
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from geosleuth.atlas.folders import data_dir
+from geosleuth.errors import BadInput
+from geosleuth.photo.views import FIRST_VIEW_PIXELS
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from geosleuth.photo.eyes import Encoder
+
+FORMAT: Final = 1
+_APPLICATION: Final = 0x67736C69
+_BUSY_SECONDS: Final = 10.0
+_PAGE_BYTES: Final = 16_384  # with the usual 4096, a third of the file would be air between features
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE root (id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE);
+CREATE TABLE photo (
+    id INTEGER PRIMARY KEY, root INTEGER NOT NULL REFERENCES root, path BLOB NOT NULL,
+    bytes INTEGER NOT NULL, changed_ns INTEGER NOT NULL, lat REAL, lon REAL,
+    file_sha256 BLOB, pixel_sha256 BLOB, features BLOB, UNIQUE (root, path));
+"""
+
+Halves = npt.NDArray[np.float16]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """How an index was made: with which encoder, and how that is found again."""
+
+    encoder: str
+    spec: str
+    dimension: int
+
+
+def default_index_path() -> Path:
+    """Where the index lies unless the user says otherwise."""
+    return data_dir() / "photos.index"
+
+
+def key_of(relative: str) -> bytes:
+    """A path under a folder as it is kept: bytes, since not every file name is text."""
+    return os.fsencode(relative.replace(os.sep, "/"))
+
+
+def shown(key: bytes) -> str:
+    """Such a path as models and terminals may see it: text on one line."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in key.decode("utf-8", "replace"))
+
+
+def pixel_digest(image: "Image") -> bytes:
+    """A fingerprint of a picture's pixels, whatever file they came in."""
+    hashing = hashlib.sha256(f"{image.mode} {image.width} {image.height}".encode())
+    hashing.update(image.tobytes())
+    return hashing.digest()
+
+
+@contextmanager
+def open_for_change(path: Path, encoder: "Encoder", spec: str) -> Iterator[sqlite3.Connection]:
+    """The index to add to, made if there is none; statements outside a transaction are committed at once.
+
+    Raises:
+        BadInput: something else is there, it can't be written, or it was made with another encoder.
+    """
+    if not path.parent.is_dir():
+        raise BadInput(f"{path}: the folder {path.parent} does not exist")
+    with explained(path):
+        fresh = not path.exists() or path.stat().st_size == 0
+        with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
+            if fresh:
+                conn.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+                _create(conn, IndexInfo(encoder.name, spec, encoder.dimension))
+            info = read_info(conn, path)
+            if info.encoder != encoder.name or info.dimension != encoder.dimension:
+                raise BadInput(
+                    f"{path}: it was made with the encoder {info.encoder!r}, not {encoder.name!r}; "
+                    f"use that one, or write another file"
+                )
+            yield conn
+
+
+@contextmanager
+def open_for_reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """The index as it is now.
+
+    Raises:
+        BadInput: there is none, or it can't be read.
+    """
+    if not path.is_file():
+        raise BadInput(f"{path}: there is no index; make one with: geosleuth photo index FOLDER --out FILE")
+    with explained(path):
+        # Writable where possible: what a run that was cut off left half done is taken back by whoever comes next.
+        uri = f"{path.absolute().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
+            conn.execute("BEGIN")
+            yield conn
+
+
+def read_info(conn: sqlite3.Connection, path: Path) -> IndexInfo:
+    """How the index was made.
+
+    Raises:
+        BadInput: the file is no index, or one of another version.
+    """
+    (application,) = conn.execute("PRAGMA application_id").fetchone()
+    (version,) = conn.execute("PRAGMA user_version").fetchone()
+    if application != _APPLICATION:
+        raise BadInput(f"{path}: this is no index of photos; give another file")
+    if version != FORMAT:
+        raise BadInput(f"{path}: the index is of format {version}, not {FORMAT}; delete it and make it anew")
+    told = dict(conn.execute("SELECT key, value FROM meta"))
+    try:
+        if int(told["view_pixels"]) != FIRST_VIEW_PIXELS:
+            raise BadInput(f"{path}: the index was made from views of another size; delete it and make it anew")
+        return IndexInfo(told["encoder"], told["spec"], int(told["dimension"]))
+    except (KeyError, ValueError, TypeError) as error:
+        raise BadInput(f"{path}: the index is damaged; delete it and make it anew") from error
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """SQLite's troubles as one line that says what to do."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise BadInput(f"{path}: another run is writing to it; wait until that is done") from error
+        raise BadInput(f"{path}: the index can't be used: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise BadInput(f"{path}: this is no index of photos, or a damaged one; delete it or give another") from error
+    except OSError as error:
+        raise BadInput(f"{path}: the index can't be used: {error.strerror or error}") from error
+
+
+@contextmanager
+def committed(conn: sqlite3.Connection) -> Iterator[None]:
+    """All changes of the block, or none."""
+    conn.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.Error):
+            conn.execute("ROLLBACK")
+        raise
+    conn.execute("COMMIT")
+
+
+def _create(conn: sqlite3.Connection, info: IndexInfo) -> None:
+    with committed(conn):
+        for statement in _SCHEMA.strip().split(";\n"):
+            conn.execute(statement)
+        told = {
+            "encoder": info.encoder,
+            "spec": info.spec,
+            "dimension": str(info.dimension),
+            "view_pixels": str(FIRST_VIEW_PIXELS),
+        }
+        conn.executemany("INSERT INTO meta VALUES (?, ?)", told.items())
+        conn.execute(f"PRAGMA application_id = {_APPLICATION}")
+        conn.execute(f"PRAGMA user_version = {FORMAT}")

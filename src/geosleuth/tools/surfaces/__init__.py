@@ -1,0 +1,7 @@
+"""The ways tools are offered: native calls, tagged text, MCP, a training environment; each derived from ``Tool``."""
+
+from .environment import EnvironmentBase, environment_class
+from .listed import describe_tagged, native_tools
+from .protocol import call_mcp, mcp_tools
+
+__all__ = ["EnvironmentBase", "call_mcp", "describe_tagged", "environment_class", "mcp_tools", "native_tools"]

@@ -1,0 +1,128 @@
+"""What all search services share: one guarded client, the user's say, a key, an address."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import ClassVar, Literal, Self
+
+from geosleuth.atlas.online import OnlineClient, OnlineSettings
+from geosleuth.atlas.online.consent import check_consent, host_of
+from geosleuth.atlas.online.http import Question
+from geosleuth.atlas.online.keys import Credentials, Secret, key_from_environment
+from geosleuth.errors import BadInput
+
+
+class BearerKey(Secret):
+    """A key that goes on the wire after the word Bearer; without the word it is looked for and scrubbed."""
+
+    __slots__ = ()
+
+    def reveal(self) -> str:
+        """What the header holds."""
+        return f"Bearer {super().reveal()}"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPlace:
+    """Which environment variable holds a service's key, and where in a request it goes."""
+
+    variable: str
+    where: Literal["header", "bearer", "param"]
+    field: str
+
+    def credentials(self, service: str) -> Credentials:
+        """The key, read from the environment.
+
+        Raises:
+            BadInput: it is not set, or holds what no key is made of.
+        """
+        secret = key_from_environment(self.variable, service)
+        match self.where:
+            case "param":
+                return Credentials(params={self.field: secret})
+            case "bearer":
+                return Credentials(headers={self.field: BearerKey(secret.reveal(), self.variable)})
+            case _:
+                return Credentials(headers={self.field: secret})
+
+
+class SearchService:
+    """A search service. Its host must be allowed, and its key at hand, before there is one at all.
+
+    ``base_url`` is where the service stands unless the settings say otherwise, and None where only the user knows;
+    ``no_address`` then says what to do. ``spacing_s`` is how far apart requests are kept, and ``keep_hours`` how long
+    answers are kept, unless the settings say otherwise.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    base_url: ClassVar[str | None]
+    no_address: ClassVar[str] = ""
+    key: ClassVar[KeyPlace | None] = None
+    spacing_s: ClassVar[float] = 0.2
+    keep_hours: ClassVar[float] = 0.0
+
+    def __init__(self, client: OnlineClient) -> None:
+        """Ask through a client. Nothing is sent yet."""
+        self.client = client
+        self.host = check_consent(self.address(client.settings), client.settings)
+        self.credentials = self.key.credentials(self.title) if self.key else Credentials()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.host})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the client."""
+        await self.client.aclose()
+
+    @classmethod
+    def address(cls, settings: OnlineSettings) -> str:
+        """Where the service stands: as the settings say, or as is usual.
+
+        Raises:
+            BadInput: nobody said where, or it is no address.
+        """
+        chosen = settings.base_urls.get(cls.name) or cls.base_url
+        if not chosen:
+            raise BadInput(cls.no_address)
+        try:
+            host = host_of(chosen)
+        except ValueError:
+            host = ""
+        if not host or "?" in chosen or "#" in chosen:
+            raise BadInput(
+                f"the address of {cls.name} must be one such as https://host/path, without ? and #: {chosen[:100]!r}"
+            )
+        return chosen.rstrip("/")
+
+    def question(
+        self,
+        path: str,
+        params: Mapping[str, str | int] | None = None,
+        *,
+        body: bytes | None = None,
+        content_type: str | None = None,
+        absent: tuple[int, ...] = (),
+        keep: bool = True,
+    ) -> Question:
+        """A question to this service, with its key; a body makes it a POST."""
+        settings = self.client.settings
+        return Question(
+            url=self.address(settings) + path,
+            params=tuple((name, str(value)) for name, value in (params or {}).items()),
+            method="GET" if body is None else "POST",
+            body=body,
+            headers=(("content-type", content_type),) if content_type else (),
+            credentials=self.credentials,
+            keep_s=settings.cache_hours.get(self.name, self.keep_hours) * 3600 if keep else 0.0,
+            spacing_s=self.spacing_s,
+            absent=absent,
+        )

@@ -1,0 +1,90 @@
+"""A closer look, and what comes of boxes that can't be used."""
+
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from geosleuth.tools.zoom import image_zoom_in_tool
+from tool_cases import call, case_of
+
+
+def quarters(width: int = 3200, height: int = 2000) -> Image.Image:
+    """Red, green, blue and white quarters, clockwise from the upper left."""
+    picture = Image.new("RGB", (width, height), "white")
+    for colour, corner in (("red", (0, 0)), ("lime", (width // 2, 0)), ("blue", (width // 2, height // 2))):
+        picture.paste(colour, (*corner, corner[0] + width // 2, corner[1] + height // 2))
+    return picture
+
+
+def test_a_box_in_pixels_of_the_view_is_cut_from_the_original() -> None:
+    case = case_of(quarters())
+    width, height = case.album["image-1"].size
+    assert width < 3200  # the first view is smaller than the photo
+    seen = call(image_zoom_in_tool, case, {"bbox_2d": [width / 2, 0, width, height / 2]})
+    assert seen.failure is None
+    assert [image.handle for image in seen.images] == ["image-2"]
+    left, top, right, bottom = seen.images[0].box_in_original
+    assert (abs(left - 1600) <= 2, top, right, abs(bottom - 1000) <= 2) == (True, 0, 3200, True)
+    assert case.album["image-2"].image.getpixel((400, 400)) == (0, 255, 0)
+    assert "image-1" in seen.text
+    assert seen.sources == ("photo",)
+
+
+def test_a_crop_of_a_crop_finds_its_way_back() -> None:
+    case = case_of(quarters(1000, 1000))
+    call(image_zoom_in_tool, case, {"bbox_2d": [400, 400, 600, 600]})
+    width, height = case.album["image-2"].size
+    box = [width / 2, height / 2, width, height]
+    seen = call(image_zoom_in_tool, case, {"bbox_2d": box, "image": "image-2"})
+    assert seen.images[0].box_in_original == (500, 500, 600, 600)
+    assert case.album["image-3"].image.getpixel((50, 50)) == (0, 0, 255)
+    assert "image-2" in seen.text
+
+
+def test_thousandths_are_converted() -> None:
+    case = case_of(quarters(800, 400))
+    case.box_scale = "thousandths"
+    seen = call(image_zoom_in_tool, case, {"bbox_2d": [500, 0, 1000, 500]})
+    assert seen.images[0].box_in_original == (400, 0, 800, 200)
+    assert seen.data["box_px"] == [400, 0, 800, 200]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("image_zoom_tool", {"bbox": [0, 0, 100, 100]}),
+        ("zoom", {"box": "[0, 0, 100, 100]", "image": 1}),
+        ("zoom", {"bbox_2d": [100, 100, 0, 0], "handle": "Image 1"}),
+        ("zoom", '{"bbox_2d": ["0", "0", "100", "100"], "image": null}'),
+    ],
+)
+def test_other_spellings_are_understood(name: str, arguments: Any) -> None:
+    seen = call(image_zoom_in_tool, case_of(quarters(400, 400)), arguments, name=name)
+    assert (seen.failure, seen.name) == (None, "image_zoom_in_tool")
+    assert seen.images[0].box_in_original == (0, 0, 100, 100)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "failure", "says"),
+    [
+        ({"bbox_2d": [500, 500, 600, 600]}, "refused", "within 0 to 400 across and 0 to 200 down"),
+        ({"bbox_2d": [10, 10, 10, 50]}, "refused", "is empty"),
+        ({"bbox_2d": [0, 0, 10, 10], "image": "image-9"}, "refused", "there are: image-1"),
+        ({"bbox_2d": [0, 0, 10, 10], "image": "/etc/passwd"}, "refused", "there are: image-1"),
+        ({"bbox_2d": [0, 0, 10]}, "bad_arguments", "4"),
+        ({}, "bad_arguments", "bbox_2d"),
+    ],
+)
+def test_what_can_not_be_cut_is_refused_with_the_right_way(arguments: Any, failure: str, says: str) -> None:
+    case = case_of(quarters(400, 200))
+    seen = call(image_zoom_in_tool, case, arguments)
+    assert seen.failure == failure
+    assert says in seen.text
+    assert case.album.handles == ("image-1",)
+
+
+def test_there_may_be_no_photo_at_all() -> None:
+    seen = call(image_zoom_in_tool, case_of(), {"bbox_2d": [0, 0, 10, 10]})
+    assert seen.failure == "refused"
+    assert "no image" in seen.text
