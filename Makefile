@@ -51,6 +51,7 @@ bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/geocode.py --check
 	$(DEV)/bin/python benchmarks/regions.py --check
 	$(DEV)/bin/python benchmarks/maps.py --check
+	$(DEV)/bin/python benchmarks/loop.py --check
 
 format: $(DEV)/ready
 	$(DEV)/bin/ruff format

@@ -172,7 +172,16 @@ def test_no_machine_and_no_package_index_is_named() -> None:
 
 def test_the_extras_are_those_we_promise() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert set(project["optional-dependencies"]) == {"models", "serve", "train", "cluster", "zim", "overture", "dev"}
+    assert set(project["optional-dependencies"]) == {
+        "models",
+        "weights",
+        "serve",
+        "train",
+        "cluster",
+        "zim",
+        "overture",
+        "dev",
+    }
     heavy = ("torch", "transformers", "fastapi", "ray", "pydantic")
     assert not [name for name in project["dependencies"] if name.startswith(heavy)]
 

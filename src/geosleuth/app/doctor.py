@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 # The extras people choose between, and what each is for; the parts of each are read from the package's own metadata.
 EXTRAS = {
-    "models": "run local weights and remote models",
+    "models": "let a hosted model think, or one on a server of your own",
+    "weights": "let a model in a folder of this machine think",
     "serve": "the HTTP API and the MCP server",
     "train": "train policies",
     "cluster": "run benchmarks on many machines",

@@ -1,6 +1,10 @@
 """RapidOCR: finds lines in any script, reads Latin, Chinese and Japanese, from the models in its own wheel."""
 
 import math
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -52,11 +56,29 @@ def _engine() -> Any:
         return _load()
 
 
+@contextmanager
+def _no_probing() -> Iterator[None]:
+    """Keep urllib3, which comes in with rapidocr, from opening a socket on import to see whether IPv6 works here."""
+    known, has_ipv6 = "urllib3.util.connection" in sys.modules, socket.has_ipv6
+    socket.has_ipv6 = False
+    try:
+        yield
+    finally:
+        socket.has_ipv6 = has_ipv6
+        if not known and (probing := sys.modules.get("urllib3.util.connection")):
+            # What it would have found on nearly every machine; it then asks for addresses of both kinds.
+            vars(probing)["HAS_IPV6"] = has_ipv6
+
+
 @cache
 def _load() -> Any:
     import_onnxruntime()
     try:
-        import rapidocr
+        with _no_probing():
+            import rapidocr
+
+            # Named here because its parts are only imported when they are.
+            reader = rapidocr.RapidOCR
     except ImportError as error:
         raise BadInput(f"Reading text needs rapidocr, which can't be loaded here: {error}") from error
     models = Path(rapidocr.__file__).parent / "models"
@@ -65,7 +87,7 @@ def _load() -> Any:
         # With no path given, RapidOCR would fetch its models over the network.
         raise BadInput(f"The installed rapidocr lacks {', '.join(missing)}: install rapidocr 3.10.")
     settings = {f"{part}.model_path": str(path) for part, path in paths.items()}
-    return rapidocr.RapidOCR(
+    return reader(
         params=settings
         | {
             "Global.log_level": "critical",

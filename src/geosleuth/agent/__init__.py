@@ -1,0 +1,83 @@
+"""The agent: a loop, a budget, a candidate pool, and one trajectory that remembers everything.
+
+`run` lets a policy work on a case as a method wants it; `resume` goes on with a person's words; `stream` gives the
+events of either as they happen. A `Trajectory` is all that comes out: it is stored by `TrajectoryWriter`, read by
+`read_trajectory` and gone through again by `replay`.
+"""
+
+from .codec import event_from_dict, event_to_dict
+from .conversation import conversation_of
+from .events import (
+    Answered,
+    Answerer,
+    Body,
+    Budget,
+    Ended,
+    EndReason,
+    Event,
+    Fate,
+    Hypothesis,
+    Noted,
+    Prompted,
+    Prompter,
+    Resumed,
+    Said,
+    Spent,
+    Started,
+    Task,
+    ToolObserved,
+)
+from .loop import resume, run, stream
+from .method import Context, ContextKind, Method, accepts
+from .pool import Pool
+from .rebuilding import Rebuilt, rebuild_album
+from .replay import RecordedToolset, first_difference, replay, same_events
+from .spending import Spending, spent_of
+from .trajectory import Trajectory, TrajectoryReader, TrajectoryWriter, read_trajectory, write_trajectory
+from .turns import Sink
+
+__all__ = [
+    "Answered",
+    "Answerer",
+    "Body",
+    "Budget",
+    "Context",
+    "ContextKind",
+    "EndReason",
+    "Ended",
+    "Event",
+    "Fate",
+    "Hypothesis",
+    "Method",
+    "Noted",
+    "Pool",
+    "Prompted",
+    "Prompter",
+    "Rebuilt",
+    "RecordedToolset",
+    "Resumed",
+    "Said",
+    "Sink",
+    "Spending",
+    "Spent",
+    "Started",
+    "Task",
+    "ToolObserved",
+    "Trajectory",
+    "TrajectoryReader",
+    "TrajectoryWriter",
+    "accepts",
+    "conversation_of",
+    "event_from_dict",
+    "event_to_dict",
+    "first_difference",
+    "read_trajectory",
+    "rebuild_album",
+    "replay",
+    "resume",
+    "run",
+    "same_events",
+    "spent_of",
+    "stream",
+    "write_trajectory",
+]

@@ -1,0 +1,206 @@
+"""What happens in a run, as events. A trajectory is a list of them and nothing else.
+
+Everything else is derived: the conversation that the policy sees, the candidate pool, what was spent, the exports.
+
+    started    the task, the method, the policy, the tools, the budget
+    prompted   words to the policy: the task itself, a nudge of the loop, a person's feedback
+    said       a step of the policy
+    observed   the outcome of one call
+    noted      a change in the candidate pool
+    answered   the answer, and who gave it
+    ended      why the run ended and what it spent
+    resumed    somebody went on from there: with which policy, tools and budget
+
+A run begins with ``started`` and the task's ``prompted``, and closes with ``answered`` and ``ended``, however it went.
+A person's feedback may follow: ``resumed``, ``prompted`` by the person, and so on to another ``ended``. Every call of a
+``said`` has its ``observed``, also where it was never carried out.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from geosleuth.answer import Answer
+from geosleuth.geo import LatLon
+from geosleuth.policies import Prompt, Sampling, Step, Usage, Wire
+from geosleuth.tools import ImageInfo, Observation
+
+EndReason = Literal[
+    "answered", "turns", "calls", "tokens", "seconds", "money", "stuck", "service", "cancelled", "error"
+]
+"""Why a run ended: the policy answered; a budget was spent; it kept saying nothing of use; its model failed; it was
+called off; something broke, and whoever started the run got the exception."""
+
+Answerer = Literal["policy", "pool", "nobody"]
+"""Who gave the answer: the policy; the best candidate of the pool where the policy gave none; nobody."""
+
+Prompter = Literal["task", "loop", "person"]
+Fate = Literal["open", "dropped", "answered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a run may use at most; None is no limit.
+
+    ``turns`` counts replies of the policy, ``calls`` tool calls, ``calls_per_turn`` how many of one reply are
+    carried out, ``tokens`` input and output of all replies together, ``usd`` money. What a reply will cost nobody
+    knows beforehand: the one that passes ``tokens`` or ``usd`` is the last. ``seconds`` also cuts off what is under
+    way.
+    """
+
+    turns: int = 12
+    calls: int | None = None
+    calls_per_turn: int = 8
+    tokens: int | None = None
+    seconds: float | None = None
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run has used.
+
+    ``calls`` were carried out, ``failed_calls`` of them without success; ``withheld_calls`` come on top: they were
+    beyond the budget, or repeated, and never ran.
+    """
+
+    turns: int = 0
+    calls: int = 0
+    failed_calls: int = 0
+    withheld_calls: int = 0
+    seconds: float = 0.0
+    usage: Usage = field(default_factory=lambda: Usage(tries=0))
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(
+            self.turns + other.turns,
+            self.calls + other.calls,
+            self.failed_calls + other.failed_calls,
+            self.withheld_calls + other.withheld_calls,
+            self.seconds + other.seconds,
+            self.usage + other.usage,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked for.
+
+    ``hint`` and ``area`` are the user's words. ``views`` says what is known about the pictures themselves, such as the
+    headings of the cuts of a panorama, a line each. ``force_answer`` wants a best guess with its honest probability in
+    any case.
+    """
+
+    images: tuple[ImageInfo, ...]
+    hint: str | None = None
+    area: str | None = None
+    force_answer: bool = False
+    views: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A candidate of the pool: a place, what speaks for it and against it, what was checked, and its fate.
+
+    ``country`` is an ISO code; ``confidence`` the policy's own probability that this is the place.
+    """
+
+    id: str
+    place: str
+    point: LatLon | None = None
+    radius_km: float | None = None
+    country: str | None = None
+    confidence: float | None = None
+    evidence_for: tuple[str, ...] = ()
+    evidence_against: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    fate: Fate = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The beginning: all that decides how the run goes."""
+
+    task: Task
+    method: str
+    policy: str
+    tools: tuple[str, ...]
+    budget: Budget
+    system: str
+    wire: Wire = "native"
+    sampling: Sampling = field(default_factory=Sampling)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """Words to the policy."""
+
+    prompt: Prompt
+    by: Prompter = "task"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A step of the policy; turns count from 1."""
+
+    turn: int
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class ToolObserved:
+    """The outcome of one call of a turn."""
+
+    turn: int
+    observation: Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A candidate as it now stands."""
+
+    hypothesis: Hypothesis
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer."""
+
+    answer: Answer
+    by: Answerer = "policy"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end; ``trouble`` says in one line what went wrong, where something did.
+
+    ``spent`` is what was used since the start, or since somebody went on.
+    """
+
+    reason: EndReason
+    spent: Spent
+    trouble: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """Somebody goes on from an ended run; the budget counts anew."""
+
+    policy: str
+    tools: tuple[str, ...]
+    budget: Budget
+    sampling: Sampling = field(default_factory=Sampling)
+
+
+Body = Started | Prompted | Said | ToolObserved | Noted | Answered | Ended | Resumed
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened: its number in the trajectory, counted from 0, and when, in seconds since the start.
+
+    The time between an end and a resumption does not count.
+    """
+
+    index: int
+    at_s: float
+    body: Body

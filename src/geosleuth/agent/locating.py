@@ -1,0 +1,136 @@
+"""From opened photos to a finding: the case is made ready, a policy works on it, the claims are held beside it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from geosleuth.answer import Answer
+from geosleuth.atlas import Atlas
+from geosleuth.photo import Album, Claims, OpenedPhoto, cut_views
+from geosleuth.policies import Policy, Sampling, Wire
+from geosleuth.tools import Case, ImageSearch, Toolset, WebSearch
+
+from .events import Budget
+from .loop import run
+from .method import Method
+from .trajectory import Trajectory, TrajectoryWriter
+from .turns import Sink
+
+PANORAMA_VIEWS = 6
+# Where an answer gives no radius: a claim further away than a city is wide contradicts it.
+_DEFAULT_RADIUS_KM = 25.0
+_COMPASS = ("north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came of it: the whole way, and apart from it what the photos' files claim."""
+
+    trajectory: Trajectory
+    claims: tuple[Claims, ...]
+
+    @property
+    def answer(self) -> Answer:
+        """The answer; without point and place where nobody could tell."""
+        return self.trajectory.answer or Answer()
+
+    @property
+    def conflicts(self) -> tuple[bool | None, ...]:
+        """For each photo: whether its claimed place contradicts the finding; None where there is nothing to compare."""
+        answer = self.answer
+        if answer.point is None:
+            return tuple(None for _ in self.claims)
+        radius_km = answer.radius_km or _DEFAULT_RADIUS_KM
+        return tuple(claims.conflicts_with(answer.point, radius_km) for claims in self.claims)
+
+
+def open_case(
+    photos: Sequence[OpenedPhoto],
+    method: Method,
+    atlas: Atlas,
+    *,
+    web: WebSearch | None = None,
+    similar: ImageSearch | None = None,
+) -> tuple[Case, tuple[str, ...]]:
+    """A case with the photos' first views in it, and what is known about the views themselves.
+
+    Panoramas are cut into flat views all the way round; each view is noted with its heading. That of a panorama whose
+    file claims where north is counts from north; the claim is about the camera, not about the place.
+    """
+    album = Album(method.first_view_pixels)
+    notes: list[str] = []
+    for opened in photos:
+        if opened.photo.kind != "panorama":
+            album.add(opened.photo)
+            continue
+        claimed = opened.claims.panorama.pose_heading_deg if opened.claims.panorama else None
+        for cut in cut_views(opened.photo, PANORAMA_VIEWS, centre_heading_deg=claimed or 0.0):
+            view = album.add(cut.photo)
+            notes.append(_looks(view.handle, cut.heading_deg, from_north=claimed is not None))
+    return Case(album, atlas, method.box_scale, web, similar), tuple(notes)
+
+
+def _looks(handle: str, heading_deg: float, *, from_north: bool) -> str:
+    if not from_north:
+        return f"{handle} is cut from a panorama, {heading_deg:g} degrees to the right of its middle"
+    direction = _COMPASS[round(heading_deg / 45) % 8]
+    return f"{handle} is cut from a panorama and looks {direction} ({heading_deg:g} degrees)"
+
+
+async def locate(
+    photos: Sequence[OpenedPhoto],
+    *,
+    policy: Policy,
+    method: Method,
+    toolset: Toolset,
+    atlas: Atlas,
+    web: WebSearch | None = None,
+    similar: ImageSearch | None = None,
+    hint: str | None = None,
+    area: str | None = None,
+    force_answer: bool = False,
+    budget: Budget | None = None,
+    sampling: Sampling | None = None,
+    wire: Wire | None = None,
+    store: TrajectoryWriter | None = None,
+    sinks: Iterable[Sink] = (),
+) -> Finding:
+    """Find out where photos of one place were taken.
+
+    Args:
+        photos: opened by `geosleuth.photo.open_photo`.
+        policy: who thinks; it is not closed here.
+        method: how to go about it, see `geosleuth.agent.methods.method`.
+        toolset: the tools that are switched on, see `Method.toolset`.
+        atlas: the world, offline or online.
+        web: where web searches go; None is the atlas's own documents.
+        similar: where similar pictures are looked for.
+        hint: the user's words about the photo.
+        area: where the place lies, as far as the user knows.
+        force_answer: a best guess is wanted in any case.
+        budget: in place of the method's own.
+        sampling: in place of the method's own.
+        wire: in place of the method's own.
+        store: the file that keeps the trajectory; it is not closed here.
+        sinks: who else gets the events as they happen.
+
+    Raises:
+        BadInput: there is no photo, or the file can't be written.
+        UserError: a policy or a tool can't work as it is set up.
+    """
+    case, views = open_case(photos, method, atlas, web=web, similar=similar)
+    trajectory = await run(
+        case,
+        method=method,
+        policy=policy,
+        toolset=toolset,
+        hint=hint,
+        area=area,
+        views=views,
+        force_answer=force_answer,
+        budget=budget,
+        sampling=sampling,
+        wire=wire,
+        store=store,
+        sinks=sinks,
+    )
+    return Finding(trajectory, tuple(opened.claims for opened in photos))

@@ -1,0 +1,172 @@
+"""Thought, action, observation, until an answer or the end of the budget.
+
+The rules, in one place (`turns` carries them out):
+
+- A step without calls is meant as the answer. Words beside calls are not read as one, unless calls are over for this
+  run: then they count.
+- A reply that can't be read as an answer is answered with the method's reminder, twice at most in a row.
+- Every call gets an observation. What is beyond the budget is not carried out, and neither is the very same call made
+  again: it is answered from memory, and after three turns of nothing but such calls the policy must answer at once.
+  Of a reply with more than a hundred calls the first hundred are taken in.
+- Before the last turn, and when the calls are spent, the policy is told to answer now and may call no more.
+- However a run ends, it closes with an answer and its end: the policy's answer, the best candidate of the pool, or
+  nobody's. No point is ever made up. A model that fails is such an end; what else breaks is raised after it, and a run
+  that is called off closes the same way.
+
+All that tools say goes into observations and nowhere else: tools, budget and prompts come from the caller alone.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable
+
+from geosleuth.errors import BadInput
+from geosleuth.policies import Policy, Prompt, Sampling, Wire
+from geosleuth.tools import Case, Toolset, image_info
+
+from .events import Budget, Event, Prompted, Resumed, Started, Task
+from .method import Method
+from .trajectory import Trajectory, TrajectoryWriter, new_id, now
+from .turns import Sink, Work
+
+
+async def run(
+    case: Case,
+    *,
+    method: Method,
+    policy: Policy,
+    toolset: Toolset,
+    hint: str | None = None,
+    area: str | None = None,
+    views: tuple[str, ...] = (),
+    force_answer: bool = False,
+    budget: Budget | None = None,
+    sampling: Sampling | None = None,
+    wire: Wire | None = None,
+    store: TrajectoryWriter | None = None,
+    sinks: Iterable[Sink] = (),
+) -> Trajectory:
+    """Find out where the photos of a case were taken.
+
+    Args:
+        case: what tools work on; the pictures in its album are the task's.
+        method: how to go about it.
+        policy: who thinks; it is not closed here.
+        toolset: exactly the tools that are switched on, see `Method.toolset`.
+        hint: the user's words about the photo.
+        area: where the place lies, as far as the user knows.
+        views: what is known about the pictures themselves, a line each.
+        force_answer: a best guess is wanted in any case.
+        budget: in place of the method's own.
+        sampling: in place of the method's own.
+        wire: in place of the method's own.
+        store: the file that keeps the trajectory and gives it its id; it is not closed here.
+        sinks: who else gets the events as they happen.
+
+    Raises:
+        BadInput: there is no photo, or the file can't be written.
+        UserError: a policy or a tool can't work as it is set up.
+    """
+    images = tuple(image_info(case, case.album[handle]) for handle in case.album.handles)
+    if not images:
+        raise BadInput("there is no photo to look at; add one to the case's album")
+    task = Task(images, hint, area, force_answer, views)
+    started = Started(
+        task,
+        method.name,
+        policy.name,
+        toolset.names,
+        budget or method.budget,
+        method.system(task, toolset.names),
+        wire or method.wire,
+        sampling or method.sampling,
+    )
+    prompt = Prompt(method.prompt(task, toolset.names), tuple(image.handle for image in images))
+    work = Work(
+        (started, Prompted(prompt)),
+        method=method,
+        policy=policy,
+        toolset=toolset,
+        case=case,
+        sinks=_with_store(store, sinks),
+    )
+    return await work.through(*((store.id, store.created) if store else (new_id(), now())))
+
+
+async def resume(
+    trajectory: Trajectory,
+    feedback: Prompt,
+    *,
+    case: Case,
+    method: Method,
+    policy: Policy,
+    toolset: Toolset,
+    budget: Budget | None = None,
+    sampling: Sampling | None = None,
+    store: TrajectoryWriter | None = None,
+    sinks: Iterable[Sink] = (),
+    missing: Collection[str] = (),
+) -> Trajectory:
+    """Go on from an ended run with a person's words; sinks and the file get the new events only.
+
+    A run that broke off can be taken up too: calls that were under way are closed as such.
+
+    Args:
+        trajectory: what happened so far.
+        feedback: what the person says.
+        case: with an album that has all the trajectory's pictures, see `rebuild_album`.
+        method: how to go about it.
+        policy: who thinks, the same as before or another.
+        toolset: the tools that are switched on now.
+        budget: for what is still to come; the one it began with if left out.
+        sampling: the one it began with if left out.
+        store: its file, see `TrajectoryWriter.resuming`.
+        sinks: who else gets the events as they happen.
+        missing: handles whose pixels are gone.
+
+    Raises:
+        BadInput: the album does not fit the trajectory, or the file can't be written.
+        UserError: a policy or a tool can't work as it is set up.
+    """
+    known = set(case.album.handles)
+    if absent := [image.handle for image in trajectory.images if image.handle not in known]:
+        raise BadInput(f"the album lacks {', '.join(absent[:5])} of this trajectory; rebuild it from the same photos")
+    began = trajectory.started
+    work = Work(
+        (
+            Resumed(policy.name, toolset.names, budget or began.budget, sampling or began.sampling),
+            Prompted(feedback, "person"),
+        ),
+        trajectory.events,
+        method=method,
+        policy=policy,
+        toolset=toolset,
+        case=case,
+        sinks=_with_store(store, sinks),
+        missing=missing,
+    )
+    return await work.through(trajectory.id, trajectory.created)
+
+
+async def stream(work: Callable[[Sink], Awaitable[Trajectory]]) -> AsyncGenerator[Event, None]:
+    """The events of a run while it goes on.
+
+        async for event in stream(lambda sink: run(case, ..., sinks=[sink])):
+            ...
+
+    The run does not wait for whoever looks on. Who stops looking calls the run off; it still closes its trajectory.
+    What the run raises comes out here after its last event.
+    """
+    waiting: asyncio.Queue[Event | None] = asyncio.Queue()
+    task = asyncio.ensure_future(work(waiting.put_nowait))
+    task.add_done_callback(lambda _: waiting.put_nowait(None))
+    try:
+        while (event := await waiting.get()) is not None:
+            yield event
+        await task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def _with_store(store: TrajectoryWriter | None, sinks: Iterable[Sink]) -> list[Sink]:
+    return [*([store.write] if store else []), *sinks]

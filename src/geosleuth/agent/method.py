@@ -1,0 +1,108 @@
+"""A method: how one paper, or we, let a model work on a photo. Each preset is one value of this type."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from geosleuth.answer import Answer
+from geosleuth.photo import BoxScale
+from geosleuth.policies import Sampling, Step, Wire
+from geosleuth.tools import Toolset
+
+from .events import Budget, Task
+
+ContextKind = Literal["whole", "trimmed", "freshest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What of the history a policy gets to see.
+
+    Attributes:
+        kind: "whole" shows all; "trimmed" cuts long results, marking the cut, and leaves out older crops; "freshest"
+            shows the task and only the newest replies.
+        result_tokens: how long one result may be, as shown; None is no limit.
+        images: how many of the newest images of results are shown; None is all. The photo itself is always shown.
+        replies: how many of the newest replies with their results "freshest" shows.
+        tokens: how long the whole conversation may be, by the loop's own estimate; None is no limit. Where it is
+            longer, the results of the oldest turns give way first, and the gap is marked.
+    """
+
+    kind: ContextKind = "trimmed"
+    result_tokens: int | None = None
+    images: int | None = None
+    replies: int = 1
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """Prompt design, tools, budget, wire format, context and answer format of one way to work.
+
+    ``system`` and ``prompt`` write the words, given the task and the names of the tools that are switched on;
+    ``read_answer`` reads the final reply (see ``accepts``). ``reminder`` is what a policy is told that ended without a
+    readable answer. ``paper`` names the source and section.
+
+    ``tools`` are those that are on unless the user says otherwise, by our names. ``shown_as`` has the paper's names for
+    tools of ours; the words use them, and ``toolset`` lets the tools go by them. ``box_scale`` is how the words ask for
+    boxes: a case must be made with the same. With ``reads_thinking`` what a policy thought is part of its answer, and
+    is read with it, see ``final_words``.
+    """
+
+    name: str
+    summary: str
+    paper: str | None
+    tools: tuple[str, ...]
+    budget: Budget
+    wire: Wire
+    context: Context
+    system: Callable[[Task, tuple[str, ...]], str] = field(repr=False)
+    prompt: Callable[[Task, tuple[str, ...]], str] = field(repr=False)
+    read_answer: Callable[[str], Answer] = field(repr=False)
+    reminder: str = field(repr=False)
+    sampling: Sampling = field(default_factory=Sampling)
+    first_view_pixels: int = 2_000_000
+    box_scale: BoxScale = "pixels"
+    shown_as: Mapping[str, str] = field(default_factory=dict, hash=False)
+    reads_thinking: bool = False
+
+    def final_words(self, step: Step) -> str:
+        """What ``read_answer`` is given of a reply: its words, and in front of them the thinking where it is read too.
+
+        The thinking stands between ``<think>`` tags, however it travelled.
+        """
+        if not self.reads_thinking or not step.thinking.strip():
+            return step.text
+        return f"<think>\n{step.thinking}\n</think>\n{step.text}"
+
+    def toolset(self, tools: Toolset, names: Iterable[str] | None = None) -> Toolset:
+        """The tools of a run, named as this method names them; the other names stay aliases.
+
+        Args:
+            tools: all tools there are.
+            names: those to switch on, by any of their names; None is the method's own choice.
+
+        Raises:
+            BadInput: there is no tool of such a name.
+        """
+        chosen = tools.select(self.tools if names is None else names)
+        return Toolset(
+            replace(
+                one,
+                name=self.shown_as.get(one.name, one.name),
+                aliases=tuple(
+                    name for name in (one.name, *one.aliases) if name != self.shown_as.get(one.name, one.name)
+                ),
+            )
+            for one in chosen
+        )
+
+
+def accepts(answer: Answer, task: Task) -> bool:
+    """Whether what was read is an answer to the task.
+
+    A point or a place is one. So is saying why no place can be told, unless the task wants a best guess in any case.
+    """
+    if answer.located or answer.address:
+        return True
+    return answer.explanation is not None and not task.force_answer

@@ -1,0 +1,76 @@
+"""What the papers say about inference, in numbers, each with the place it stands at.
+
+None means that the paper gives no number; what a preset does then is ours, and docs/methods.md says so.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from geosleuth.policies import Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """The numbers of one paper.
+
+    Attributes:
+        paper: short title and authors.
+        turns: replies of the model at most.
+        calls: tool calls at most.
+        context_tokens: tokens of the whole conversation.
+        reply_tokens: tokens of one reply.
+        result_tokens: tokens of one tool's result.
+        first_view_pixels: pixels of the first view of the photo.
+        replies_kept: how many of the newest replies stay in the context.
+        sections: where each number stands in the paper.
+    """
+
+    paper: str
+    turns: int | None = None
+    calls: int | None = None
+    context_tokens: int | None = None
+    reply_tokens: int | None = None
+    result_tokens: int | None = None
+    first_view_pixels: int | None = None
+    replies_kept: int | None = None
+    sections: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+SPOTAGENT = Inference(
+    "SpotAgent (Jia et al.)",
+    calls=6,
+    reply_tokens=4096,
+    sections={"calls": "section 3.1, T_max", "reply_tokens": "appendix B.2, table 7"},
+)
+
+GEOVISTA = Inference(
+    "GeoVista (Wang et al.)",
+    turns=6,
+    context_tokens=32_768,
+    first_view_pixels=2_000_000,
+    sections={"turns": "section 4", "context_tokens": "section 4", "first_view_pixels": "section 5.1"},
+)
+
+TWM = Inference(
+    "Thinking with Map (Ji et al.)",
+    turns=8,
+    reply_tokens=4096,
+    result_tokens=1024,
+    sections=dict.fromkeys(("turns", "reply_tokens", "result_tokens"), "appendix B.1, table 7"),
+)
+
+TWM_PARALLEL = Sampling(temperature=1.0, top_p=0.95, top_k=60, max_tokens=4096)
+"""How Thinking with Map draws several trajectories of one photo: appendix B.1, table 7. Single runs leave it be."""
+
+GEOAGENT = Inference(
+    "GeoAgent (Jin et al.)",
+    turns=1,
+    calls=0,
+    sections={"turns": "appendix A.2, figure 7", "calls": "appendix A.2, figure 7"},
+)
+
+SMILEGEO = Inference(
+    "smileGeo (Han et al.)",
+    replies_kept=1,
+    sections={"replies_kept": "appendix C"},
+)

@@ -1,0 +1,110 @@
+"""Thinking with Map: propose candidates, look them up on the map, cross-check, settle on one."""
+
+from functools import partial
+
+from geosleuth.agent.events import Budget, Task
+from geosleuth.agent.method import Context, Method
+from geosleuth.photo import BoxScale
+from geosleuth.policies import Sampling
+
+from .papers import TWM
+from .shared import (
+    EVIDENCE_ONLY,
+    FORCED_RADIUS_KM,
+    PLACES_NOT_PEOPLE,
+    boxes,
+    own_names,
+    paragraphs,
+    question,
+    sized,
+    tool_list,
+)
+
+TOOLS = (
+    "image_zoom_in_tool",
+    "poi_input_tips",
+    "poi_keyword_search",
+    "poi_detail_query",
+    "static_map_query",
+    "satellite_map_query",
+)
+SHOWN_AS = {"image_zoom_in_tool": "image_zoom_tool", "search_web": "web_search_tool"}
+"""The paper's names: table 1 and table 5."""
+
+_MAP_TOOLS = frozenset(TOOLS[1:])
+
+_ROLE = """\
+You are shown a photo and want the coordinates of the spot that it shows, as exactly as they can be had. Go over it for
+everything that ties it to a place: names of shops and streets, landmarks, lettering, plants, terrain, the way things
+are built."""
+
+_WITH_MAP = """\
+Work with the map as people do who look for a place:
+- Keep a pool of candidates, places that it could be. Every new clue may add one, strengthen one or strike one out.
+- Look candidates up on the map. A place that the map does not know, or has somewhere else, is a reason to doubt.
+- Compare what stands around a candidate with what stands around it in the photo. One match may be chance; several
+  that fit together are evidence. Names repeat: make sure that it is the right one of them.
+- Stop when one candidate is clearly ahead of the others, or when no more can be found out, and pick from the pool."""
+
+_WITH_TOOLS = """\
+Keep a pool of candidates, places that it could be. Every new clue may add one, strengthen one or strike one out. Use
+the tools where you lack a fact, check candidates against each other, and pick from the pool when one is ahead."""
+
+_WITHOUT_TOOLS = """\
+Weigh the places that it could be against each other before you settle on one."""
+
+_ANSWER = """\
+End with one JSON object in this form:
+{"lat": 0.0, "lon": 0.0, "city": "...", "country": "..."}
+South and west are negative. Where the evidence does not narrow it down, the object holds your best guess all the
+same."""
+
+_PROBABILITY = (
+    f'Add to the object "probability", your honest chance from 0 to 1 that the point is within {FORCED_RADIUS_KM} km.'
+)
+
+
+def _way(tools: tuple[str, ...]) -> str:
+    if _MAP_TOOLS.intersection(tools):
+        return _WITH_MAP
+    return _WITH_TOOLS if tools else _WITHOUT_TOOLS
+
+
+def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
+    return paragraphs(
+        _ROLE,
+        _way(tools),
+        tool_list(tools, SHOWN_AS),
+        boxes(own_names(tools, SHOWN_AS), box_scale),
+        EVIDENCE_ONLY,
+        PLACES_NOT_PEOPLE,
+        _ANSWER,
+        _PROBABILITY if task.force_answer else None,
+    )
+
+
+def _prompt(task: Task, _tools: tuple[str, ...]) -> str:
+    return question(task, "What are the coordinates of the place in this photo?")
+
+
+def twm(box_scale: BoxScale = "pixels") -> Method:
+    """Thinking with Map's inference: section 3.1, table 1, appendix B.1."""
+    return Method(
+        name="twm",
+        summary="map tools and a candidate pool in eight turns; always gives its best guess",
+        paper=f"{TWM.paper}, section 3.1, appendix B.1",
+        tools=TOOLS,
+        budget=Budget(turns=TWM.turns or 1),
+        wire="native",
+        context=Context("trimmed", result_tokens=TWM.result_tokens),
+        system=partial(_system, box_scale=box_scale),
+        prompt=_prompt,
+        read_answer=sized(),
+        reminder=(
+            "That held no coordinates that could be read. Give your best guess now, as one JSON object with the keys "
+            "lat, lon, city and country."
+        ),
+        sampling=Sampling(max_tokens=TWM.reply_tokens),
+        box_scale=box_scale,
+        shown_as=SHOWN_AS,
+    )

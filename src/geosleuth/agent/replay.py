@@ -1,0 +1,228 @@
+"""A recorded run, gone through once more by the same loop.
+
+Nothing is taken over from the recording but what came from outside: the steps of the policy, the results of the tools,
+and how it broke off, if it did. All else the loop works out anew, so that equal events mean an equal loop.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from geosleuth.errors import BadInput, ServiceFault, UserError
+from geosleuth.photo import Album
+from geosleuth.policies import Conversation, Step
+from geosleuth.policies.replay import ReplayPolicy
+from geosleuth.tools import CALL_SECONDS, Case, Observation, Output, Tool, ToolCall, Toolset
+
+from .codec import event_to_dict
+from .events import Ended, Event, Prompted, Resumed, Said, Started, ToolObserved
+from .method import Method
+from .trajectory import Trajectory, new_id, now
+from .turns import BROKE_OFF, Sink, TimeUp, Work
+
+if TYPE_CHECKING:
+    from geosleuth.atlas import Atlas
+
+_NEVER_RUN = ("over_budget", "repeated")
+
+
+class RecordedBreak(UserError):
+    """What broke a recorded run breaks its replay too."""
+
+
+class RecordingEnds(BaseException):
+    """The recording stops in the middle, as one does whose process was killed; so nothing closes the replay."""
+
+
+class RecordedToolset(Toolset):
+    """Tools that answer each call with what the recording says came of it, in order; nothing is carried out."""
+
+    def __init__(self, tools: Iterable[str], events: Sequence[Event]) -> None:
+        """Take the results out of the events.
+
+        Args:
+            tools: the names of the tools that were switched on.
+            events: the recorded stretch.
+        """
+        observed = [event.body.observation for event in events if isinstance(event.body, ToolObserved)]
+        own = {one.call_id: one.name for one in observed}
+        called = [call for event in events if isinstance(event.body, Said) for call in event.body.step.calls]
+        aliases: dict[str, set[str]] = {name: set() for name in tools}
+        for call in called:
+            name = own.get(call.id, call.name)
+            if name in aliases and call.name != name and call.name not in aliases:
+                aliases[name].add(call.name)
+        super().__init__(Tool(name, "", (), _nothing, tuple(sorted(more))) for name, more in aliases.items())
+        self._waiting = {one.call_id: one for one in observed if one.failure not in _NEVER_RUN}
+        self._end = _end_of(events)
+        self.broke = False
+
+    async def run(
+        self,
+        calls: Sequence[ToolCall],
+        case: Case,  # noqa: ARG002
+        *,
+        seconds: float = CALL_SECONDS,  # noqa: ARG002
+    ) -> tuple[Observation, ...]:
+        """The recorded outcomes.
+
+        Raises:
+            BadInput: the recording holds none for a call.
+        """
+        found = []
+        for call in calls:
+            observation = self._waiting.pop(call.id, None)
+            if observation is None and self._end is None:
+                raise RecordingEnds
+            if observation is None:
+                raise BadInput(f"the recording holds no outcome of the call {call.id[:40]!r} of {call.name[:40]}")
+            if observation.text == BROKE_OFF:
+                self.broke = True
+                _break_as(self._end)
+            found.append(observation)
+        return tuple(found)
+
+
+async def replay(
+    trajectory: Trajectory,
+    *,
+    method: Method,
+    toolset: Toolset | None = None,
+    case: Case | None = None,
+    sinks: Iterable[Sink] = (),
+) -> Trajectory:
+    """Go through a trajectory again with the steps that were recorded.
+
+    Args:
+        trajectory: the recording, resumed or not, ended or broken off.
+        method: the one it was made with.
+        toolset: live tools to call; left out, the recorded results are used, and neither photo nor atlas is needed.
+        case: what live tools work on, with the task's photos in its album.
+        sinks: who gets the events as they happen.
+
+    Returns:
+        The new trajectory; how a recorded run broke is an end like any other here, and nothing is raised for it.
+
+    Raises:
+        BadInput: the method is another one, or live tools have no case.
+    """
+    if method.name != trajectory.started.method:
+        raise BadInput(f"this run was made with the method {trajectory.started.method}, not {method.name}")
+    if toolset is not None and case is None:
+        raise BadInput("live tools need a case with the photos of the run")
+    # Recorded results ask neither for photos nor for an atlas.
+    stage = case or Case(Album(), cast("Atlas", None))
+    told: list[Event] = []
+    done: tuple[Event, ...] = ()
+    for stretch in _stretches(trajectory.events):
+        opening = _opening(stretch)
+        tools = toolset or RecordedToolset(opening[0].tools, stretch)
+        policy = _Recorded(opening[0].policy, stretch)
+        work = Work(
+            opening,
+            done,
+            method=method,
+            policy=policy,
+            toolset=tools,
+            case=stage,
+            sinks=[told.append, *sinks],
+        )
+        try:
+            await work.through(trajectory.id, trajectory.created)
+        except asyncio.CancelledError:
+            if not policy.broke and not (isinstance(tools, RecordedToolset) and tools.broke):
+                raise
+        except (RecordedBreak, RecordingEnds):
+            pass
+        done = tuple(told)
+    return Trajectory(done, new_id(), now())
+
+
+def same_events(first: Trajectory | Sequence[Event], second: Trajectory | Sequence[Event]) -> bool:
+    """Whether two runs went the same way, whenever and however fast: times and durations are not compared."""
+    return first_difference(first, second) is None
+
+
+def first_difference(first: Trajectory | Sequence[Event], second: Trajectory | Sequence[Event]) -> str | None:
+    """Where two runs part, in one line; None where they don't."""
+    ones, others = (_timeless(run.events if isinstance(run, Trajectory) else run) for run in (first, second))
+    for index, (one, other) in enumerate(zip(ones, others, strict=False)):
+        if one != other:
+            keys = sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
+            return f"event {index} ({one['kind']}, {other['kind']}) differs in: {', '.join(keys)}"
+    if len(ones) != len(others):
+        return f"one has {len(ones)} events, the other {len(others)}"
+    return None
+
+
+def _timeless(events: Sequence[Event]) -> list[dict[str, Any]]:
+    return [event_to_dict(replace(event, at_s=0.0, body=_without_durations(event.body))) for event in events]
+
+
+def _without_durations(body: Any) -> Any:
+    match body:
+        case Said(step=step):
+            return replace(body, step=replace(step, usage=replace(step.usage, seconds=0.0)))
+        case ToolObserved(observation=observation):
+            return replace(body, observation=replace(observation, seconds=0.0))
+        case Ended(spent=spent):
+            return replace(body, spent=replace(spent, seconds=0.0, usage=replace(spent.usage, seconds=0.0)))
+        case _:
+            return body
+
+
+class _Recorded:
+    """Says the recorded steps, then breaks off as the recording did."""
+
+    def __init__(self, name: str, events: Sequence[Event]) -> None:
+        self.name = name
+        self.hosts: frozenset[str] = frozenset()
+        self.broke = False
+        self._inner = ReplayPolicy([event.body.step for event in events if isinstance(event.body, Said)])
+        self._end = _end_of(events)
+
+    async def step(self, conversation: Conversation) -> Step:
+        if self._inner.remaining:
+            return await self._inner.step(conversation)
+        self.broke = True
+        return _break_as(self._end)
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+
+def _break_as(end: Ended | None) -> Step:
+    if end is None:
+        raise RecordingEnds
+    trouble = end.trouble or "the recording holds no more steps"
+    if end.reason == "seconds":
+        raise TimeUp
+    if end.reason == "service":
+        host, _, rest = trouble.partition(": ")
+        raise ServiceFault(host, rest)
+    if end.reason == "cancelled":
+        raise asyncio.CancelledError
+    raise RecordedBreak(trouble)
+
+
+def _stretches(events: Sequence[Event]) -> list[Sequence[Event]]:
+    """The events from each start or resumption to the next."""
+    starts = [index for index, event in enumerate(events) if isinstance(event.body, Started | Resumed)]
+    return [events[start:end] for start, end in zip(starts, [*starts[1:], len(events)], strict=True)]
+
+
+def _opening(stretch: Sequence[Event]) -> tuple[Started | Resumed, Prompted]:
+    beginning = stretch[0].body
+    words = next((event.body for event in stretch if isinstance(event.body, Prompted)), None)
+    if not isinstance(beginning, Started | Resumed) or words is None:
+        raise BadInput("this run broke off before anything was asked")
+    return beginning, words
+
+
+def _end_of(events: Sequence[Event]) -> Ended | None:
+    return next((event.body for event in reversed(events) if isinstance(event.body, Ended)), None)
+
+
+async def _nothing(case: Case) -> Output:  # noqa: ARG001
+    raise BadInput("a recorded tool can't be called")

@@ -1,0 +1,329 @@
+"""The engine of the loop: turn after turn from an opening to a closed trajectory. `loop` tells the rules."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+from geosleuth.answer import Answer
+from geosleuth.errors import ServiceFault, UserError
+from geosleuth.policies import Policy, Prompt, Step
+from geosleuth.tools import CALL_SECONDS, Case, Observation, ToolCall, Toolset
+
+from .calling import Calls
+from .conversation import Cuts, conversation_of
+from .events import (
+    Answered,
+    Answerer,
+    Body,
+    Ended,
+    EndReason,
+    Event,
+    Noted,
+    Prompted,
+    Resumed,
+    Said,
+    Started,
+    ToolObserved,
+)
+from .method import Method, accepts
+from .pool import Pool
+from .spending import Spending
+from .trajectory import Trajectory
+
+T = TypeVar("T")
+
+Sink = Callable[[Event], None]
+"""Gets every event as it happens, in order; it must not take long."""
+
+REMINDERS = 2
+MOST_CALLS = 100
+FRUITLESS_TURNS = 3
+BROKE_OFF = "The run broke off before this call was done."
+ANSWER_NOW = "No more tool calls are possible. Answer now, in the form that was asked for."
+BEST_GUESS = "Give your best guess, with latitude, longitude and an honest probability, however unsure you are."
+_BY_POLICY: Answerer = "policy"
+_PRICE_UNKNOWN = "the price of this model is not known, so a budget of money can't be kept"
+
+# Longer replies are read beside the loop, so that other runs don't wait.
+_READ_ASIDE_CHARACTERS = 20_000
+
+
+class TimeUp(Exception):
+    """The run's seconds are spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    reason: EndReason
+    answer: Answer | None = None
+    trouble: str | None = None
+
+
+class Work:
+    """One stretch of a run, from its start or a person's feedback to its end."""
+
+    def __init__(
+        self,
+        opening: tuple[Started | Resumed, Prompted],
+        before: Sequence[Event] = (),
+        *,
+        method: Method,
+        policy: Policy,
+        toolset: Toolset,
+        case: Case,
+        sinks: Sequence[Sink] = (),
+        missing: Collection[str] = (),
+    ) -> None:
+        self._events = list(before)
+        self._opening = opening
+        started = before[0].body if before else opening[0]
+        if not isinstance(started, Started):
+            raise TypeError("a trajectory begins with its started event")
+        self._task = started.task
+        self._method, self._policy, self._toolset, self._case = method, policy, toolset, case
+        self._sinks = list(sinks)
+        self._missing = missing
+        self._cuts: Cuts = {}
+        self._pool = Pool(before)
+        self._calls = Calls(toolset, before)
+        self._spending = Spending(opening[0].budget)
+        self._turn = sum(isinstance(event.body, Said) for event in before)
+        self._earlier_s = before[-1].at_s if before else 0.0
+        self._began = time.perf_counter()
+        self._answer_now = False
+        self._last_chance = False
+        self._unread = self._fruitless = 0
+        self._place_only: Answer | None = None
+        self._pending = _unanswered(before)
+        self._answered = self._ended = False
+
+    async def through(self, id: str, created: datetime) -> Trajectory:  # noqa: A002  (the trajectory's own word)
+        """Do it, and close the trajectory whatever happens."""
+        try:
+            beginning, words = self._opening
+            self._emit(beginning)
+            self._break_off()
+            self._emit(words)
+            self._close(await self._ending())
+        except asyncio.CancelledError:
+            self._close(_Ending("cancelled"))
+            raise
+        except Exception as error:
+            self._close(_Ending("error", trouble=_described(error)))
+            raise
+        return Trajectory(tuple(self._events), id, created)
+
+    async def _ending(self) -> _Ending:
+        try:
+            while True:
+                ending = await self._next_turn()
+                if ending is not None:
+                    return ending
+        except TimeUp:
+            return _Ending("seconds")
+        except ServiceFault as error:
+            return _Ending("service", trouble=_described(error))
+
+    async def _next_turn(self) -> _Ending | None:
+        may_call = self._may_call()
+        if not may_call and len(self._toolset) and not self._answer_now:
+            self._answer_now = True
+            self._prompt(ANSWER_NOW)
+        step = await self._ask(may_call=may_call)
+        self._turn += 1
+        self._emit(Said(self._turn, step))
+        carried_out = await self._carry_out(step.calls, may_call=may_call) if step.calls else 0
+        if not step.calls or not may_call:
+            answer = await self._read(self._method.final_words(step))
+            if answer is not None:
+                return _Ending("answered", answer)
+        return self._after(step, carried_out)
+
+    def _may_call(self) -> bool:
+        spending = self._spending
+        allowed = not self._answer_now and not self._last_chance and spending.calls_left != 0
+        return bool(len(self._toolset)) and allowed and not spending.one_turn_left()
+
+    def _after(self, step: Step, carried_out: int) -> _Ending | None:
+        """What becomes of a run after a turn that was no answer."""
+        if carried_out:
+            self._unread = self._fruitless = 0
+        elif step.calls:
+            self._fruitless += 1
+        else:
+            self._unread += 1
+        if reason := self._spending.used_up():
+            unknown = reason == "money" and self._spending.price_unknown
+            return _Ending(reason, trouble=_PRICE_UNKNOWN if unknown else None)
+        if self._last_chance or self._unread > REMINDERS:
+            return _Ending("stuck")
+        if self._fruitless >= FRUITLESS_TURNS:
+            if self._answer_now:
+                return _Ending("calls" if self._spending.calls_left == 0 else "stuck")
+            self._last_chance = True
+        elif not step.calls:
+            self._prompt(self._method.reminder)
+        return None
+
+    async def _ask(self, *, may_call: bool) -> Step:
+        conversation = conversation_of(
+            self._events,
+            context=self._method.context,
+            tools=self._toolset,
+            picture=self._case.album.__getitem__,
+            may_call=may_call,
+            missing=self._missing,
+            cuts=self._cuts,
+        )
+        if self._seconds_left() == 0:
+            raise TimeUp
+        step = await self._in_time(self._policy.step(conversation))
+        if not step.calls:
+            return step
+        return replace(step, calls=self._calls.tidy(self._turn + 1, step.calls[:MOST_CALLS]))
+
+    async def _in_time(self, work: Awaitable[T]) -> T:
+        """The result, unless the run's time is up first."""
+        try:
+            async with asyncio.timeout(self._seconds_left()) as limit:
+                return await work
+        except TimeoutError as error:
+            if limit.expired():
+                raise TimeUp from error
+            raise
+
+    def _seconds_left(self) -> float | None:
+        limit = self._spending.budget.seconds
+        return None if limit is None else max(0.0, limit - self._seconds)
+
+    @property
+    def _seconds(self) -> float:
+        return time.perf_counter() - self._began
+
+    async def _carry_out(self, calls: tuple[ToolCall, ...], *, may_call: bool) -> int:
+        """Give every call its observation; how many calls were carried out."""
+        self._pending = {call.id: call for call in calls}
+        spending = self._spending
+        withheld = self._calls.withheld(
+            calls, may_call=may_call, per_turn=spending.budget.calls_per_turn, left=spending.calls_left
+        )
+        wanted = [call for call, told in zip(calls, withheld, strict=True) if told is None]
+        done = iter(await self._use_tools(wanted) if wanted else ())
+        for call, told in zip(calls, withheld, strict=True):
+            observation = told or next(done)
+            if told is None:
+                self._calls.remember(self._turn, observation)
+            del self._pending[call.id]
+            self._emit(ToolObserved(self._turn, observation))
+        return len(wanted)
+
+    async def _use_tools(self, calls: Sequence[ToolCall]) -> tuple[Observation, ...]:
+        left = self._seconds_left()
+        return await self._toolset.run(
+            calls, self._case, seconds=CALL_SECONDS if left is None else min(left, CALL_SECONDS)
+        )
+
+    async def _read(self, text: str) -> Answer | None:
+        if len(text) > _READ_ASIDE_CHARACTERS:
+            answer = await asyncio.to_thread(self._method.read_answer, text)
+        else:
+            answer = self._method.read_answer(text)
+        if not accepts(answer, self._task):
+            return None
+        if answer.located or not self._task.force_answer:
+            return answer
+        self._place_only = answer
+        return None
+
+    def _prompt(self, text: str) -> None:
+        words = f"{text} {BEST_GUESS}" if self._task.force_answer else text
+        self._emit(Prompted(Prompt(words), "loop"))
+
+    def _close(self, ending: _Ending) -> None:
+        """Write down the answer and the end; what of it is written already stays."""
+        self._break_off()
+        if not self._answered:
+            answer, by = self._instead(ending.reason) if ending.answer is None else (ending.answer, _BY_POLICY)
+            if not answer.candidates:
+                answer = replace(answer, candidates=self._pool.as_candidates())
+            for hypothesis in self._pool.settled(answer):
+                self._emit(Noted(hypothesis))
+            self._answered = True
+            self._emit(Answered(answer, by))
+        if not self._ended:
+            self._ended = True
+            self._emit(Ended(ending.reason, self._spending.spent(round(self._seconds, 6)), ending.trouble))
+
+    def _break_off(self) -> None:
+        """Close the calls that were under way: models want an outcome for each."""
+        for call in tuple(self._pending.values()):
+            del self._pending[call.id]
+            self._emit(ToolObserved(self._turn, Observation(call.id, call.name[:60], BROKE_OFF, failure="timeout")))
+
+    def _instead(self, reason: EndReason) -> tuple[Answer, Answerer]:
+        """The answer where the policy gave none."""
+        found = self._pool.answer(force=self._task.force_answer)
+        if self._place_only and not (found and found.located):
+            return self._place_only, "policy"
+        if found is not None:
+            return found, "pool"
+        return Answer(explanation=f"No answer: {_WHY[reason]}, and no candidate was good enough to stand in."), "nobody"
+
+    def _emit(self, body: Body) -> None:
+        event = Event(len(self._events), round(self._earlier_s + self._seconds, 6), body)
+        self._events.append(event)
+        self._spending.see(body)
+        self._pool.see(body)
+        self._tell(event)
+        for hypothesis in self._pool.changes(body):
+            self._emit(Noted(hypothesis))
+
+    def _tell(self, event: Event) -> None:
+        """Hand an event to every sink; one that fails gets no more, and its trouble comes out after the others."""
+        trouble: Exception | None = None
+        for sink in tuple(self._sinks):
+            try:
+                sink(event)
+            except Exception as error:  # noqa: BLE001  (raised below, once the other sinks have the event)
+                self._sinks.remove(sink)
+                trouble = trouble or error
+        if trouble is not None:
+            raise trouble
+
+
+_WHY = {
+    "answered": "the policy answered",
+    "turns": "the turns were spent",
+    "calls": "the tool calls were spent and the policy asked for more",
+    "tokens": "the tokens were spent",
+    "seconds": "the time was up",
+    "money": "the money was spent",
+    "stuck": "the policy said nothing that could be read as one",
+    "service": "the model could not be reached or failed",
+    "cancelled": "the run was called off",
+    "error": "the run broke",
+}
+
+
+def _unanswered(events: Sequence[Event]) -> dict[str, ToolCall]:
+    """The calls of the newest step that have no outcome yet."""
+    done = set()
+    for event in reversed(events):
+        match event.body:
+            case ToolObserved(observation=observation):
+                done.add(observation.call_id)
+            case Said(step=step):
+                return {call.id: call for call in step.calls if call.id not in done}
+            case _:
+                pass
+    return {}
+
+
+def _described(error: Exception) -> str:
+    """One line for the trajectory. Of what nobody raised on purpose only the kind: its words may hold anything."""
+    if isinstance(error, UserError | ServiceFault):
+        return " ".join(str(error).split())[:500]
+    return f"a bug: {type(error).__name__}"

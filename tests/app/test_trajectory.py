@@ -1,0 +1,210 @@
+"""``geosleuth trajectory``, run as people run it."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from export_runs import detective_run
+from geosleuth.agent import Budget, Trajectory, read_trajectory, run, write_trajectory
+from geosleuth.agent.exports import DIALECTS
+from geosleuth.agent.methods import method
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.base import base_path
+from geosleuth.photo import Album, open_photo
+from geosleuth.tools import Case
+from geosleuth.tools.catalogue import all_tools
+from scenery import save, scene
+from scripted import ScriptedPolicy, call, calls, says
+from small_runs import small_photo
+
+
+def geosleuth(*words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).parent / "geosleuth"
+    return subprocess.run(
+        [command, "trajectory", *words],
+        capture_output=True, text=True, check=False, timeout=120, env=os.environ | variables,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def photo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(scene(7), tmp_path_factory.mktemp("photos") / "photo.jpg")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _home_with_atlas(base_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GEOSLEUTH_HOME", str(tmp_path_factory.mktemp("home")))
+        base_path().parent.mkdir(parents=True, exist_ok=True)
+        base_path().symlink_to(base_file)
+        yield
+
+
+@pytest.fixture(scope="module")
+def recorded(photo: Path) -> Trajectory:
+    """A run of the default method with real tools on the offline atlas."""
+    script = [
+        calls(
+            call("image_zoom_in_tool", bbox_2d=[10, 20, 200, 180]),
+            call("note_hypothesis", place="Monaco", confidence=0.7, lat=43.73, lon=7.42),
+            text="A harbour and palms.", thinking="Could be the Riviera. " + "Or not. " * 50,
+        ),
+        calls(call("no_such_tool", x="\x1b[31mred")),
+        says('{"format": "geosleuth-answer-1", "lat": 43.73, "lon": 7.42, "probability": 0.6, "radius_km": 5}'),
+    ]  # fmt: skip
+    album = Album()
+    album.add(open_photo(photo).photo)
+    chosen = method("default")
+    toolset = chosen.toolset(all_tools(), ["image_zoom_in_tool", "note_hypothesis"])
+    case = Case(album, OfflineAtlas())
+    return asyncio.run(run(case, method=chosen, policy=ScriptedPolicy(script), toolset=toolset, budget=Budget(turns=5)))
+
+
+@pytest.fixture
+def file(recorded: Trajectory, tmp_path: Path) -> Path:
+    path = tmp_path / "run.jsonl"
+    write_trajectory(path, recorded)
+    return path
+
+
+def test_a_run_is_shown_turn_by_turn(file: Path) -> None:
+    shown = geosleuth("show", file)
+    assert shown.returncode == 0, shown.stderr
+    for words in (
+        "method default, scripted", "Could be the Riviera.", "A harbour and palms.", "-> image_zoom_in_tool {",
+        "<- image_zoom_in_tool [image-2]", "unknown_tool:", "h1: Monaco, 70%", "43.73000, 7.42000", "60% within 5 km",
+        "ended: answered", "spent: 3 turns, 3 calls (1 failed", "candidates",
+    ):  # fmt: skip
+        assert words in shown.stdout
+    assert "\x1b" not in shown.stdout
+    assert "characters more" in shown.stdout
+    assert "characters more" not in geosleuth("show", file, "--whole").stdout
+
+
+def test_what_came_of_a_run_is_one_json_document(file: Path, recorded: Trajectory) -> None:
+    told: dict[str, Any] = json.loads(geosleuth("show", file, "--json").stdout)
+    assert (told["id"], told["method"], told["answered_by"]) == (recorded.id, "default", "policy")
+    assert told["events"]["said"] == 3
+    assert (told["answer"]["lat"], told["answer"]["lon"]) == (43.73, 7.42)
+    assert told["ended"] == {"reason": "answered", "trouble": None}
+    assert [one["place"] for one in told["pool"]] == ["Monaco"]
+    assert told["spent"]["turns"] == 3
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_exports_come_back_as_the_same_files(dialect: str, file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    write_trajectory(other, detective_run())
+    out = tmp_path / "out.jsonl"
+    done = geosleuth("export", file, other, "--to", dialect, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert "wrote 2 records" in done.stderr
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 2
+    back = geosleuth("import", out, "--from", dialect, "--out", tmp_path / "runs")
+    assert back.returncode == 0, back.stderr
+    first, second = (Path(line) for line in back.stdout.splitlines())
+    assert first.read_bytes() == file.read_bytes()
+    assert read_trajectory(second) == detective_run()
+
+
+def test_an_edited_export_gives_the_edited_run(file: Path, recorded: Trajectory, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    geosleuth("export", file, "--to", "openai", "--out", out)
+    record = json.loads(out.read_text(encoding="utf-8"))
+    record["messages"][2]["content"] = "Palms."
+    out.write_text(json.dumps([record, record]), encoding="utf-8")
+    back = json.loads(geosleuth("import", out, "--from", "openai", "--out", tmp_path / "runs", "--json").stdout)
+    names = [Path(path).name for path in back["written"]]
+    assert names == [f"{recorded.id}.jsonl", f"{recorded.id}-2.jsonl"]
+    edited = read_trajectory(Path(back["written"][0]))
+    assert edited.steps[0].text == "Palms."
+    assert edited.steps[1:] == recorded.steps[1:]
+
+
+def test_images_are_written_where_the_export_looks_for_them(file: Path, photo: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    done = geosleuth("export", file, "--to", "trl", "--out", out, "--photo", photo)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(out.read_text(encoding="utf-8"))
+    assert len(record["images"]) == 2
+    assert all((tmp_path / path).is_file() for path in record["images"])
+    elsewhere = tmp_path / "media"
+    geosleuth("export", file, "--to", "trl", "--out", out, "--photo", photo, "--images", elsewhere)
+    assert all((elsewhere / path).is_file() for path in record["images"])
+
+
+def test_a_replay_is_the_same_with_recorded_results_and_with_live_tools(file: Path, photo: Path) -> None:
+    done = geosleuth("replay", file)
+    assert (done.returncode, done.stdout.split(":")[0]) == (0, "the same"), done.stderr
+    live = geosleuth("replay", file, "--photo", photo, "--json")
+    assert live.returncode == 0, live.stderr
+    told = json.loads(live.stdout)
+    assert (told["same"], told["tools"], told["difference"]) == (True, "live", None)
+
+
+def test_a_run_that_the_loop_would_not_make_is_told(file: Path, tmp_path: Path) -> None:
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(line.replace('"reason":"answered"', '"reason":"stuck"') for line in lines))
+    done = geosleuth("replay", other)
+    assert done.returncode == 1
+    assert "not the same: event" in done.stdout
+    assert json.loads(geosleuth("replay", other, "--json").stdout)["same"] is False
+
+
+def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_cannot_be_done_is_told_in_one_line(file: Path, photo: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    wrong = save(scene(3, (300, 300)), tmp_path / "wrong.jpg")
+    refused(geosleuth("replay", file, "--photo", wrong), "these are not the photos of this run")
+    refused(geosleuth("export", file, "--to", "trl", "--out", out, "--photo", wrong), "give the same photos")
+    refused(geosleuth("export", file, file, "--to", "trl", "--out", out, "--photo", photo), "photos belong to one run")
+    refused(geosleuth("export", file, "--to", "trl", "--out", out, "--images", tmp_path), "needs the photos")
+    refused(geosleuth("export", file, "--to", "trl", "--out", file), "is one of the trajectories")
+    refused(geosleuth("import", photo, "--from", "trl", "--out", tmp_path / "runs"), "line 1")
+    assert not out.exists()
+    small = tmp_path / "small.jsonl"
+    write_trajectory(small, detective_run())
+    refused(geosleuth("replay", small), "the method 'small', which can't be replayed here")
+
+
+def test_another_version_is_refused_by_every_command(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    geosleuth("export", file, "--to", "sharegpt", "--out", out)
+    newer = tmp_path / "newer.jsonl"
+    newer.write_bytes(file.read_bytes().replace(b'"version":1', b'"version":2', 1))
+    words = "of version 2, written by geosleuth"
+    refused(geosleuth("show", newer), words)
+    refused(geosleuth("replay", newer), words)
+    refused(geosleuth("export", newer, "--to", "trl", "--out", tmp_path / "x.jsonl"), words)
+    record = json.loads(out.read_text(encoding="utf-8"))
+    record["geosleuth"] = record["geosleuth"].replace('"version":1', '"version":2', 1)
+    out.write_text(json.dumps(record))
+    refused(geosleuth("import", out, "--from", "sharegpt", "--out", tmp_path / "runs"), words)
+    assert not (tmp_path / "x.jsonl").exists()
+
+
+def test_a_torn_file_is_shown_as_far_as_it_goes(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-20])
+    shown = geosleuth("show", file)
+    assert shown.returncode == 0
+    assert "It broke off here" in shown.stdout
+    assert "ends in the middle of a line" in shown.stderr
+
+
+def test_the_small_photo_is_what_the_detective_saw() -> None:
+    assert small_photo().size == detective_run().task.images[0].size
