@@ -1,23 +1,31 @@
 """The answer: what a finding is, how it is written down, and how a model's reply is read.
 
 ``Answer`` is the one type that policies return, teams merge, scorers judge and reports show. Replies become answers
-in ``parse`` and nowhere else; no coordinate is ever invented, substituted or looked up there.
+in ``parse`` and nowhere else; no coordinate is ever invented, substituted or looked up there. Answers leave through
+``cap``, which keeps them as coarse as they must be, and ``geosleuth.answer.formats``.
 """
 
+from .granularity import GRANULARITIES, Admitted, Gazetteer, Granularity, cap, cap_text
 from .model import Address, Answer, Candidate, Level
 from .parse import PARSERS, ParserName, parse, parse_lenient, parse_strict
 from .wire import FORMAT, answer_from_dict, answer_to_dict, render, render_brief
 
 __all__ = [
     "FORMAT",
+    "GRANULARITIES",
     "PARSERS",
     "Address",
+    "Admitted",
     "Answer",
     "Candidate",
+    "Gazetteer",
+    "Granularity",
     "Level",
     "ParserName",
     "answer_from_dict",
     "answer_to_dict",
+    "cap",
+    "cap_text",
     "parse",
     "parse_lenient",
     "parse_strict",

@@ -1,0 +1,63 @@
+"""Darwin Core rows: the location terms, with the georeference terms that say how far to trust them.
+
+Collections can join the rows to their records by ``associatedMedia``. Nothing here is a verified georeference, and the
+rows say so.
+"""
+
+from collections.abc import Sequence
+
+from geosleuth.answer.model import Answer
+
+from .context import ESTIMATED, Context, Entry
+from .csv_rows import table
+from .text import candidate_line, cell, degrees, metres, odds
+
+DARWIN_CORE_TERMS = (
+    "associatedMedia", "decimalLatitude", "decimalLongitude", "geodeticDatum", "coordinateUncertaintyInMeters",
+    "country", "countryCode", "stateProvince", "municipality", "locality", "verbatimLocality", "georeferencedBy",
+    "georeferencedDate", "georeferenceProtocol", "georeferenceSources", "georeferenceVerificationStatus",
+    "georeferenceRemarks", "dataGeneralizations", "informationWithheld",
+)  # fmt: skip
+
+
+def darwin_core_row(answer: Answer, context: Context) -> list[str]:
+    """The cells under `DARWIN_CORE_TERMS`; an answer without a place has no coordinates and no datum."""
+    point, address = answer.point, answer.address
+    capped = context.granularity != "exact"
+    media = [f"sha256:{context.sha256}" if context.sha256 else None, context.file_name]
+    return [
+        cell(" | ".join(part for part in media if part)),
+        "" if point is None else degrees(point.lat),
+        "" if point is None else degrees(point.lon),
+        "" if point is None else "WGS84",
+        "" if point is None or answer.radius_km is None else str(metres(answer.radius_km)),
+        cell(address.country.conclusion),
+        cell(context.country_code),
+        cell(address.region.conclusion),
+        cell(context.city),
+        cell(address.precise.conclusion),
+        cell(str(address)),
+        cell(context.made_by),
+        cell(context.when_text),
+        cell(f"{ESTIMATED} {context.geosleuth}" + (f", method {context.method}" if context.method else "")),
+        cell(" | ".join(context.sources)),
+        "unable to georeference" if point is None else "requires verification",
+        cell(_remarks(answer)),
+        f"coordinates given to the {context.granularity} only" if capped and point is not None else "",
+        f"any place finer than the {context.granularity}" if capped else "",
+    ]
+
+
+def to_darwin_core(entries: Sequence[Entry]) -> str:
+    """Header and rows, comma-separated."""
+    return table(DARWIN_CORE_TERMS, (darwin_core_row(*entry) for entry in entries))
+
+
+def _remarks(answer: Answer) -> str:
+    parts = [
+        "No place could be told from the picture." if answer.point is None else "An estimate from the picture.",
+        f"{odds(answer)}, by its own estimate." if odds(answer) else None,
+        answer.explanation,
+        f"Also considered: {'; '.join(map(candidate_line, answer.candidates))}." if answer.candidates else None,
+    ]
+    return " ".join(part for part in parts if part)

@@ -1,0 +1,83 @@
+"""GeoJSON as RFC 7946 has it: longitude first, WGS 84, polygons that stop at the antimeridian.
+
+One feature is the finding, one the circle of its uncertainty, and one each candidate; ``role`` tells them apart. An
+answer without a place is a feature whose geometry is null, which is the RFC's own word for unlocated.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from geosleuth.answer.model import Answer
+from geosleuth.geo import LatLon
+
+from .circle import circle_polygons
+from .context import Context, Entry
+from .document import context_fields, dump
+
+_DECIMALS = 7
+
+
+def geojson(entries: Sequence[Entry]) -> dict[str, Any]:
+    """A feature collection of all findings."""
+    features = [
+        feature for number, entry in enumerate(entries, start=1) for feature in _features(f"finding-{number}", *entry)
+    ]
+    return {"type": "FeatureCollection", "features": features}
+
+
+def to_geojson(entries: Sequence[Entry]) -> str:
+    """The same as text, a feature a line."""
+    features = ",\n".join(dump(feature, indent=None).rstrip() for feature in geojson(entries)["features"])
+    return f'{{"type": "FeatureCollection", "features": [\n{features}\n]}}\n'
+
+
+def _features(name: str, answer: Answer, context: Context) -> Iterator[dict[str, Any]]:
+    yield _feature(name, _point(answer.point), _told(answer, context))
+    if answer.point is not None and answer.radius_km is not None:
+        circle = circle_polygons(answer.point, answer.radius_km)
+        properties = {"role": "uncertainty", "radius_km": answer.radius_km, "probability": answer.probability}
+        yield _feature(f"{name}-uncertainty", _area(circle), properties)
+    for rank, candidate in enumerate(answer.candidates, start=1):
+        properties = {
+            "role": "candidate",
+            "rank": rank,
+            "name": candidate.name,
+            "probability": candidate.probability,
+            "evidence": candidate.evidence,
+        }
+        yield _feature(f"{name}-candidate-{rank}", _point(candidate.point), properties)
+
+
+def _feature(name: str, geometry: dict[str, Any] | None, properties: dict[str, Any]) -> dict[str, Any]:
+    known = {key: value for key, value in properties.items() if value is not None}
+    return {"type": "Feature", "id": name, "geometry": geometry, "properties": known}
+
+
+def _told(answer: Answer, context: Context) -> dict[str, Any]:
+    address = answer.address
+    return {
+        "role": "finding",
+        "located": answer.located,
+        "name": str(address) or None,
+        "country": address.country.conclusion,
+        "region": address.region.conclusion,
+        "precise": address.precise.conclusion,
+        "probability": answer.probability,
+        "radius_km": answer.radius_km,
+        "explanation": answer.explanation,
+        **context_fields(context),
+    }
+
+
+def _point(point: LatLon | None) -> dict[str, Any] | None:
+    if point is None:
+        return None
+    return {"type": "Point", "coordinates": [round(point.lon, _DECIMALS), round(point.lat, _DECIMALS)]}
+
+
+def _area(polygons: list[list[list[tuple[float, float]]]]) -> dict[str, Any] | None:
+    if not polygons:
+        return None
+    if len(polygons) == 1:
+        return {"type": "Polygon", "coordinates": polygons[0]}
+    return {"type": "MultiPolygon", "coordinates": polygons}

@@ -1,0 +1,112 @@
+"""KML 2.2 for Google Earth and others: the finding, the circle of its uncertainty, and the candidates.
+
+Viewers show descriptions as HTML, so every text in them is escaped twice: for HTML, then for XML.
+"""
+
+import html
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+
+from geosleuth.answer.model import Answer, Candidate
+from geosleuth.geo import LatLon
+
+from .circle import circle_polygons
+from .context import ESTIMATED, Context, Entry
+from .text import candidate_line, degrees, odds, xml_text
+
+_NAMESPACE = "http://www.opengis.net/kml/2.2"
+# KML colours are aabbggrr.
+_FINDING, _CANDIDATE, _LINE, _FILL = "ff2f00c4", "ff9c6b2f", "ff2f00c4", "332f00c4"
+
+
+def to_kml(entries: Sequence[Entry]) -> str:
+    """One document with a folder for each finding."""
+    root = ET.Element("kml", xmlns=_NAMESPACE)
+    top = ET.SubElement(root, "Document")
+    _put(top, "name", "geosleuth")
+    _put(top, "description", f"Places {ESTIMATED}. Leads, not verdicts.")
+    _styles(top)
+    for number, entry in enumerate(entries, start=1):
+        _folder(top, number, *entry)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _folder(top: ET.Element, number: int, answer: Answer, context: Context) -> None:
+    folder = ET.SubElement(top, "Folder")
+    _put(folder, "name", context.file_name or f"photo {number}")
+    _finding(folder, answer, context)
+    if answer.point is not None and answer.radius_km is not None:
+        _uncertainty(folder, answer.point, answer.radius_km)
+    for rank, candidate in enumerate(answer.candidates, start=1):
+        _candidate(folder, rank, candidate)
+
+
+def _finding(folder: ET.Element, answer: Answer, context: Context) -> None:
+    place = str(answer.address)
+    mark = ET.SubElement(folder, "Placemark")
+    _put(mark, "name", place or ("the finding" if answer.located else "no place could be told"))
+    if place:
+        _put(mark, "address", place)
+    lines = [odds(answer), answer.explanation, f"{ESTIMATED} ({context.made_by})"]
+    _put(mark, "description", "<br/>".join(html.escape(line) for line in lines if line))
+    _put(mark, "styleUrl", "#finding")
+    facts = {
+        "located": "yes" if answer.located else "no",
+        "probability": None if answer.probability is None else f"{answer.probability:g}",
+        "radius_km": None if answer.radius_km is None else f"{answer.radius_km:g}",
+        "granularity": context.granularity,
+        "model": context.model,
+        "method": context.method,
+        "when": context.when_text,
+        "sha256": context.sha256,
+        "sources": "; ".join(context.sources) or None,
+    }
+    data = ET.SubElement(mark, "ExtendedData")
+    for name, value in facts.items():
+        if value is not None:
+            _put(ET.SubElement(data, "Data", name=name), "value", value)
+    if answer.point is not None:
+        _point(mark, answer.point)
+
+
+def _uncertainty(folder: ET.Element, centre: LatLon, radius_km: float) -> None:
+    mark = ET.SubElement(folder, "Placemark")
+    _put(mark, "name", f"within {radius_km:g} km")
+    _put(mark, "styleUrl", "#uncertainty")
+    parts = ET.SubElement(mark, "MultiGeometry")
+    for outer, *holes in circle_polygons(centre, radius_km):
+        polygon = ET.SubElement(parts, "Polygon")
+        _put(polygon, "tessellate", "1")
+        for side, ring in (("outerBoundaryIs", outer), *(("innerBoundaryIs", hole) for hole in holes)):
+            line = ET.SubElement(ET.SubElement(polygon, side), "LinearRing")
+            _put(line, "coordinates", " ".join(f"{degrees(lon)},{degrees(lat)}" for lon, lat in ring))
+
+
+def _candidate(folder: ET.Element, rank: int, candidate: Candidate) -> None:
+    mark = ET.SubElement(folder, "Placemark")
+    _put(mark, "name", f"{rank}. {candidate_line(candidate)}")
+    if candidate.evidence:
+        _put(mark, "description", html.escape(candidate.evidence))
+    _put(mark, "styleUrl", "#candidate")
+    if candidate.point is not None:
+        _point(mark, candidate.point)
+
+
+def _point(mark: ET.Element, point: LatLon) -> None:
+    _put(ET.SubElement(mark, "Point"), "coordinates", f"{degrees(point.lon)},{degrees(point.lat)}")
+
+
+def _styles(top: ET.Element) -> None:
+    for name, colour in (("finding", _FINDING), ("candidate", _CANDIDATE)):
+        style = ET.SubElement(top, "Style", id=name)
+        _put(ET.SubElement(style, "IconStyle"), "color", colour)
+    area = ET.SubElement(top, "Style", id="uncertainty")
+    line = ET.SubElement(area, "LineStyle")
+    _put(line, "color", _LINE)
+    _put(line, "width", "2")
+    _put(ET.SubElement(area, "PolyStyle"), "color", _FILL)
+
+
+def _put(parent: ET.Element, name: str, text: str) -> None:
+    ET.SubElement(parent, name).text = xml_text(text)

@@ -1,0 +1,53 @@
+"""Texts made fit for what they are written into."""
+
+import re
+from math import ceil
+
+from geosleuth.answer.model import Answer, Candidate
+from geosleuth.geo import LatLon
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What spreadsheets take for a formula; full-width forms count too where the system's language is Japanese.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def xml_text(text: str) -> str:
+    """The text without the characters that XML can't hold at all; escaping is left to whoever writes it."""
+    return _NOT_XML.sub("", text)
+
+
+def cell(text: str | None) -> str:
+    """A text as a cell of a table: one line, and never a formula."""
+    if not text:
+        return ""
+    line = " ".join(_NOT_XML.sub("", text).split())
+    return f"'{line}" if line.startswith(_FORMULA) or text.startswith(_FORMULA) else line
+
+
+def degrees(value: float) -> str:
+    """A coordinate in decimal degrees, to the decimetre."""
+    return f"{value:.6f}"
+
+
+def metres(radius_km: float) -> int:
+    """A radius in whole metres, rounded up: an uncertainty of 0 would be a claim."""
+    return max(1, ceil(radius_km * 1000 - 1e-6))
+
+
+def odds(answer: Answer) -> str | None:
+    """How sure the answer is, in words; None where it does not say."""
+    if answer.probability is None:
+        return None
+    within = f" to lie within {answer.radius_km:g} km" if answer.radius_km else ""
+    return f"{answer.probability:.0%} sure{within}"
+
+
+def candidate_line(candidate: Candidate) -> str:
+    """A candidate in a few words."""
+    name = candidate.name or (pair(candidate.point) if candidate.point else "unnamed")
+    return name if candidate.probability is None else f"{name} ({candidate.probability:.0%})"
+
+
+def pair(point: LatLon) -> str:
+    """A point as people write it, latitude first."""
+    return f"{point.lat:.5f}, {point.lon:.5f}"

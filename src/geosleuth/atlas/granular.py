@@ -1,0 +1,268 @@
+"""Countries, regions and settlements as places to round an answer to: where their middle is and how far they reach.
+
+Nothing is asked over a network, whichever atlas the answer came from: the point that is to be withheld would have to be
+told to a stranger first.
+"""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from functools import cache, cached_property
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geosleuth.answer import Address
+from geosleuth.answer.granularity import Admitted, Granularity, round_up
+from geosleuth.geo import Box, Disc, LatLon, destinations, distances_km
+from geosleuth.names import country_code, country_name, fold
+
+from .base import BasePlaces, ensure_base, open_base
+from .borders import Borders, Region
+from .regions.addresses import split_address
+from .regions.kinds import is_street
+
+if TYPE_CHECKING:
+    from shapely import MultiPolygon
+
+    from .model import Hit, Place
+    from .offline import OfflineAtlas
+
+# Hamlets are told as roughly as villages.
+LEAST_CITY_KM = 2.0
+# A point this near a country may well be meant to lie in it: borders run through streets.
+_BORDER_KM = 10.0
+# What the lightly drawn outlines may be off.
+_OUTLINE_KM = 3.0
+_SETTLEMENTS = 80
+_STREET_KM = 1.0
+
+
+class OfflineGazetteer:
+    """Meets `geosleuth.answer.granularity.Gazetteer` from the borders and the base atlas.
+
+    A settlement is the largest one that reaches the point, so that a quarter is told as its city. A country that the
+    answer names counts where the point lies in it or by its border; otherwise the point decides.
+
+    Args:
+        atlas: added regions, which know streets by name; without it no street is named.
+    """
+
+    def __init__(self, atlas: "OfflineAtlas | None" = None) -> None:
+        """Nothing is opened until the first question."""
+        self._atlas = atlas
+        self._lock = threading.Lock()
+
+    async def place_of(
+        self, level: Granularity, point: LatLon | None, address: Address, radius_km: float | None
+    ) -> Admitted | None:
+        """The place of that level that an answer speaks of; None where none is known."""
+        place = await asyncio.to_thread(self._place_of, level, point, address, radius_km)
+        if level != "street" or place is None or place.address.precise.conclusion is None or point is None:
+            return place
+        street = await self._street(point, address)
+        if street is None:
+            return place
+        names = place.address
+        told = Address.of(names.country.conclusion, names.region.conclusion, f"{street}, {names.precise.conclusion}")
+        return Admitted(place.centre, place.radius_km, told)
+
+    def _place_of(
+        self, level: Granularity, point: LatLon | None, address: Address, radius_km: float | None
+    ) -> Admitted | None:
+        with self._lock:
+            country = self._country(point, address)
+            named = None
+            if point is None:
+                named = self._named(address, country)
+                point = named.point if named is not None else None
+                country = country or (named.country if named is not None else None)
+            if country is None:
+                return None
+            if level == "country" or point is None:
+                return _of_country(country)
+            spoken = self._speaks_of(address, country)
+            if level == "region":
+                return self._region(point, country, spoken, radius_km)
+            return self._city(point, country, spoken, radius_km)
+
+    def _country(self, point: LatLon | None, address: Address) -> str | None:
+        named = _country_named(address)
+        if point is None:
+            return named
+        here = self._borders.at(point)
+        if here is None or (named is not None and named in _countries_around(self._borders, point)):
+            return named
+        return here.country
+
+    def _region(self, point: LatLon, country: str, spoken: str | None, radius_km: float | None) -> Admitted | None:
+        region = _nearest_region(self._borders, point, country)
+        found = None if region is None else _region_circle(country, region.code)
+        if region is None or found is None:
+            return _of_country(country)
+        named = spoken != "country" if spoken else radius_km is None or radius_km <= found.radius_km
+        return _told(found, country, region.name if named else None)
+
+    def _city(self, point: LatLon, country: str, spoken: str | None, radius_km: float | None) -> Admitted | None:
+        hits = self._places.around(point, country=country, limit=_SETTLEMENTS)
+        if not hits:
+            return _of_country(country)
+        hit = _largest_around(hits)
+        reach_km = max(LEAST_CITY_KM, ceil(10 * _reach_km(hit.place)) / 10)
+        found = Disc(hit.place.point, reach_km if _away_km(hit) <= reach_km else round_up(_away_km(hit)))
+        if spoken is None:
+            spoken = "city" if radius_km is None or radius_km <= found.radius_km else "country"
+        return _told(
+            found,
+            country,
+            hit.place.region if spoken in ("region", "city") else None,
+            hit.place.name if spoken == "city" else None,
+        )
+
+    def _speaks_of(self, address: Address, country: str) -> str | None:
+        """The finest level that the answer names: "country", "region" or "city" and what is finer; None: no names."""
+        parts = [part for part in _parts(address.precise.conclusion) if country_code(part) != country]
+        if parts:
+            hits = self._places.geocode(parts[0], limit=1, country=country, guesses=0)
+            return "region" if hits and hits[0].place.kind == "region" else "city"
+        if address.precise.conclusion and address.country.conclusion:
+            return "city"  # Monaco in Monaco
+        if _parts(address.region.conclusion):
+            return "region"
+        return "country" if address.precise.conclusion or address.country.conclusion else None
+
+    def _named(self, address: Address, country: str | None) -> "Place | None":
+        """The place that a part of the address is the very name of: a city if there is one, the coarsest part first."""
+        parts = [*_parts(address.region.conclusion), *_parts(address.precise.conclusion)]
+        found = []
+        for part in parts[::-1]:
+            if country_code(part) is not None and country_code(part) == country and len(parts) > 1:
+                continue
+            hits = self._places.geocode(part, limit=1, country=country, guesses=0)
+            found += [hit.place for hit in hits if hit.match != "fuzzy"]
+        for kind in ("city", "region"):
+            for place in found:
+                if place.kind == kind:
+                    return place
+        return None
+
+    async def _street(self, point: LatLon, address: Address) -> str | None:
+        """The street that the answer names, as the added regions call it; never with a house number."""
+        if self._atlas is None:
+            return None
+        near = Disc(point, _STREET_KM)
+        for part in _parts(address.precise.conclusion):
+            for name in [street for _, street, _ in split_address(part)] or [part]:
+                for hit in await self._atlas.geocode(name, limit=5, within=near):
+                    if is_street(hit.place.kind) and fold(hit.place.name) == fold(name):
+                        return hit.place.name
+        return None
+
+    @cached_property
+    def _places(self) -> BasePlaces:
+        return BasePlaces(open_base(ensure_base()))
+
+    @cached_property
+    def _borders(self) -> Borders:
+        return Borders.load()
+
+
+def _told(found: Disc, country: str, region: str | None = None, city: str | None = None) -> Admitted:
+    whole = country_name(country)
+    return Admitted(found.centre, found.radius_km, Address.of(whole, None if region == whole else region, city))
+
+
+def _of_country(country: str) -> Admitted | None:
+    found = _country_circle(country)
+    return None if found is None else _told(found, country)
+
+
+def _parts(text: str | None) -> tuple[str, ...]:
+    return tuple(part for part in (piece.strip() for piece in (text or "")[:400].split(",")) if part)
+
+
+def _country_named(address: Address) -> str | None:
+    """The country that the address names, at its own level or as the last part of another."""
+    for text in (address.country.conclusion, address.region.conclusion, address.precise.conclusion):
+        whole, *_ = (*_parts(text)[::-1], "")
+        for words in (text or "", whole):
+            if words and (code := country_code(words)) is not None:
+                return code
+    return None
+
+
+def _reach_km(place: "Place") -> float:
+    return place.extent.radius_km if isinstance(place.extent, Disc) else 0.0
+
+
+def _away_km(hit: "Hit") -> float:
+    return hit.distance_km or 0.0
+
+
+def _largest_around(hits: Sequence["Hit"]) -> "Hit":
+    """The largest settlement that reaches the point with its own size, or with twice that; else the nearest."""
+    for times in (1.0, 2.0):
+        reaching = [hit for hit in hits if _away_km(hit) <= times * _reach_km(hit.place)]
+        if reaching:
+            return max(reaching, key=lambda hit: (_reach_km(hit.place), -_away_km(hit), hit.place.id))
+    return min(hits, key=_away_km)
+
+
+def _countries_around(borders: Borders, point: LatLon) -> set[str]:
+    lats, lons = _ring(point)
+    return set(borders.countries(lats, lons).tolist())
+
+
+def _nearest_region(borders: Borders, point: LatLon, country: str) -> Region | None:
+    here = borders.at(point)
+    if here is not None and here.country == country:
+        return here
+    lats, lons = _ring(point)
+    found = (borders.regions[label] for label in borders.lookup(lats, lons).tolist())
+    return next((region for region in found if region.country == country), None)
+
+
+def _ring(point: LatLon) -> tuple[list[float], list[float]]:
+    """The point and some around it, the nearer first."""
+    distances = np.repeat([1.0, _BORDER_KM / 4, _BORDER_KM / 2, _BORDER_KM], 16)
+    bearings = np.tile(np.arange(0.0, 360.0, 22.5), 4)
+    lats, lons = destinations(point.lat, point.lon, bearings, distances)
+    return [point.lat, *lats.tolist()], [point.lon, *lons.tolist()]
+
+
+@cache
+def _country_circle(country: str) -> Disc | None:
+    borders = Borders.load()
+    if country not in {region.country for region in borders.regions}:
+        return None
+    land = borders.country_outline(country).geometry
+    return _circle_around([borders.country_outline(country, detail="full").geometry if land.is_empty else land])
+
+
+@cache
+def _region_circle(country: str, code: str) -> Disc | None:
+    borders = Borders.load()
+    wanted = {i for i, region in enumerate(borders.regions) if (region.country, region.code) == (country, code)}
+    land = borders.country_outline(country, detail="full").geometry
+    shapes = {}
+    for part in land.geoms:
+        west, south, east, north = part.bounds
+        for shape in borders.shapes_in(Box(south, west, north, east), level="region"):
+            if wanted.issuperset(shape.ids):
+                shapes[shape.ids] = shape.geometry
+    return _circle_around(list(shapes.values())) if shapes else _country_circle(country)
+
+
+def _circle_around(shapes: Sequence["MultiPolygon"]) -> Disc | None:
+    """A place well inside the largest piece, and a circle around it that holds all pieces."""
+    import shapely
+
+    pieces = [piece for shape in shapes for piece in shape.geoms]
+    if not pieces:
+        return None
+    inside = max(pieces, key=lambda piece: piece.area).representative_point()
+    centre = LatLon(round(inside.y, 4), round(inside.x, 4))
+    corners = shapely.get_coordinates(pieces)
+    far_km = float(np.max(distances_km(centre.lat, centre.lon, corners[:, 1], corners[:, 0])))
+    return Disc(centre, float(np.ceil(far_km + _OUTLINE_KM)))

@@ -1,0 +1,166 @@
+"""A place put into an EXIF block, with everything else in the block left where it is.
+
+Camera makers keep notes that count bytes from the block's beginning, so nothing in it may move: the new directories go
+to the end, and the header is pointed at them. The old place is overwritten with zeros rather than left behind.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from geosleuth.geo import LatLon
+
+from .tiff import Tagged
+
+_BYTE, _ASCII, _LONG, _RATIONAL, _UNDEFINED = 1, 2, 4, 5, 7
+_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8}
+_GPS, _EXIF, _INTEROPERABILITY, _THUMBNAIL, _THUMBNAIL_BYTES = 0x8825, 0x8769, 0xA005, 0x0201, 0x0202
+# Ten-thousandths of a second of arc: 3 mm.
+_SECOND = 10_000
+_NEW_BLOCK = b"MM\0*\0\0\0\x08\0\0\0\0\0\0"
+
+Span = tuple[int, int]
+
+
+class Unwritable(Exception):
+    """Nothing can be put into this block; the message goes after the file's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """One entry of a directory as its twelve bytes, and where its value lies if not among them."""
+
+    tag: int
+    entry: bytes
+    value: Span | None
+
+
+def with_place(block: bytes, point: LatLon, error_m: int | None, method: str) -> bytes:
+    """The block with this place as its GPS directory, in place of any it had; an empty block gives a new one.
+
+    Args:
+        block: EXIF data from the TIFF header on.
+        point: the place.
+        error_m: horizontal error in metres.
+        method: how the place was found, in ASCII.
+
+    Raises:
+        Unwritable: the block is broken, so that changing it might lose something.
+    """
+    block = block or _NEW_BLOCK
+    try:
+        tagged = Tagged(block)
+        main, following = _raw_directory(tagged, tagged.first)
+        cleared = _cleared(tagged, main, following)
+    except (ValueError, struct.error) as error:
+        raise Unwritable("its EXIF data is broken, and adding to it could lose what is left") from error
+    order = tagged.order
+    body = cleared + b"\0" * (len(cleared) % 2)
+    gps = _directory(order, len(body), _gps_entries(order, point, error_m, method))
+    pointer = struct.pack(order + "HHII", _GPS, _LONG, 1, len(body))
+    entries = sorted([*(raw.entry for raw in main if raw.tag != _GPS), pointer], key=lambda raw: _tag(order, raw))
+    table = struct.pack(order + "H", len(entries)) + b"".join(entries) + struct.pack(order + "I", following)
+    start = len(body) + len(gps)
+    return b"".join((body[:4], struct.pack(order + "I", start), body[8:], gps, table))
+
+
+def _tag(order: str, entry: bytes) -> int:
+    return int(struct.unpack_from(order + "H", entry)[0])
+
+
+def _raw_directory(tagged: Tagged, offset: int) -> tuple[list[_Raw], int]:
+    """All entries of a directory, of known types or not, and the offset of the next directory."""
+    data, order = tagged.data, tagged.order
+    if not 8 <= offset <= len(data) - 2:
+        raise ValueError("directory outside the block")
+    (count,) = struct.unpack_from(order + "H", data, offset)
+    end = offset + 2 + 12 * count
+    if end > len(data):
+        raise ValueError("directory cut short")
+    found = []
+    for at in range(offset + 2, end, 12):
+        tag, kind, length, value = struct.unpack_from(order + "HHII", data, at)
+        size = length * _SIZES.get(kind, 0)
+        span = None if size <= 4 else (value, value + size)
+        if span is not None and span[1] > len(data):
+            span = None
+        found.append(_Raw(tag, data[at : at + 12], span))
+    following = struct.unpack_from(order + "I", data, end)[0] if end + 4 <= len(data) else 0
+    return found, following
+
+
+def _cleared(tagged: Tagged, main: list[_Raw], following: int) -> bytes:
+    """The block with zeros where the old GPS directory and its values were."""
+    pointer = next((raw for raw in main if raw.tag == _GPS), None)
+    if pointer is None:
+        return tagged.data
+    old = list(_spans(tagged, _number(tagged.order, pointer), 0))
+    kept = [raw.value for raw in main if raw.value is not None]
+    kept += [span for at in _others(tagged, main, following) for span in _spans(tagged, at, 2)]
+    if any(start < other_end and other_start < end for start, end in old for other_start, other_end in kept):
+        raise ValueError("directories lie over each other")
+    cleared = bytearray(tagged.data)
+    for start, end in old:
+        cleared[start:end] = bytes(end - start)
+    return bytes(cleared)
+
+
+def _others(tagged: Tagged, main: list[_Raw], following: int) -> Iterator[int]:
+    """Where the camera's directory and the thumbnail's begin."""
+    yield from (_number(tagged.order, raw) for raw in main if raw.tag == _EXIF)
+    if following:
+        yield following
+
+
+def _spans(tagged: Tagged, offset: int, depth: int) -> Iterator[Span]:
+    """The bytes that a directory and its values take, with those of the directories inside it."""
+    entries, _ = _raw_directory(tagged, offset)
+    yield offset, offset + 2 + 12 * len(entries)
+    numbers = {raw.tag: _number(tagged.order, raw) for raw in entries}
+    for raw in entries:
+        if raw.value is not None:
+            yield raw.value
+        if depth and raw.tag == _INTEROPERABILITY:
+            yield from _spans(tagged, numbers[raw.tag], depth - 1)
+    if depth and _THUMBNAIL in numbers:
+        yield numbers[_THUMBNAIL], numbers[_THUMBNAIL] + numbers.get(_THUMBNAIL_BYTES, 0)
+
+
+def _number(order: str, raw: _Raw) -> int:
+    return int(struct.unpack_from(order + "I", raw.entry, 8)[0])
+
+
+def _gps_entries(order: str, point: LatLon, error_m: int | None, method: str) -> list[tuple[int, int, int, bytes]]:
+    """Tag, type, count and value of each entry."""
+    text = b"ASCII\0\0\0" + method.encode("ascii", "replace")
+    entries = [
+        (0, _BYTE, 4, bytes((2, 3, 0, 0))),
+        (1, _ASCII, 2, b"S\0" if point.lat < 0 else b"N\0"),
+        (2, _RATIONAL, 3, _angle(order, point.lat)),
+        (3, _ASCII, 2, b"W\0" if point.lon < 0 else b"E\0"),
+        (4, _RATIONAL, 3, _angle(order, point.lon)),
+        (18, _ASCII, 7, b"WGS-84\0"),
+        (27, _UNDEFINED, len(text), text),
+    ]
+    if error_m is not None:
+        entries.append((31, _RATIONAL, 1, struct.pack(order + "II", error_m, 1)))
+    return entries
+
+
+def _angle(order: str, degrees: float) -> bytes:
+    minutes, seconds = divmod(round(abs(degrees) * 3600 * _SECOND), 60 * _SECOND)
+    return struct.pack(order + "6I", minutes // 60, 1, minutes % 60, 1, seconds, _SECOND)
+
+
+def _directory(order: str, offset: int, entries: list[tuple[int, int, int, bytes]]) -> bytes:
+    """A directory at this offset of a block, its longer values right behind it, of even length."""
+    at = offset + 2 + 12 * len(entries) + 4
+    table, values = [struct.pack(order + "H", len(entries))], b""
+    for tag, kind, count, value in entries:
+        table.append(struct.pack(order + "HHI", tag, kind, count))
+        if len(value) <= 4:
+            table.append(value.ljust(4, b"\0"))
+            continue
+        table.append(struct.pack(order + "I", at + len(values)))
+        values += value + b"\0" * (len(value) % 2)
+    return b"".join((*table, b"\0\0\0\0", values))
