@@ -31,7 +31,7 @@ from geosleuth.tools.catalogue import all_tools
 
 PHOTO = ImageInfo("image-1", (1600, 1200), 1, (0, 0, 1600, 1200))
 TASK = Task((PHOTO,))
-NAMES = ("default", "geovista", "spotagent", "geoagent", "twm", "smilegeo")
+NAMES = ("default", "geovista", "spotagent", "geoagent", "twm", "smilegeo", "detective")
 MAP_TOOLS = (
     "poi_input_tips",
     "poi_keyword_search",
@@ -70,7 +70,9 @@ PAPERS: dict[str, dict[str, Any]] = {
         "context": Context("trimmed", result_tokens=1500, images=4),
         "first_view_pixels": 2_000_000,
     },
+    "detective": {"turns": 10, "calls": 60, "wire": "native", "context": Context("whole")},
 }
+OURS = ("default", "detective")
 
 
 def words(name: str, task: Task = TASK, tools: tuple[str, ...] | None = None, scale: BoxScale = "pixels") -> str:
@@ -94,7 +96,7 @@ def test_each_preset_has_its_papers_numbers(name: str) -> None:
     }
     assert {key: has[key] for key in PAPERS[name]} == PAPERS[name]
     assert preset.name == name
-    assert (preset.paper is None) == (name == "default")
+    assert (preset.paper is None) == (name in OURS)
 
 
 def test_every_number_of_a_paper_names_its_section() -> None:

@@ -1,14 +1,16 @@
 """From opened photos to a finding: the case is made ready, a policy works on it, the claims are held beside it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from geosleuth.answer import Answer
+from geosleuth.answer.granularity import Gazetteer, Granularity, cap
 from geosleuth.atlas import Atlas
 from geosleuth.photo import Album, Claims, OpenedPhoto, cut_views
 from geosleuth.policies import Policy, Sampling, Wire
 from geosleuth.tools import Case, ImageSearch, Toolset, WebSearch
 
+from .capping import cap_trajectory
 from .events import Budget
 from .loop import run
 from .method import Method
@@ -23,10 +25,17 @@ _COMPASS = ("north", "north-east", "east", "south-east", "south", "south-west", 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of it: the whole way, and apart from it what the photos' files claim."""
+    """What came of it: the whole way, and apart from it what the photos' files claim.
+
+    ``album`` has the pictures of the run, for reports. ``judged`` is set where the finding was capped: what the claims
+    contradict was decided before.
+    """
 
     trajectory: Trajectory
     claims: tuple[Claims, ...]
+    album: Album | None = field(default=None, repr=False, compare=False)
+    judged: tuple[bool | None, ...] | None = None
+    granularity: Granularity = "exact"
 
     @property
     def answer(self) -> Answer:
@@ -36,11 +45,40 @@ class Finding:
     @property
     def conflicts(self) -> tuple[bool | None, ...]:
         """For each photo: whether its claimed place contradicts the finding; None where there is nothing to compare."""
+        if self.judged is not None:
+            return self.judged
         answer = self.answer
         if answer.point is None:
             return tuple(None for _ in self.claims)
         radius_km = answer.radius_km or _DEFAULT_RADIUS_KM
         return tuple(claims.conflicts_with(answer.point, radius_km) for claims in self.claims)
+
+    def _repr_html_(self) -> str:
+        from .display import notebook_card
+
+        return notebook_card(self)
+
+
+async def cap_finding(finding: Finding, granularity: Granularity, gazetteer: Gazetteer | None = None) -> Finding:
+    """The finding with nothing in it finer than allowed: neither the trajectory, nor what the files claim.
+
+    Whether a claim contradicts the finding is judged by the capped ones: the exact ones would tell where in the place
+    the finding lies.
+    """
+    if granularity == "exact":
+        return finding
+    trajectory = await cap_trajectory(finding.trajectory, granularity, gazetteer)
+    claims = tuple([await _cap_claims(one, granularity, gazetteer) for one in finding.claims])
+    capped = Finding(trajectory, claims)
+    return replace(capped, judged=capped.conflicts, granularity=granularity, album=finding.album)
+
+
+async def _cap_claims(claims: Claims, granularity: Granularity, gazetteer: Gazetteer | None) -> Claims:
+    """Heights, headings and free texts can tell a place too."""
+    point = claims.point
+    if point is not None:
+        point = (await cap(Answer(point), granularity, gazetteer)).point
+    return replace(claims, point=point, altitude_m=None, heading_deg=None, panorama=None, notes=())
 
 
 def open_case(
@@ -133,4 +171,4 @@ async def locate(
         store=store,
         sinks=sinks,
     )
-    return Finding(trajectory, tuple(opened.claims for opened in photos))
+    return Finding(trajectory, tuple(opened.claims for opened in photos), case.album)

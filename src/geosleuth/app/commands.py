@@ -10,18 +10,24 @@ import typer
 from geosleuth import __version__
 from geosleuth.app.atlas import atlas
 from geosleuth.app.bench import bench
+from geosleuth.app.locate import locate
 from geosleuth.app.photo import photo
+from geosleuth.app.tools import tools
+from geosleuth.app.trajectory import trajectory
 
 app = typer.Typer(
-    help="Photo in, place out, with evidence. This version holds the offline atlas and the ruler for answers.",
-    epilog="Start with: geosleuth bench score --help",
+    help="Photo in, place out, with evidence: agents that locate photos, an offline atlas, and a ruler for answers.",
+    epilog="Start with: geosleuth locate --help",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(locate)
 app.add_typer(atlas, name="atlas")
 app.add_typer(bench, name="bench")
 app.add_typer(photo, name="photo")
+app.add_typer(tools, name="tools")
+app.add_typer(trajectory, name="trajectory")
 
 
 def _print_version(*, value: bool) -> None:

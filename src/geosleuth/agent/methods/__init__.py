@@ -27,12 +27,12 @@ __all__ = [
 
 METHODS: Mapping[str, Callable[[BoxScale], Method]] = {
     "default": default,
-    "detective": detective,
     "geovista": geovista,
     "spotagent": spotagent,
     "geoagent": geoagent,
     "twm": twm,
     "smilegeo": smilegeo,
+    "detective": detective,
 }
 
 

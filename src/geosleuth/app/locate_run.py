@@ -1,0 +1,89 @@
+"""One run as it was planned, and nothing of it finer than allowed: neither in the finding, nor in its file."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from geosleuth.agent import Event, Sink, TrajectoryWriter, write_trajectory
+from geosleuth.agent.capping import EventBlanker
+from geosleuth.agent.locating import Finding, cap_finding, locate
+from geosleuth.answer.granularity import Granularity
+from geosleuth.app.locate_setup import Plan, similar_for
+from geosleuth.atlas import Atlas, OfflineAtlas
+from geosleuth.atlas.granular import OfflineGazetteer
+from geosleuth.files import replacing
+from geosleuth.photo import OpenedPhoto
+
+
+class BlankWriter(TrajectoryWriter):
+    """Keeps the events of a run with every place taken out, so that a run that is killed leaves none behind."""
+
+    def __init__(self, path: Path, granularity: Granularity) -> None:
+        """Begin a file.
+
+        Raises:
+            BadInput: there is such a file already, or it can't be written.
+        """
+        super().__init__(path)
+        self._blank = EventBlanker(granularity)
+
+    def write(self, event: Event) -> None:
+        """Add one event, blanked."""
+        super().write(self._blank(event))
+
+    __call__ = write
+
+
+async def run_plan(
+    plan: Plan,
+    photos: Sequence[OpenedPhoto],
+    atlas: Atlas,
+    gazetteer_atlas: OfflineAtlas,
+    *,
+    keep_in: Path | None = None,
+    sinks: Iterable[Sink] = (),
+) -> Finding:
+    """Work on photos of one place; the finding is capped as the plan wants it.
+
+    Args:
+        plan: what was asked for.
+        photos: the photos.
+        atlas: the world that tools ask.
+        gazetteer_atlas: knows the names that may be told.
+        keep_in: the trajectory's file.
+        sinks: who gets the events as they happen, uncapped.
+    """
+    capped = plan.granularity != "exact"
+    async with AsyncExitStack() as held:
+        store: TrajectoryWriter | None = None
+        if keep_in is not None:
+            made = BlankWriter(keep_in, plan.granularity) if capped else TrajectoryWriter(keep_in)
+            store = held.enter_context(made)
+        similar = similar_for(plan, photos)
+        if close := getattr(similar, "aclose", None):
+            held.push_async_callback(close)
+        finding = await locate(
+            photos,
+            policy=plan.policy,
+            method=plan.method,
+            toolset=plan.toolset,
+            atlas=atlas,
+            web=plan.web,
+            similar=similar,
+            hint=plan.hint,
+            area=plan.area,
+            force_answer=plan.force_answer,
+            budget=plan.budget,
+            sampling=plan.sampling,
+            wire=plan.wire,
+            store=store,
+            sinks=sinks,
+        )
+    if not capped:
+        return finding
+    told = await cap_finding(finding, plan.granularity, OfflineGazetteer(gazetteer_atlas))
+    if keep_in is not None:
+        with replacing(keep_in) as neighbour:
+            neighbour.unlink()
+            write_trajectory(neighbour, told.trajectory)
+    return told

@@ -1,0 +1,177 @@
+"""What ``geosleuth locate`` does once its words are read; imported only when it runs."""
+
+import asyncio
+import logging
+import signal
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
+from pathlib import Path
+
+import typer
+
+from geosleuth.agent.locating import Finding
+from geosleuth.app.atlas_work import building
+from geosleuth.app.console import show, show_json, talk
+from geosleuth.app.locate_check import check_claim, checked_document, checked_lines
+from geosleuth.app.locate_outputs import asked, write_exif, write_outputs
+from geosleuth.app.locate_reach import reach_line, within_reach
+from geosleuth.app.locate_run import run_plan
+from geosleuth.app.locate_setup import Plan, Wishes, image_hosts, plan_of
+from geosleuth.app.locate_talk import telling
+from geosleuth.app.locate_views import finding_document
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.base import ensure_base
+from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.photo import OpenedPhoto, open_photo
+from geosleuth.policies import consent_line
+from geosleuth.policies.replay import ReplayPolicy
+
+CTRL_C = 130
+"""The exit code of a run that was stopped."""
+
+
+def locate_photos(paths: Sequence[Path], wishes: Wishes, *, as_json: bool) -> None:
+    """Work on photos of one place, say what happens on stderr, print the finding, write what was asked for.
+
+    Raises:
+        UserError: something must be mended; nothing has been sent, and no file is left behind.
+        GeosleuthError: the model failed, after what was found until then has been printed.
+    """
+    with quiet_libraries():
+        plan = plan_of(wishes, paths)
+        photos = [open_photo(path) for path in paths]
+        ask_leave(plan, yes=wishes.yes)
+        try:
+            finding = asyncio.run(_work(plan, photos, paths, wishes.trajectory))
+        except asyncio.CancelledError:
+            if wishes.trajectory is not None and wishes.trajectory.exists():
+                talk(f"stopped; {wishes.trajectory} holds what was done until then")
+            raise typer.Exit(CTRL_C) from None
+        failed = _show(finding, plan, as_json=as_json)
+        if not failed and plan.by_detective and not as_json and (line := reach_line(within_reach(offline=wishes.offline))):
+            talk(line)
+        write_exif(finding, paths[0], plan.outputs, yes=wishes.yes)
+    if failed:
+        raise GeosleuthError(_trouble(finding))
+
+
+def _show(finding: Finding, plan: Plan, *, as_json: bool) -> bool:
+    """Print the finding; true where the model failed."""
+    from geosleuth.app.report import card
+
+    ended, spent = finding.trajectory.ended, finding.trajectory.spent
+    failed = ended is not None and ended.reason == "service"
+    checked = check_claim(finding, plan)
+    if as_json:
+        more = {} if checked is None else {"check": checked_document(checked)}
+        show_json({**finding_document(finding), **more})
+    elif spent.turns or not failed:
+        if checked is not None:
+            show("\n".join([*checked_lines(checked), ""]))
+        show(card(finding))
+    if plan.within is not None and finding.granularity == "exact":
+        point = finding.answer.point
+        if point is not None and not plan.within.contains(point):
+            talk(f"the finding lies outside {plan.within.words}")
+    return failed
+
+
+def _trouble(finding: Finding) -> str:
+    ended = finding.trajectory.ended
+    told = ended.trouble if ended and finding.granularity == "exact" else None
+    return told or "the model failed"
+
+
+async def _work(plan: Plan, photos: Sequence[OpenedPhoto], paths: Sequence[Path], keep_in: Path | None) -> Finding:
+    async with AsyncExitStack() as held:
+        for one in (plan.policy, plan.maps, plan.web):
+            if close := getattr(one, "aclose", None):
+                held.push_async_callback(close)
+        # Models on this machine show what is wrong with them only when they are loaded.
+        if load := getattr(plan.policy, "load", None):
+            await load()
+        offline = offline_atlas(needed=plan.maps is None and len(plan.toolset) > 0 or plan.granularity != "exact")
+        tell = held.enter_context(telling(plan.granularity))
+        held.enter_context(cancelled_by_ctrl_c())
+        finding = await run_plan(plan, photos, plan.maps or offline, offline, keep_in=keep_in, sinks=(tell,))
+        await write_outputs(finding, paths, plan.outputs, offline)
+        return finding
+
+
+def offline_atlas(*, needed: bool) -> OfflineAtlas:
+    """The atlas on this machine, its base built where it is needed."""
+    if needed:
+        # Here and not in one of the atlas's threads, so that an interrupt stops the building at once.
+        with building() as progress:
+            ensure_base(progress)
+    return OfflineAtlas()
+
+
+def ask_leave(plan: Plan, *, yes: bool) -> None:
+    """Say where the photo goes, and ask before it leaves the machine.
+
+    Raises:
+        BadInput: nobody agreed.
+    """
+    searched = sorted(image_hosts(plan))
+    lines = [] if isinstance(plan.policy, ReplayPolicy) or plan.by_detective else [consent_line(plan.policy)]
+    lines += [f"the image search sends the photo and cuts of it to {' and '.join(searched)}"] if searched else []
+    if not lines:
+        return
+    told = "; ".join(lines)
+    if yes or not (plan.policy.hosts or searched):
+        talk(told)
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(f"{told}; add --yes to allow it")
+    if not asked(f"{told}. Go on?"):
+        raise BadInput("stopped; nothing was sent")
+
+
+@contextmanager
+def cancelled_by_ctrl_c() -> Iterator[None]:
+    """Let the first Ctrl-C call the running task off, so that it closes its trajectory; a second one ends at once."""
+    before = signal.getsignal(signal.SIGINT)
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    # Ignored on purpose, as nohup does, or set by somebody who is not Python: leave it.
+    if before in (signal.SIG_IGN, None):
+        yield
+        return
+
+    def back() -> None:
+        with suppress(NotImplementedError, ValueError):
+            loop.remove_signal_handler(signal.SIGINT)
+            signal.signal(signal.SIGINT, before)
+
+    def stop() -> None:
+        back()
+        if task is not None:
+            task.cancel()
+
+    # Not every system and thread has signals in its event loop; what Ctrl-C does there stays as it is.
+    with suppress(NotImplementedError, RuntimeError, ValueError):
+        loop.add_signal_handler(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        back()
+
+
+@contextmanager
+def quiet_libraries() -> Iterator[None]:
+    """Keep the warnings of libraries off the terminal: nobody at this command can mend them.
+
+    Whoever asks Python for warnings (-W, PYTHONWARNINGS) gets them.
+    """
+    root, nowhere = logging.getLogger(), logging.NullHandler()
+    with warnings.catch_warnings():
+        if not sys.warnoptions:
+            warnings.simplefilter("ignore")
+        if not root.handlers:
+            root.addHandler(nowhere)
+        try:
+            yield
+        finally:
+            root.removeHandler(nowhere)

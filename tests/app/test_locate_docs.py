@@ -1,0 +1,47 @@
+"""docs/agent.md and the help of ``geosleuth locate`` tell the truth about models, keys and options."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from geosleuth.policies import PREFIXES
+from geosleuth.policies.services import SERVICES
+from locating import locate_here
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "docs" / "agent.md").read_text(encoding="utf-8")
+ROWS = {match[1]: match[0] for match in re.finditer(r"^\| `(\w+):.*$", GUIDE, re.MULTILINE)}
+
+
+@pytest.fixture(scope="module")
+def told() -> str:
+    done = locate_here("--help")
+    assert (done.code, done.err) == (0, "")
+    return done.out
+
+
+def test_every_kind_of_model_is_in_the_table() -> None:
+    assert set(ROWS) == {*PREFIXES, "replay"}
+
+
+@pytest.mark.parametrize("prefix", SERVICES)
+def test_keys_and_places_are_those_that_are_used(prefix: str) -> None:
+    service, row = SERVICES[prefix], ROWS[prefix]
+    for variable in (*service.key_variables, service.base_url_variable):
+        assert variable is None or f"`{variable}`" in row
+    if service.base_url:
+        assert service.base_url.split("/")[2] in row
+
+
+def test_the_guides_flags_are_the_commands(told: str) -> None:
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", GUIDE))
+    known = set(re.findall(r"--[a-z][a-z-]+", told))
+    assert named <= known
+    for budget in ("--turns", "--calls", "--tokens", "--reply-tokens", "--seconds", "--usd"):
+        assert budget in named
+
+
+def test_help_has_examples(told: str) -> None:
+    assert "geosleuth locate photo.jpg --model openai:gpt-5" in told
+    assert "Traceback" not in told
