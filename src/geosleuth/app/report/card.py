@@ -1,0 +1,139 @@
+"""A finding on a card for the terminal: readable at 80 columns, and without colour."""
+
+from collections.abc import Iterator
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.constrain import Constrain
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from geosleuth.agent import Trajectory
+from geosleuth.agent.display import BEST
+from geosleuth.agent.locating import Finding
+from geosleuth.answer.wording import percent_words
+from geosleuth.bench.numbers import distance, plural
+from geosleuth.bench.plain import one_line
+from geosleuth.geo import distance_km
+
+from .braille import region_lines, world_lines
+from .digest import Digest, Rival, as_finding, digest_of
+from .facts import at
+
+COLUMNS = 80
+_WORLD, _REGION, _BETWEEN = 41, 36, 2
+_SHOWN = 5
+_BAR = 10
+
+
+def card(found: Finding | Trajectory, *, maps: bool = True) -> RenderableType:
+    """The finding for people: place, odds in words, a small map, the best evidence, candidates, what it hangs on.
+
+    Args:
+        found: the finding, capped already where less than everything may be told.
+        maps: draw the world and the surroundings; left out anyway where the terminal can't write braille.
+    """
+    finding = as_finding(found)
+    digest = digest_of(finding)
+    parts: list[RenderableType] = [Text(one_line(digest.place), style="bold")]
+    if digest.sure:
+        where = "" if digest.answer.point is None else f" of {at(digest.answer.point)}"
+        where = where if digest.answer.radius_km is not None else where.replace(" of ", ", ")
+        parts.append(Text(f"{digest.sure}{where}."))
+    parts.append(Text(digest.verdict, style="italic"))
+    if not digest.exact:
+        parts.append(Text(f"Told no finer than the {digest.granularity}."))
+    if maps:
+        parts.append(_Maps(digest))
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(style="dim", width=13)
+    table.add_column(overflow="fold", ratio=1)
+    for label, rows in _rows(finding, digest):
+        for number, row in enumerate(rows):
+            table.add_row("" if number else label, Text(row))
+    parts.append(Padding(table, (1, 0, 0, 0)))
+    return Constrain(Group(*parts), COLUMNS)
+
+
+def _rows(finding: Finding, digest: Digest) -> Iterator[tuple[str, list[str]]]:
+    account = digest.account
+    if not digest.located:
+        yield "why", [one_line(account.why)] if account.why else []
+    elif digest.evidence:
+        yield "evidence", [f"{number}. {one_line(piece)}" for number, piece in enumerate(digest.evidence[:BEST], 1)]
+    elif account.why:
+        yield "why", [one_line(account.why)]
+    if len(digest.rivals) > 1 or not digest.located:
+        label = "candidates" if digest.located else "likely at all"
+        yield label, [_rival(one) for one in digest.rivals[:_SHOWN]]
+    for label, words, opening in (
+        ("hangs on", account.hangs_on, "It hangs on "),
+        ("against", account.against, "Against it speaks "),
+        ("would help", account.would_help, "What would help: "),
+    ):
+        yield label, [one_line(words.removeprefix(opening))] if words else []
+    yield "ruled out", [one_line(one.place) for one in digest.dropped[:_SHOWN]]
+    yield "file claims", list(_claims(finding, digest))
+    yield "found by", [_made(digest)]
+
+
+def _rival(one: Rival) -> str:
+    name = one_line(one.name) or ("unnamed" if one.point is None else at(one.point))
+    if one.probability is None:
+        return f"{one.letter}  {name}"
+    bar = "#" * round(_BAR * one.probability)
+    return f"{one.letter}  {percent_words(one.probability):>5} {bar:<{_BAR}} {name}"
+
+
+def _claims(finding: Finding, digest: Digest) -> Iterator[str]:
+    for number, (claims, conflict) in enumerate(zip(finding.claims, finding.conflicts, strict=True), 1):
+        if claims.point is None:
+            continue
+        which = f"photo {number}: " if len(finding.claims) > 1 else ""
+        told = f"{which}{at(claims.point)}" if digest.exact else f"{which}a place"
+        if digest.answer.point is not None and conflict is not None:
+            away = f", {distance(distance_km(claims.point, digest.answer.point))} away" if digest.exact else ""
+            told += f"{away}: {'CONTRADICTS' if conflict else 'agrees with'} the finding"
+        yield f"{told}. A claim of its metadata, not evidence."
+
+
+def _made(digest: Digest) -> str:
+    started, spent = digest.trajectory.started, digest.trajectory.spent
+    usage = spent.usage
+    failed = f" ({spent.failed_calls} failed)" if spent.failed_calls else ""
+    tokens = usage.input_tokens + usage.output_tokens
+    parts = [
+        f"{one_line(started.policy)}, method {one_line(started.method)}",
+        plural(spent.turns, "turn", "turns"),
+        plural(spent.calls, "tool call", "tool calls") + failed,
+        *([plural(tokens, "token", "tokens")] if tokens else []),
+        f"{spent.seconds:.1f} s",
+    ]
+    if usage.cost_usd is None:
+        parts.append("price not known")
+    elif usage.cost_usd:
+        parts.append(f"{usage.cost_usd:.4f} USD")
+    return ", ".join(parts)
+
+
+class _Maps:
+    """The world and, beside it, the surroundings; as much of it as the terminal has room and letters for."""
+
+    def __init__(self, digest: Digest) -> None:
+        self._digest = digest
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        marks = [(one.letter, one.point) for one in self._digest.rivals[:_SHOWN] if one.point is not None]
+        if not marks or options.max_width < _WORLD or not options.encoding.lower().startswith("utf"):
+            return
+        lines = world_lines(marks, _WORLD)
+        point = self._digest.answer.point
+        if point is not None and options.max_width >= _WORLD + _BETWEEN + _REGION:
+            around = region_lines(point, marks, radius_km=self._digest.answer.radius_km or 0.0, columns=_REGION)
+            lines = [f"{one}{' ' * _BETWEEN}{other}" for one, other in zip(lines, around, strict=True)]
+        letters = "".join(mark for mark, _ in marks)
+        yield Text("")
+        for line in lines:
+            text = Text(line.rstrip(), no_wrap=True)
+            text.highlight_regex(f"[{letters}]", "bold red")
+            yield text

@@ -1,0 +1,201 @@
+"""What a report tells about a finding, gathered from its trajectory and put in order."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from geosleuth.agent import EndReason, Hypothesis, Trajectory
+from geosleuth.agent.display import AGAINST, LEAD, best_evidence, is_capped, sure_line, told_no_finer_than
+from geosleuth.agent.locating import Finding
+from geosleuth.answer import GRANULARITIES, Answer, Candidate, Granularity
+from geosleuth.answer.wording import envelope
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.tools import FailureKind, Observation
+
+UNLOCATED = "No place was found"
+_SAME_PLACE_KM = 0.05
+_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|“[^”]*”')
+_ENDS: Mapping[EndReason, str] = {
+    "answered": "",
+    "turns": "the model had no turns left",
+    "calls": "no tool calls were left, and the model asked for more",
+    "tokens": "the tokens were spent",
+    "seconds": "the time was up",
+    "money": "the money was spent",
+    "stuck": "the model said nothing that could be read as an answer",
+    "service": "the model failed",
+    "cancelled": "it was called off",
+    "error": "it broke",
+}
+FAILURES: Mapping[FailureKind, str] = {
+    "unknown_tool": "there is no such tool",
+    "bad_arguments": "the call could not be understood",
+    "refused": "the tool can't do that",
+    "service": "an online service failed",
+    "timeout": "it took too long",
+    "over_budget": "the budget did not allow it",
+    "repeated": "the same call was made before",
+}
+
+# How the detective begins the sentences of its explanation, by what they are about.
+_AGAINST = ("Against it speaks ", "Nothing that was found speaks against it.")
+_RIVALS = ("It could also be ",)
+_HANGS = ("It hangs on ", "Left out one by one, ")
+_HELP = ("What would help: ",)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An explanation in its parts; where the policy does not part it, all of it is ``why``."""
+
+    why: str = ""
+    against: str = ""
+    hangs_on: str = ""
+    would_help: str = ""
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether it speaks of more than the reasons."""
+        return bool(self.against or self.hangs_on or self.would_help)
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A place that it could be, by the letter that maps and tables know it by; the answer itself is among them."""
+
+    letter: str
+    name: str
+    point: LatLon | None
+    probability: float | None
+    speaks_for: str
+    against: str
+    is_answer: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """A finding as a reader wants it: what first, then why, then how."""
+
+    trajectory: Trajectory
+    answer: Answer
+    granularity: Granularity
+    place: str
+    sure: str
+    verdict: str
+    evidence: tuple[str, ...]
+    account: Account
+    rivals: tuple[Rival, ...]
+    dropped: tuple[Hypothesis, ...]
+
+    @property
+    def located(self) -> bool:
+        """Whether there is a place at all, by point or by name."""
+        return self.answer.point is not None or bool(self.answer.address)
+
+    @property
+    def exact(self) -> bool:
+        """Whether everything may be told."""
+        return self.granularity == "exact"
+
+
+def as_finding(found: Finding | Trajectory) -> Finding:
+    """A finding; of a bare trajectory one without claims."""
+    return found if isinstance(found, Finding) else Finding(found, ())
+
+
+def digest_of(finding: Finding) -> Digest:
+    """Read a finding, never finer than it says itself, nor than what was left out of its trajectory says.
+
+    Raises:
+        ValueError: it says that less than everything may be told, and its texts are still in it.
+    """
+    answer, trajectory = finding.answer, finding.trajectory
+    if finding.granularity != "exact" and not is_capped(trajectory):
+        raise ValueError("cap the finding first, see geosleuth.agent.locating.cap_finding")
+    coarsest = min(finding.granularity, told_no_finer_than(trajectory), key=GRANULARITIES.index)
+    located = answer.point is not None or bool(answer.address)
+    return Digest(
+        trajectory=trajectory,
+        answer=answer,
+        granularity=coarsest,
+        place=(envelope(answer.address) or "An unnamed place") if located else UNLOCATED,
+        sure=sure_line(answer),
+        verdict=_verdict(finding, located=located),
+        evidence=best_evidence(trajectory, None) if coarsest == "exact" else (),
+        account=account_of(answer.explanation or "") if coarsest == "exact" else Account(),
+        rivals=tuple(_rivals(answer)),
+        dropped=tuple(one for one in trajectory.pool if one.fate == "dropped"),
+    )
+
+
+def account_of(explanation: str) -> Account:
+    """Part an explanation where it turns to what speaks against it, what it hangs on, and what would help.
+
+    Words in quotation marks are somebody else's, and part nothing.
+    """
+    masked = _QUOTED.sub(lambda found: "\0" * len(found[0]), explanation)
+    starts = {
+        mark: at
+        for mark in (*_AGAINST, *_RIVALS, *_HANGS, *_HELP)
+        for at in [masked.find(mark)]
+        if at == 0 or (at > 0 and masked[at - 1].isspace())
+    }
+    if not starts:
+        return Account(explanation.strip())
+    order = sorted(starts, key=starts.__getitem__)
+    ends = [*(starts[mark] for mark in order[1:]), len(explanation)]
+    pieces = {mark: explanation[starts[mark] : end].strip() for mark, end in zip(order, ends, strict=True)}
+
+    def part(marks: tuple[str, ...]) -> str:
+        return " ".join(pieces[mark] for mark in order if mark in marks)
+
+    return Account(explanation[: starts[order[0]]].strip(), part(_AGAINST + _RIVALS), part(_HANGS), part(_HELP))
+
+
+def _verdict(finding: Finding, *, located: bool) -> str:
+    """What the finding is worth, in words."""
+    answered, ended = finding.trajectory.answered, finding.trajectory.ended
+    why = _ENDS[ended.reason] if ended else "the run broke off"
+    early = f"The run ended early: {why}. " if why else ""
+    if not located:
+        return f"{early}That it can't be told is an honest outcome; nothing here is a guess.".strip()
+    if answered is not None and answered.by == "pool":
+        return f"{early}This is the best of the candidates that the model had noted: a lead, not a verdict."
+    return f"{early}{LEAD}"
+
+
+def _rivals(answer: Answer) -> Iterator[Rival]:
+    """The answer and the other candidates, lettered; a place without a name goes by its point."""
+    listed = list(answer.candidates)
+    first = listed[0] if listed else None
+    if answer.point is not None and (first is None or not _same(first.point, answer.point)):
+        listed = [one for one in listed if not _same(one.point, answer.point)]
+        listed.insert(0, Candidate(envelope(answer.address) or None, answer.point, answer.probability))
+    for number, one in enumerate(listed):
+        speaks_for, against = _sides(one.evidence or "")
+        is_answer = number == 0 and answer.point is not None
+        yield Rival(_letter(number), one.name or "", one.point, one.probability, speaks_for, against, is_answer)
+
+
+def _sides(evidence: str) -> tuple[str, str]:
+    masked = _QUOTED.sub(lambda found: "\0" * len(found[0]), evidence)
+    at = masked.find(AGAINST)
+    speaks_for, against = (evidence, "") if at < 0 else (evidence[:at], evidence[at + len(AGAINST) :])
+    return speaks_for.strip().removeprefix("For: "), against.strip()
+
+
+def _same(one: LatLon | None, other: LatLon) -> bool:
+    return one is not None and distance_km(one, other) <= _SAME_PLACE_KM
+
+
+def _letter(number: int) -> str:
+    return chr(ord("A") + number) if number < 26 else str(number + 1)
+
+
+def found_nothing(observation: Observation) -> bool:
+    """Whether a tool did its work and came back with empty hands."""
+    data = observation.data
+    if observation.failure is not None or not isinstance(data, dict):
+        return False
+    found = [data[key] for key in ("results", "lines", "fixes") if isinstance(data.get(key), list)]
+    return bool(found) and not any(found)

@@ -1,0 +1,139 @@
+"""The card of a finding in the terminal."""
+
+import asyncio
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from rich.console import Console
+
+from any_trajectory import trajectories
+from findings import MONACO, SHA, SIZE, finding_of, saying
+from geosleuth.agent import Trajectory
+from geosleuth.agent.locating import Finding, cap_finding
+from geosleuth.answer import Address, Answer, Candidate
+from geosleuth.app.report import card
+from geosleuth.app.report.braille import braille, region_lines, world_lines
+from geosleuth.geo import LatLon
+from geosleuth.photo import Claims
+
+
+class _Ascii(io.StringIO):
+    encoding = "ascii"
+
+
+def shown(found: Finding | Trajectory, width: int = 80, file: io.StringIO | None = None, **more: Any) -> list[str]:
+    stream = file or io.StringIO()
+    Console(file=stream, width=width, markup=False, emoji=False, highlight=False, no_color=True).print(
+        card(found, **more)
+    )
+    return [line.rstrip() for line in stream.getvalue().splitlines()]
+
+
+def test_the_card_at_80_columns() -> None:
+    lines = shown(finding_of(), maps=False)
+    assert lines == [
+        "La Terrasse, Monaco",
+        "Likely: 72 % that it lies within 220 m of 43.73073, 7.42547.",
+        "A lead, not a verdict.",
+        "",
+        'evidence      1. a business name: "La Terrasse" is the name of La Terrasse',
+        '              2. a telephone number in "+377 93 15": Monaco',
+        "candidates    A   72 % #######    La Terrasse, Monaco",
+        "              B   20 % ##         Nice, France",
+        'hangs on      one clue, a business name "What would help: nothing": without it',
+        "              no place could be told.",
+        "against       the language.",
+        "would help    another photo.",
+        "ruled out     Genoa, Italy",
+        "found by      detective, method detective, 1 turn, 3 tool calls (1 failed), 1.5",
+        "              s",
+    ]
+
+
+def test_the_maps_show_the_candidates() -> None:
+    lines = shown(
+        finding_of(Answer(MONACO, Address.of("Monaco"), 0.9, 1.0, None, (Candidate("Fiji", LatLon(-17.7, 178)),)))
+    )
+    maps = [line for line in lines if any("\u2800" <= char <= "\u28ff" for char in line)]
+    assert len(maps) == 10
+    assert all(len(line) <= 80 for line in lines)
+    drawn = "\n".join(maps)
+    assert drawn.count("A") == 2, "on the world and in its surroundings"
+    assert drawn.count("B") == 1, "Fiji is on the world map alone"
+    assert not any("\x1b" in line for line in lines)
+
+
+@pytest.mark.parametrize(("width", "letters"), [(200, 2), (79, 2), (60, 1), (30, 0)])
+def test_maps_take_the_room_there_is(width: int, letters: int) -> None:
+    lines = shown(finding_of(Answer(MONACO, Address.of("here"), 0.9, 1.0)), width)
+    drawn = [line for line in lines if any("\u2800" <= char <= "\u28ff" for char in line)]
+    assert "\n".join(drawn).count("A") == letters
+    assert max(map(len, lines)) <= min(width, 80)
+
+
+def test_a_terminal_without_braille_gets_no_map() -> None:
+    lines = shown(finding_of(), file=_Ascii())
+    assert not any("\u2800" <= char <= "\u28ff" for line in lines for char in line)
+    assert lines[0] == "La Terrasse, Monaco"
+
+
+def test_no_place() -> None:
+    answer = Answer(
+        explanation="It can't be told. What would help: text.", candidates=(Candidate("India", MONACO, 0.13),)
+    )
+    text = "\n".join(shown(finding_of(answer), maps=False))
+    assert text.startswith("No place was found\n")
+    assert "why           It can't be told." in text
+    assert "likely at all A   13 % #          India" in text
+    assert "43.73" not in text
+
+
+def test_claims_are_told_apart() -> None:
+    claims = Claims("JPEG", 1, SHA, SIZE, LatLon(48.8584, 2.2945))
+    text = " ".join(" ".join(shown(finding_of(claims=(claims,)), maps=False)).split())
+    assert "48.85840, 2.29450, 693 km away: CONTRADICTS the finding. A claim of its metadata, not evidence." in text
+
+
+def test_a_capped_finding() -> None:
+    claims = Claims("JPEG", 1, SHA, SIZE, LatLon(48.8584, 2.2945))
+    finding = asyncio.run(cap_finding(finding_of(claims=(claims,)), "country"))
+    text = "\n".join(shown(finding))
+    assert "Told no finer than the country." in text
+    for hidden in ("Terrasse", "43.73", "48.85", "Genoa", "business"):
+        assert hidden not in text
+
+
+def test_control_characters_never_reach_the_terminal() -> None:
+    text = "\n".join(shown(saying("a\x1b[2Jb\rc\x9bd [bold]e[/bold]")))
+    assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for char in text.replace("\n", ""))
+    assert "[bold]e[/bold]" in text
+
+
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@given(trajectories())
+def test_any_run_fits_on_a_card(trajectory: Trajectory) -> None:
+    assert shown(trajectory, maps=False)[0]
+
+
+def test_dots_become_braille() -> None:
+    dots = np.zeros((4, 6), dtype=bool)
+    dots[0, 0] = dots[3, 1] = True
+    dots[:, 2:4] = True
+    assert braille(dots) == ["⢁⣿ "]
+
+
+@pytest.mark.parametrize("point", [LatLon(90, 0), LatLon(-90, 180), LatLon(0, -180), LatLon(65, 179.9)])
+def test_maps_at_the_ends_of_the_world(point: LatLon) -> None:
+    around = region_lines(point, [("A", point)], radius_km=20000.0)
+    assert len(around) == 10
+    assert {len(line) for line in around} == {36}
+    assert {len(line) for line in world_lines([("A", point)])} == {40}
+
+
+def test_small_terminals_are_no_reason_to_fail(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("w", encoding="utf-8") as file:
+        Console(file=file, width=1).print(card(finding_of()))
