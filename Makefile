@@ -10,7 +10,7 @@ PYTEST := $(DEV)/bin/python -m pytest
 .PHONY: help demo test test-all check format bench constraints clean
 
 help:
-	@echo "make demo      score the bundled example answers and open the report"
+	@echo "make demo      locate the example photos offline, score the example answers, open both reports"
 	@echo "make test      lint, check types, run the test suite"
 	@echo "make test-all  the same with the slow suites"
 	@echo "make bench     run the benchmarks and print this machine's figures"
@@ -31,6 +31,9 @@ $(DEV)/ready: pyproject.toml constraints.txt
 
 demo: $(VENV)/ready
 	@mkdir -p out
+	$(VENV)/bin/geosleuth atlas add examples/regions/monaco.osm.pbf
+	$(VENV)/bin/geosleuth locate examples/photos/ --offline --out out/located/
+	@$(VENV)/bin/python scripts/open_report.py out/located/index.html
 	$(VENV)/bin/geosleuth bench score examples/answers/careful.jsonl examples/answers/hasty.jsonl --by kind --out out/report.html
 	@$(VENV)/bin/python scripts/open_report.py out/report.html
 

@@ -70,7 +70,7 @@ PAPERS: dict[str, dict[str, Any]] = {
         "context": Context("trimmed", result_tokens=1500, images=4),
         "first_view_pixels": 2_000_000,
     },
-    "detective": {"turns": 10, "calls": 60, "wire": "native", "context": Context("whole")},
+    "detective": {"turns": 14, "calls": 60, "wire": "native", "context": Context("whole")},
 }
 OURS = ("default", "detective")
 

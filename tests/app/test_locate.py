@@ -42,18 +42,15 @@ def server() -> Iterator[ServerUrl]:
 def test_a_finding_for_people(tmp_path: Path, server: ServerUrl) -> None:
     done = locate_outside(photo_file(tmp_path), *at(server))
     assert done.code == 0, done.err
-    assert done.out.splitlines()[0] == "A lead, not a verdict."
-    rows = [line.rstrip() for line in done.out.splitlines()[2:]]
-    assert rows[:-2] == [
-        "place          Rue Grimaldi, Monaco",
-        "point          43.73540, 7.42110",
-        "how sure       70 % that it lies within 2 km, by its own estimate",
-        "why            The street sign names it.",
-        "clues          country: a blue street sign",
-        "also possible  Menton, 10 %",
+    lines = [line.rstrip() for line in done.out.splitlines()]
+    assert lines[:3] == [
+        "Rue Grimaldi, Monaco",
+        "Likely: 70 % that it lies within 2 km of 43.73540, 7.42110.",
+        "A lead, not a verdict.",
     ]
-    assert rows[-2] == "made by        server:any, method default"
-    assert rows[-1].startswith("used           2 turns, 1 tool call, 240 tokens, ")
+    assert "evidence      1. a blue street sign" in lines
+    assert any("10 %" in line and line.endswith("Menton") for line in lines)
+    assert "server:any, method default, 2 turns, 1 tool call, 240 tokens" in " ".join(done.out.split())
     told = done.err.splitlines()
     assert told[0] == f"server:any keeps the photo on this machine: the server at {server[7:-3]} gets it"
     assert told[1] == "turn 1: I look at the sign. -> image_zoom_in_tool"
@@ -79,7 +76,7 @@ def test_nothing_but_pixels_leaves_the_file(tmp_path: Path, server: ServerUrl) -
     path = save(scene(3), tmp_path / "eiffel-tower-holiday.jpg", ELSEWHERE)
     done = locate_here(path, *at(server))
     assert done.code == 0, done.err
-    claim = " ".join(done.out.split("file claims")[1].split("made by")[0].split())
+    claim = " ".join(done.out.split("file claims")[1].split("found by")[0].split())
     assert claim.startswith("48.85840, 2.29450, 692 km away: CONTRADICTS the finding")
     assert "not evidence" in claim
     for request in server.requests:
@@ -177,9 +174,10 @@ def test_seconds_end_a_run_and_the_candidate_stands_in(tmp_path: Path) -> None:
     with openai_server([note, chat_reply("", manner="silent")]) as url:
         done = locate_here(photo_file(tmp_path), *at(url), "--seconds", 6)
     assert done.code == 0, done.err
-    assert done.out.startswith("The run ended early: the time was up. This is the best of the candidates")
-    assert "Monaco" in done.out
-    assert "60 % that it lies within" in done.out
+    told = " ".join(done.out.split())
+    assert "The run ended early: the time was up. This is the best of the candidates" in told
+    assert told.startswith("Monaco")
+    assert "60 % that" in told
 
 
 def test_a_panorama_is_cut_into_views_with_headings(tmp_path: Path) -> None:
@@ -210,7 +208,7 @@ def test_a_panorama_is_cut_into_views_with_headings(tmp_path: Path) -> None:
 
 def test_several_photos_of_one_place_go_together(tmp_path: Path, server: ServerUrl) -> None:
     photos = [save(scene(seed), tmp_path / f"{seed}.jpg", point) for seed, point in ((1, None), (2, ELSEWHERE))]
-    done = locate_here(*photos, *at(server))
+    done = locate_here("--same-place", *photos, *at(server))
     assert done.code == 0, done.err
     assert "all taken at one place, are image-1 (640 x 480 pixels), image-2" in texts(server.requests[0].json)
     sent = [Image.open(io.BytesIO(data)).convert("RGB") for data in server.requests[0].images]
@@ -233,9 +231,8 @@ def test_a_model_that_can_not_tell_is_an_honest_outcome(tmp_path: Path) -> None:
     with openai_server([says(json.dumps({"explanation": "Only a wall is to be seen."}))]) as url:
         done = locate_here(photo_file(tmp_path), *at(url))
     assert done.code == 0
-    assert done.out.startswith("No place was found.")
+    assert done.out.startswith("No place was found\n")
     assert "Only a wall is to be seen." in done.out
-    assert "point " not in done.out
     assert "None" not in done.out
 
 
@@ -257,7 +254,8 @@ def test_a_model_that_fails_is_told_on_stderr_with_exit_code_one(tmp_path: Path)
 
 
 def test_what_models_and_tools_say_can_not_steer_the_terminal(tmp_path: Path) -> None:
-    evil = {**ANSWER, "explanation": "\x1b[2J[bold]red[/bold]\x9b1m", "precise": {"conclusion": "a\x1b]0;b"}}
+    evil = {**ANSWER, "country": {"conclusion": "Monaco", "clues": ["\x1b[2J[bold]red[/bold]\x9b1m"]},
+            "precise": {"conclusion": "a\x1b]0;b"}}  # fmt: skip
     zoom = chat_reply("\x1b[31mhello\r\x07", [("zoom", {"bbox_2d": [0, 0, 50, 50]})])
     with openai_server([zoom, says(json.dumps(evil))]) as url:
         done = locate_outside(photo_file(tmp_path), *at(url))

@@ -1,4 +1,4 @@
-"""docs/agent.md and the help of ``geosleuth locate`` tell the truth about models, keys and options."""
+"""docs/agent.md, docs/locate.md and the help of ``geosleuth locate`` tell the truth about models, keys and options."""
 
 import re
 from pathlib import Path
@@ -11,6 +11,7 @@ from locating import locate_here
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "agent.md").read_text(encoding="utf-8")
+COMMAND = (ROOT / "docs" / "locate.md").read_text(encoding="utf-8")
 ROWS = {match[1]: match[0] for match in re.finditer(r"^\| `(\w+):.*$", GUIDE, re.MULTILINE)}
 
 
@@ -38,6 +39,19 @@ def test_the_guides_flags_are_the_commands(told: str) -> None:
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", GUIDE))
     known = set(re.findall(r"--[a-z][a-z-]+", told))
     assert named <= known
+    told_of = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", COMMAND))
+    assert told_of <= known
+    for option in (
+        "--within",
+        "--hint",
+        "--taken",
+        "--granularity",
+        "--check",
+        "--same-place",
+        "--out",
+        "--write-exif",
+    ):
+        assert option in told_of
     for budget in ("--turns", "--calls", "--tokens", "--reply-tokens", "--seconds", "--usd"):
         assert budget in named
 

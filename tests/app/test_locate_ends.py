@@ -1,9 +1,10 @@
 """How ``geosleuth locate`` ends when somebody stops it."""
 
-import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,16 +26,32 @@ def wait_for(url: ServerUrl, requests: int) -> None:
         time.sleep(0.02)
 
 
-def interrupted(tmp_path: Path, url: ServerUrl, requests: int, *more: object) -> tuple[int, str, str]:
-    words = command(photo_file(tmp_path), *at(url), *more)
+@contextmanager
+def started(words: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """The command, in the foreground of whoever runs the tests; it never outlives the block."""
     with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=environment()
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+        # Tests that run in the background may have inherited a Ctrl-C that is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (one call, before any other)
     ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def interrupted(tmp_path: Path, url: ServerUrl, requests: int, *more: object) -> tuple[int, str, str]:
+    with started(command(photo_file(tmp_path), *at(url), *more)) as process:
         wait_for(url, requests)
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
-    return process.returncode, out, err
+        return process.returncode, out, err
 
 
 def closed_as_cancelled(path: Path) -> Trajectory:
@@ -82,12 +99,9 @@ def test_a_parent_that_ignores_ctrl_c_has_it_ignored(tmp_path: Path) -> None:
     words = command(photo_file(tmp_path), *at("URL"), "--tools", "none")
     with openai_server([slow]) as url:
         line = " ".join(f"'{word}'" for word in words).replace("URL", url)
-        with subprocess.Popen(
-            ["sh", "-c", f"trap '' INT; exec {line}"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
-        ) as process:  # fmt: skip
+        with started(["sh", "-c", f"trap '' INT; exec {line}"]) as process:
             wait_for(url, 1)
-            os.kill(process.pid, signal.SIGINT)
+            process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
     assert "43.73540" in out
@@ -98,13 +112,8 @@ FINAL_TEXT = '{"lat": 43.7354, "lon": 7.4211, "country": "Monaco"}'
 
 def test_a_run_that_is_killed_can_still_be_read(tmp_path: Path) -> None:
     kept = tmp_path / "run.jsonl"
-    with (
-        openai_server([ZOOM, SILENT, FINAL]) as url,
-        subprocess.Popen(
-            command(photo_file(tmp_path), *at(url), "--trajectory", kept),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(),
-        ) as process,
-    ):  # fmt: skip
+    words = (photo_file(tmp_path), "--trajectory", kept)
+    with openai_server([ZOOM, SILENT, FINAL]) as url, started(command(*words, *at(url))) as process:
         wait_for(url, 2)
         process.kill()
         process.wait(30)

@@ -71,7 +71,7 @@ BAD_PHOTOS: dict[str, tuple[Callable[[Path], object], str]] = {
     "truncated": (truncated, "cut"),
     "bomb": (bomb, "50000 x 50000"),
     "zero bytes": (lambda path: path.write_bytes(b""), "the file is empty"),
-    "folder": (lambda path: path.mkdir(), "this is a folder"),
+    "empty folder": (lambda path: path.mkdir(), "holds no photo"),
     "nonexistent": (lambda _: None, "there is no such file"),
     "pipe": (os.mkfifo, "device or a pipe"),
     "GIF": (lambda path: scene(1).save(path, "GIF"), "GIF"),
@@ -85,7 +85,7 @@ def test_bad_photos(desk: Path, home: Path, server: ServerUrl, kind: str) -> Non
     make(path)
     good = photo_file(desk, "good.jpg")
     before = contents(desk, home)
-    for photos in ((path,), (good, path)):
+    for photos in ((path,), ("--same-place", good, path)):
         refusal = locate_here(*photos, *at(server), "--trajectory", desk / "run.jsonl").refusal
         assert refusal.startswith(f"{path}: ")
         assert reason.casefold() in refusal.casefold()

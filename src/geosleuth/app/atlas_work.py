@@ -51,8 +51,10 @@ def ask(
 def online_settings(allow: Sequence[str]) -> "OnlineSettings":
     """Whom the user allows, and from the environment their own servers, tiles and contact (docs/online.md)."""
     from geosleuth.atlas.online import ONLINE_NAMES, OnlineSettings, TileSource
+    from geosleuth.tools.web import IMAGE_NAMES, WEB_NAMES
 
-    servers = {name: url for name in ONLINE_NAMES if (url := os.environ.get(f"GEOSLEUTH_{name.upper()}_URL"))}
+    names = (*ONLINE_NAMES, *WEB_NAMES, *IMAGE_NAMES)
+    servers = {name: url for name in names if (url := os.environ.get(f"GEOSLEUTH_{name.upper()}_URL"))}
     tiles = {
         kind: TileSource(template=template, attribution=os.environ.get("GEOSLEUTH_TILES_CREDIT", ""))
         for kind in ("map", "satellite")

@@ -8,22 +8,97 @@ import typer
 _MODEL = "Models and budgets"
 _WAY = "How to go about it"
 _REACH = "What may be reached"
+_KNOWN = "What you know"
+_LEAVES = "What comes out"
 
 
 def locate(
     photos: Annotated[
-        list[Path], typer.Argument(metavar="PHOTO...", help="One photo, or several that were taken at one place.")
+        list[str],
+        typer.Argument(
+            metavar="PHOTO...", help="A photo; several, folders or quoted patterns are worked on as a batch."
+        ),
     ],
     *,
-    model: Annotated[
+    out: Annotated[
+        list[str],
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=_LEAVES,
+            help="Also write the finding, by the ending: .html (a report), .json, .geojson, .kml, .csv, .dwc.csv, "
+            ".xmp; DIR/ for a batch. May be repeated.",
+        ),
+    ] = [],  # noqa: B006
+    granularity: Annotated[
         str,
+        typer.Option(
+            metavar="LEVEL",
+            rich_help_panel=_LEAVES,
+            help="Tell nothing finer than this: country, region, city, street or exact.",
+        ),
+    ] = "exact",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", rich_help_panel=_LEAVES, help="Files of --out may be replaced.")
+    ] = False,
+    write_exif: Annotated[
+        bool,
+        typer.Option(
+            "--write-exif",
+            rich_help_panel=_LEAVES,
+            help="After asking, write a copy of the photo with the estimated place in its metadata.",
+        ),
+    ] = False,
+    within: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="AREA",
+            rich_help_panel=_KNOWN,
+            help="Where it must lie: a country, a region, S,W,N,E or LAT,LON,KM, or a GeoJSON file with polygons.",
+        ),
+    ] = None,
+    hint: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="TEXT", rich_help_panel=_KNOWN, help="What you know about the photo."),
+    ] = None,
+    taken: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="TIME", rich_help_panel=_KNOWN, help="When it was taken, such as 2026-07-14T15:30+02:00."),
+    ] = None,
+    drives_on: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="SIDE", rich_help_panel=_KNOWN, help="Where traffic keeps to: left or right."),
+    ] = None,
+    check: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="LAT,LON", rich_help_panel=_KNOWN, help="Say what speaks for this place and against it."),
+    ] = None,
+    area: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="TEXT", rich_help_panel=_KNOWN, help="Where the place lies, in words for a model."),
+    ] = None,
+    same_place: Annotated[
+        bool, typer.Option("--same-place", rich_help_panel=_WAY, help="The photos were taken at one place: one answer.")
+    ] = False,
+    batch: Annotated[bool, typer.Option("--batch", rich_help_panel=_WAY, help="A batch, even of one photo.")] = False,
+    jobs: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            min=1,
+            rich_help_panel=_WAY,
+            show_default="1 for the detective, 4 for models",
+            help="Photos of a batch that are worked on at once.",
+        ),
+    ] = None,
+    model: Annotated[
+        Optional[str],  # noqa: UP045
         typer.Option(
             metavar="NAME",
             rich_help_panel=_MODEL,
-            help="Who thinks: openai:…, anthropic:…, google:…, mistral:…, groq:…, openrouter:…, bedrock:…, ollama:…, "
-            "server:NAME with --base-url, hf:DIRECTORY for weights on disk, replay:TRAJECTORY.",
+            show_default="detective: no model, on this machine",
+            help="Who thinks: detective, openai:…, anthropic:…, google:…, mistral:…, groq:…, openrouter:…, bedrock:…, "
+            "ollama:…, server:NAME with --base-url, hf:DIRECTORY for weights on disk, replay:TRAJECTORY.",
         ),
-    ],
+    ] = None,
     base_url: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="URL", rich_help_panel=_MODEL, help="Where the model is served."),
@@ -65,8 +140,8 @@ def locate(
         typer.Option(
             metavar="NAME",
             rich_help_panel=_WAY,
-            show_default="default, or the recording's own",
-            help="default, geovista, spotagent, geoagent, twm or smilegeo.",
+            show_default="the detective's, default for models, or the recording's own",
+            help="default, geovista, spotagent, geoagent, twm, smilegeo or detective.",
         ),
     ] = None,
     tools: Annotated[
@@ -80,14 +155,6 @@ def locate(
     boxes: Annotated[
         str, typer.Option(rich_help_panel=_WAY, help="How the model gives boxes: pixels, or thousandths (0 to 1000).")
     ] = "pixels",
-    hint: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="TEXT", rich_help_panel=_WAY, help="What you know about the photo."),
-    ] = None,
-    area: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="TEXT", rich_help_panel=_WAY, help="Where the place lies, as far as you know."),
-    ] = None,
     force_answer: Annotated[
         bool,
         typer.Option("--force-answer", rich_help_panel=_WAY, help="Ask for a best guess, with its honest probability."),
@@ -96,7 +163,8 @@ def locate(
         bool, typer.Option("--offline", rich_help_panel=_REACH, help="No network at all, not even this machine's own.")
     ] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", rich_help_panel=_REACH, help="Send the photo to the model without asking.")
+        bool,
+        typer.Option("--yes", "-y", rich_help_panel=_REACH, help="Send the photo, or write a copy, without asking."),
     ] = False,
     maps: Annotated[
         Optional[str],  # noqa: UP045
@@ -114,6 +182,14 @@ def locate(
             help="An online image search, or an index made by geosleuth photo index.",
         ),
     ] = None,
+    image_url: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="URL",
+            rich_help_panel=_REACH,
+            help="Where the photo is on the web already, for an image search that takes addresses only.",
+        ),
+    ] = None,
     allow: Annotated[
         list[str],
         typer.Option(metavar="HOST", rich_help_panel=_REACH, help="A host that map and search services may ask."),
@@ -128,44 +204,68 @@ def locate(
 ) -> None:
     """Find out where a photo was taken. The result is a lead with its uncertainty, not a verdict.
 
+    Without --model nothing leaves this machine: a detective in code reads the text in the photo, looks names up in the
+    atlas and weighs the clues.
+
     Examples:
+
+      geosleuth locate photo.jpg
+
+      geosleuth locate photo.jpg --within France --hint "by the sea" --out report.html --out place.geojson
+
+      geosleuth locate photo.jpg --granularity city --json
+
+      geosleuth locate photo.jpg --check 43.7384,7.4246
+
+      geosleuth locate --same-place front.jpg back.jpg
+
+      geosleuth locate holiday/ --out findings/
 
       geosleuth locate photo.jpg --model openai:gpt-5
 
-      geosleuth locate photo.jpg --model ollama:qwen3-vl --method twm --trajectory run.jsonl
-
       geosleuth locate photo.jpg --model hf:models/my-vlm --offline --force-answer --json
     """
+    from geosleuth.app.locate_batch import inputs_of, locate_batch
     from geosleuth.app.locate_setup import Wishes
     from geosleuth.app.locate_work import locate_photos
 
-    locate_photos(
-        Wishes(
-            photos=tuple(photos),
-            model=model,
-            base_url=base_url,
-            turns=turns,
-            calls=calls,
-            tokens=tokens,
-            reply_tokens=reply_tokens,
-            seconds=seconds,
-            usd=usd,
-            temperature=temperature,
-            seed=seed,
-            method=method,
-            tools=tools,
-            wire=wire,
-            boxes=boxes,
-            hint=hint,
-            area=area,
-            force_answer=force_answer,
-            offline=offline,
-            yes=yes,
-            maps=maps,
-            web_search=web_search,
-            image_search=image_search,
-            allow=tuple(allow),
-            trajectory=trajectory,
-        ),
-        as_json=as_json,
+    wishes = Wishes(
+        model=model,
+        base_url=base_url,
+        turns=turns,
+        calls=calls,
+        tokens=tokens,
+        reply_tokens=reply_tokens,
+        seconds=seconds,
+        usd=usd,
+        temperature=temperature,
+        seed=seed,
+        method=method,
+        tools=tools,
+        wire=wire,
+        boxes=boxes,
+        within=within,
+        hint=hint,
+        area=area,
+        taken=taken,
+        drives_on=drives_on,
+        check=check,
+        force_answer=force_answer,
+        granularity=granularity,
+        offline=offline,
+        yes=yes,
+        maps=maps,
+        web_search=web_search,
+        image_search=image_search,
+        image_url=image_url,
+        allow=tuple(allow),
+        trajectory=trajectory,
+        out=tuple(out),
+        overwrite=overwrite,
+        write_exif=write_exif,
     )
+    paths, many = inputs_of(photos, batch=batch, same_place=same_place)
+    if many:
+        locate_batch(paths, wishes, as_json=as_json, jobs=jobs)
+    else:
+        locate_photos(paths, wishes, as_json=as_json)

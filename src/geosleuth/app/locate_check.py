@@ -6,6 +6,7 @@ from typing import Any, Literal
 from geosleuth.agent import conversation_of
 from geosleuth.agent.locating import Finding
 from geosleuth.answer import Answer
+from geosleuth.answer.wording import radius_words
 from geosleuth.app.locate_setup import Plan
 from geosleuth.bench.numbers import distance
 from geosleuth.bench.plain import one_line
@@ -61,7 +62,8 @@ def _by_distance(claimed: LatLon, answer: Answer) -> tuple[Verdict, str]:
         return "undecided", "no place was found that it could be held against"
     away_km = distance_km(claimed, answer.point)
     radius_km = max(answer.radius_km or _DEFAULT_KM, _LEAST_KM)
-    told = f"it lies {distance(away_km)} from the finding, whose radius is {distance(radius_km)}"
+    told = f"it lies {distance(away_km)} from the finding"
+    told += "" if answer.radius_km is None else f", whose radius is {radius_words(answer.radius_km)}"
     sure = answer.probability
     if away_km <= radius_km:
         if radius_km > _COARSE_KM:

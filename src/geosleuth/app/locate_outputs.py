@@ -2,11 +2,13 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from geosleuth.agent import Trajectory
 from geosleuth.agent.locating import Finding
+from geosleuth.answer import Answer
 from geosleuth.answer.formats import Context, Entry, format_of
 from geosleuth.answer.granularity import Granularity
 from geosleuth.app.console import talk
@@ -95,9 +97,9 @@ def check_new_file(path: Path, *, overwrite: bool = False) -> None:
         raise BadInput(f"{path}: no permission to write into {path.parent}")
 
 
-def entries_of(finding: Finding, paths: Sequence[Path]) -> list[Entry]:
-    """The finding, capped already, with its context: once for each photo."""
-    trajectory, answer = finding.trajectory, finding.answer
+def entries_of(trajectory: Trajectory, photos: Iterable[tuple[str, Path]], granularity: Granularity) -> list[Entry]:
+    """A finding, capped already, with its context: once for each photo, given by its hash and its path."""
+    answer = trajectory.answer or Answer()
     sources = dict.fromkeys(source for seen in trajectory.observations for source in seen.sources)
     context = Context(
         model=trajectory.started.policy,
@@ -107,11 +109,10 @@ def entries_of(finding: Finding, paths: Sequence[Path]) -> list[Entry]:
         sources=tuple(sources),
         country_code=country_code(answer.address.country.conclusion or ""),
     )
-    entries = []
-    for claims, path in zip(finding.claims, paths, strict=True):
-        of_photo = replace(context, sha256=claims.sha256, file_name=path.name)
-        entries.append(Entry(answer, of_photo.capped(finding.granularity)))
-    return entries
+    return [
+        Entry(answer, replace(context, sha256=sha256, file_name=path.name).capped(granularity))
+        for sha256, path in photos
+    ]
 
 
 def write_entries(path: Path, entries: Sequence[Entry]) -> None:
@@ -119,12 +120,12 @@ def write_entries(path: Path, entries: Sequence[Entry]) -> None:
     write_text_atomically(path, format_of(path).render(entries))
 
 
-async def write_report(path: Path, finding: Finding, atlas: Atlas | None, granularity: Granularity) -> None:
+async def write_report(path: Path, finding: Finding, atlas: Atlas | None) -> None:
     """Write the report of one finding."""
     from geosleuth.app.report import report_html
 
     pictures = finding.album.__getitem__ if finding.album is not None else None
-    page = await report_html(finding, atlas=atlas, pictures=pictures, granularity=granularity)
+    page = await report_html(finding, atlas=atlas, pictures=pictures)
     write_text_atomically(path, page)
 
 
@@ -132,9 +133,11 @@ async def write_outputs(finding: Finding, paths: Sequence[Path], outputs: Output
     """Write every file that was asked for, and say so."""
     for path in outputs.files:
         if path.name.lower().endswith(PAGE):
-            await write_report(path, finding, atlas, finding.granularity)
+            await write_report(path, finding, atlas)
         else:
-            write_entries(path, entries_of(finding, paths))
+            hashes = [claims.sha256 for claims in finding.claims]
+            photos = zip(hashes, paths, strict=True)
+            write_entries(path, entries_of(finding.trajectory, photos, finding.granularity))
         talk(f"wrote {path}")
 
 

@@ -8,11 +8,12 @@ from geosleuth.agent import Event, Sink, TrajectoryWriter, write_trajectory
 from geosleuth.agent.capping import EventBlanker
 from geosleuth.agent.locating import Finding, cap_finding, locate
 from geosleuth.answer.granularity import Granularity
-from geosleuth.app.locate_setup import Plan, similar_for
+from geosleuth.app.locate_setup import Plan
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.files import replacing
 from geosleuth.photo import OpenedPhoto
+from geosleuth.tools import ImageSearch
 
 
 class BlankWriter(TrajectoryWriter):
@@ -40,6 +41,7 @@ async def run_plan(
     atlas: Atlas,
     gazetteer_atlas: OfflineAtlas,
     *,
+    similar: ImageSearch | None = None,
     keep_in: Path | None = None,
     sinks: Iterable[Sink] = (),
 ) -> Finding:
@@ -50,18 +52,18 @@ async def run_plan(
         photos: the photos.
         atlas: the world that tools ask.
         gazetteer_atlas: knows the names that may be told.
+        similar: where pictures like these are looked for; it is closed here, in the loop that it was used in.
         keep_in: the trajectory's file.
         sinks: who gets the events as they happen, uncapped.
     """
     capped = plan.granularity != "exact"
     async with AsyncExitStack() as held:
+        if close := getattr(similar, "aclose", None):
+            held.push_async_callback(close)
         store: TrajectoryWriter | None = None
         if keep_in is not None:
             made = BlankWriter(keep_in, plan.granularity) if capped else TrajectoryWriter(keep_in)
             store = held.enter_context(made)
-        similar = similar_for(plan, photos)
-        if close := getattr(similar, "aclose", None):
-            held.push_async_callback(close)
         finding = await locate(
             photos,
             policy=plan.policy,

@@ -183,11 +183,11 @@ def _hint(wishes: Wishes, taken: datetime | None, checked: LatLon | None) -> str
     """What a model is told; the detective is told more exactly."""
     when = None if taken is None else f"It was taken at {taken.isoformat(sep=' ', timespec='minutes')}."
     claim = None
-    if checked is not None:
+    if checked is not None and wishes.model not in (None, DETECTIVE):
         claim = (
-            f"Somebody claims that it was taken at {checked.lat:.5f}, {checked.lon:.5f}. Check the claim: look for what "
-            "speaks for it and against it, look there and elsewhere on the map, and answer with the place where you "
-            "find that it was taken. Begin the explanation with FOR, AGAINST or UNDECIDED."
+            f"Somebody claims that it was taken at {checked.lat:.5f}, {checked.lon:.5f}. Check the claim: look for "
+            "what speaks for it and against it, look there and elsewhere on the map, and answer with the place where "
+            "you find that it was taken. Begin the explanation with FOR, AGAINST or UNDECIDED."
         )
     return _joined(wishes.hint, when, claim, by=" ")
 

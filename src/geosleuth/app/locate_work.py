@@ -18,7 +18,7 @@ from geosleuth.app.locate_check import check_claim, checked_document, checked_li
 from geosleuth.app.locate_outputs import asked, write_exif, write_outputs
 from geosleuth.app.locate_reach import reach_line, within_reach
 from geosleuth.app.locate_run import run_plan
-from geosleuth.app.locate_setup import Plan, Wishes, image_hosts, plan_of
+from geosleuth.app.locate_setup import Plan, Wishes, image_hosts, plan_of, similar_for
 from geosleuth.app.locate_talk import telling
 from geosleuth.app.locate_views import finding_document
 from geosleuth.atlas import OfflineAtlas
@@ -27,6 +27,7 @@ from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.policies import consent_line
 from geosleuth.policies.replay import ReplayPolicy
+from geosleuth.tools import ImageSearch
 
 CTRL_C = 130
 """The exit code of a run that was stopped."""
@@ -42,15 +43,21 @@ def locate_photos(paths: Sequence[Path], wishes: Wishes, *, as_json: bool) -> No
     with quiet_libraries():
         plan = plan_of(wishes, paths)
         photos = [open_photo(path) for path in paths]
+        similar = similar_for(plan, photos)
         ask_leave(plan, yes=wishes.yes)
         try:
-            finding = asyncio.run(_work(plan, photos, paths, wishes.trajectory))
+            finding = asyncio.run(_work(plan, photos, similar, paths, wishes.trajectory))
         except asyncio.CancelledError:
             if wishes.trajectory is not None and wishes.trajectory.exists():
                 talk(f"stopped; {wishes.trajectory} holds what was done until then")
             raise typer.Exit(CTRL_C) from None
         failed = _show(finding, plan, as_json=as_json)
-        if not failed and plan.by_detective and not as_json and (line := reach_line(within_reach(offline=wishes.offline))):
+        if (
+            not failed
+            and plan.by_detective
+            and not as_json
+            and (line := reach_line(within_reach(offline=wishes.offline)))
+        ):
             talk(line)
         write_exif(finding, paths[0], plan.outputs, yes=wishes.yes)
     if failed:
@@ -84,7 +91,13 @@ def _trouble(finding: Finding) -> str:
     return told or "the model failed"
 
 
-async def _work(plan: Plan, photos: Sequence[OpenedPhoto], paths: Sequence[Path], keep_in: Path | None) -> Finding:
+async def _work(
+    plan: Plan,
+    photos: Sequence[OpenedPhoto],
+    similar: ImageSearch | None,
+    paths: Sequence[Path],
+    keep_in: Path | None,
+) -> Finding:
     async with AsyncExitStack() as held:
         for one in (plan.policy, plan.maps, plan.web):
             if close := getattr(one, "aclose", None):
@@ -92,10 +105,13 @@ async def _work(plan: Plan, photos: Sequence[OpenedPhoto], paths: Sequence[Path]
         # Models on this machine show what is wrong with them only when they are loaded.
         if load := getattr(plan.policy, "load", None):
             await load()
-        offline = offline_atlas(needed=plan.maps is None and len(plan.toolset) > 0 or plan.granularity != "exact")
+        asks = plan.maps is None and len(plan.toolset) > 0
+        offline = offline_atlas(needed=asks or plan.granularity != "exact")
         tell = held.enter_context(telling(plan.granularity))
         held.enter_context(cancelled_by_ctrl_c())
-        finding = await run_plan(plan, photos, plan.maps or offline, offline, keep_in=keep_in, sinks=(tell,))
+        finding = await run_plan(
+            plan, photos, plan.maps or offline, offline, similar=similar, keep_in=keep_in, sinks=(tell,)
+        )
         await write_outputs(finding, paths, plan.outputs, offline)
         return finding
 

@@ -115,7 +115,7 @@ class _Rebuilding:
         self._known = _known_images(frame)
         self._photos: dict[str, int] = {}
         self._answer_changed = False
-        self._last_words = ""
+        self._last_step = Step()
 
     def begin(self, started: Started) -> None:
         """The first event of a trajectory from elsewhere."""
@@ -258,8 +258,11 @@ class _Rebuilding:
         if not isinstance(started, Started):
             return was
         make = METHODS.get(started.method)
-        read = make("pixels").read_answer if make else parse_lenient
-        answer = read(self._last_words)
+        if make is None:
+            answer = parse_lenient(self._last_step.text)
+        else:
+            method = make("pixels")
+            answer = method.read_answer(method.final_words(self._last_step))
         if not accepts(answer, started.task):
             return Answered(Answer(explanation=_UNREADABLE, candidates=was.answer.candidates), "nobody")
         return Answered(answer if answer.candidates else replace(answer, candidates=was.answer.candidates))
@@ -268,7 +271,7 @@ class _Rebuilding:
         match body:
             case Said(step=step):
                 self._turn += 1
-                self._last_words = step.text
+                self._last_step = step
                 body = replace(body, turn=self._turn)
             case ToolObserved():
                 body = replace(body, turn=self._turn)

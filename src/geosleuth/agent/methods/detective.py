@@ -23,6 +23,6 @@ def detective(box_scale: BoxScale = "pixels") -> Method:
         name="detective",
         summary="no model: reads the text, looks names up, weighs clues in one posterior, checks them on the map",
         tools=tuple(name for name in all_tools().names if name in TOOLS),
-        budget=Budget(turns=10, calls=60, calls_per_turn=24),
+        budget=Budget(turns=14, calls=60, calls_per_turn=24),
         context=Context("whole"),
     )

@@ -66,8 +66,15 @@ class TowerEncoder:
             BadInput: the folder's model can't be loaded or does not look at pictures.
             MissingExtra: transformers or torch is not installed.
         """
-        if not images:
-            return np.empty((0, self.dimension), dtype=np.float32)
+        return unit_rows(self.embeddings(images)) if images else np.empty((0, self.dimension), dtype=np.float32)
+
+    def embeddings(self, images: "Sequence[Image]") -> Features:
+        """One row a picture, of the length that the model gives it; at least one picture is needed.
+
+        Raises:
+            BadInput: the folder's model can't be loaded or does not look at pictures.
+            MissingExtra: transformers or torch is not installed.
+        """
         torch = require("torch", extra="weights")
         with self._lock:
             loaded = self._loaded
@@ -83,7 +90,7 @@ class TowerEncoder:
         together = np.concatenate(rows)
         if together.ndim != 2 or not np.isfinite(together).all():
             raise BadInput(f"{self._folder}: its model gives no row of numbers for a picture")
-        return unit_rows(together)
+        return together.astype(np.float32)
 
     @cached_property
     def _loaded(self) -> _Loaded:

@@ -1,7 +1,7 @@
 """Find the script of a strip by trying: the models of other scripts are unsure of what is not theirs."""
 
 from collections.abc import Sequence
-from time import monotonic
+from time import thread_time
 
 from .strips import Pixels
 from .tesseract import MODELS, Guess, guess, refine
@@ -22,7 +22,7 @@ HINT = 0.1
 def pick(strips: Sequence[Pixels], likely: Sequence[str], until: float, *, hinted: str = "") -> Guess | None:
     """The best reading of a line over all scripts, the likely ones asked first; None where none reads anything.
 
-    Stops early at a sure reading, and at the moment ``until`` of the monotonic clock with what it has. The line comes
+    Stops early at a sure reading, and when this thread's own clock reaches ``until``, with what it has. The line comes
     in several heights: the first is for the search, the others for a second look where no script was sure. A script
     that another engine hinted at wins against its look-alikes.
     """
@@ -34,7 +34,7 @@ def pick(strips: Sequence[Pixels], likely: Sequence[str], until: float, *, hinte
     def worth(found: Guess) -> float:
         return found.score + (HINT if found.script == hinted else 0.0)
 
-    while queue and (not guesses or monotonic() < until):
+    while queue and (not guesses or thread_time() < until):
         script = queue.pop(0)
         guesses[script] = guess(script, glance)
         best = max(guesses.values(), key=worth)

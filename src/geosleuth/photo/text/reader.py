@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from time import monotonic
+from time import thread_time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,10 +48,11 @@ def read_text(image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, deta
     Args:
         image: A picture of any mode and size. Transparent parts count as white. A blank one has no lines.
         max_boxes: At most so many lines are read, the largest first.
-        seconds: After so long no further line is tried in other scripts; what was read so far is given.
+        seconds: After so much work no further line is tried in other scripts; what was read so far is given. The time
+            is that of this thread on a processor: a busy machine reads more slowly, not less.
         detail_px: Long side of the copy in which lines are searched. More finds smaller text, and takes longer.
     """
-    until = monotonic() + seconds
+    until = thread_time() + seconds
     if min(image.size) < LEAST_SIDE_PX or max(image.size) > MOST_SLENDER * min(image.size):
         return []
     pixels, shrunk = _pixels(image)
@@ -122,7 +123,7 @@ def _second_pass(pixels: Pixels, unsure: Sequence[tuple[Quad, str, float]], unti
     for quad in join_neighbours([quad for quad, _, _ in unsure]):
         text, confidence = doubtful.get(tuple(map(float, quad.mean(axis=0)))) or _reread(pixels, quad)
         other: Guess | None = None
-        if monotonic() < until:
+        if thread_time() < until:
             greek = "greek" if count_scripts(text)["greek"] else ""
             other = pick(_strips(pixels, quad), [script for script, _ in found.most_common()], until, hinted=greek)
         if other and other.score >= _needed(text, confidence, other):

@@ -1,0 +1,315 @@
+"""Many photos, one finding each: what is finished is kept and not done again, and a bad photo is not the end."""
+
+import asyncio
+import glob
+import hashlib
+import json
+import sys
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from geosleuth import __version__
+from geosleuth.agent import Trajectory, read_trajectory
+from geosleuth.answer.formats import Entry
+from geosleuth.answer.granularity import cap_text
+from geosleuth.app.console import show, show_json, talk
+from geosleuth.app.locate_outputs import PAGE, entries_of, write_entries, write_report
+from geosleuth.app.locate_run import run_plan
+from geosleuth.app.locate_setup import Plan, Wishes, plan_of, similar_for
+from geosleuth.app.locate_views import finding_document
+from geosleuth.app.locate_work import CTRL_C, ask_leave, cancelled_by_ctrl_c, offline_atlas, quiet_libraries
+from geosleuth.app.report import SummaryRow, summary_html, summary_row
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.files import write_text_atomically
+from geosleuth.geo import LatLon
+from geosleuth.photo import open_photo
+
+ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
+INDEX = "index.html"
+_PATTERN = frozenset("*?[")
+_NAME_LENGTH = 16
+_SOME_FAILED = 1
+_MODEL_JOBS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One photo of a batch, finished: its row, and its entry in the files, where it has a finding."""
+
+    row: SummaryRow
+    entries: tuple[Entry, ...] = ()
+    document: dict[str, Any] | None = None
+
+
+def inputs_of(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[list[Path], bool]:
+    """The photos that the command names, and whether they are a batch.
+
+    Raises:
+        BadInput: a folder or pattern holds no photo, or the words contradict each other.
+    """
+    if batch and same_place:
+        raise BadInput("--batch is an answer for each photo, --same-place one for all; leave one of them out")
+    paths: list[Path] = []
+    many = batch
+    for word in words:
+        found = _expanded(word)
+        many = many or found is not None
+        paths += [Path(word)] if found is None else found
+    unique = list(dict.fromkeys(paths))
+    return unique, not same_place and (many or len(unique) > 1)
+
+
+def _expanded(word: str) -> list[Path] | None:
+    """The photos of a folder or a pattern; None for anything else."""
+    path = Path(word)
+    try:
+        if path.is_dir():
+            found = [one for one in path.rglob("*") if _is_photo(one.relative_to(path)) and one.is_file()]
+        elif _PATTERN & set(word) and not path.exists():
+            found = [Path(one) for one in glob.glob(word, recursive=True) if Path(one).is_file()]  # noqa: PTH207  (may begin anywhere)
+        else:
+            return None
+    except (OSError, ValueError):
+        # Whoever opens it as a photo says what is wrong with it.
+        return None
+    if not found:
+        raise BadInput(f"{word}: holds no photo; there are {', '.join(ENDINGS)}")
+    return sorted(found)
+
+
+def _is_photo(inside: Path) -> bool:
+    return inside.suffix.lower() in ENDINGS and not any(part.startswith(".") for part in inside.parts)
+
+
+def locate_batch(paths: Sequence[Path], wishes: Wishes, *, as_json: bool, jobs: int | None) -> None:
+    """Work on every photo, say how far it is on stderr, print a table, write what was asked for.
+
+    Raises:
+        UserError: something must be mended; nothing has been sent.
+        typer.Exit: some photos failed, or it was stopped.
+    """
+    for value, option in ((wishes.trajectory, "--trajectory"), (wishes.check, "--check")):
+        if value is not None:
+            raise BadInput(f"{option} is for one photo; for a batch use --out DIR/, which keeps a trajectory each")
+    with quiet_libraries():
+        plan = plan_of(wishes, paths, batch=True)
+        if wishes.model is not None and wishes.model.startswith("replay:"):
+            raise BadInput("a recording is of one photo; it can't stand in for a batch")
+        if plan.outputs.folder is not None:
+            _make_folder(plan.outputs.folder)
+        ask_leave(plan, yes=wishes.yes)
+        # Reading text keeps two cores busy by itself; models are waited for.
+        usual = 1 if plan.by_detective else _MODEL_JOBS
+        try:
+            done = asyncio.run(_Batch(plan, settings_of(wishes), jobs or usual).work(paths))
+        except asyncio.CancelledError:
+            talk("stopped; what is finished is kept" if plan.outputs.folder else "stopped")
+            raise typer.Exit(CTRL_C) from None
+        _write(done, plan)
+    if as_json:
+        show_json({"photos": [_document(one) for one in done], "failed": _failed(done)})
+    else:
+        _show(done)
+    if _failed(done):
+        raise typer.Exit(_SOME_FAILED)
+
+
+def settings_of(wishes: Wishes) -> str:
+    """What a finding depends on beside the photo, as a short name: a finding made otherwise is made again."""
+    files = {"out", "overwrite", "trajectory", "yes", "write_exif"}
+    told = {name: value for name, value in asdict(wishes).items() if name not in files}
+    return hashlib.sha256(json.dumps([__version__, told], default=str, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{folder}: can't be made: {error.strerror or error}") from error
+
+
+class _Batch:
+    """A few photos at a time, with no more of them in memory than are worked on."""
+
+    def __init__(self, plan: Plan, settings: str, jobs: int) -> None:
+        self._plan, self._settings, self._jobs = plan, settings, jobs
+        self._folder = plan.outputs.folder
+        self._under_way: dict[str, asyncio.Lock] = {}
+
+    async def work(self, paths: Sequence[Path]) -> list[Done]:
+        plan = self._plan
+        async with AsyncExitStack() as held:
+            for one in (plan.policy, plan.maps, plan.web):
+                if close := getattr(one, "aclose", None):
+                    held.push_async_callback(close)
+            if load := getattr(plan.policy, "load", None):
+                await load()
+            atlas = offline_atlas(needed=True)
+            advance = held.enter_context(_progress(len(paths)))
+            held.enter_context(cancelled_by_ctrl_c())
+            done: list[Done | None] = [None] * len(paths)
+            waiting = iter(enumerate(paths))
+
+            async def worker() -> None:
+                for number, path in waiting:
+                    one = await self._one(number, path, atlas)
+                    done[number] = one
+                    advance(path, one)
+
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._jobs):
+                    group.create_task(worker())
+        return [one for one in done if one is not None]
+
+    async def _one(self, number: int, path: Path, atlas: OfflineAtlas) -> Done:
+        name = path.name if self._plan.granularity == "exact" else f"photo {number + 1}"
+        try:
+            sha256 = await asyncio.to_thread(_hash, path)
+            async with self._under_way.setdefault(sha256, asyncio.Lock()):
+                return self._finished(sha256, path, name) or await self._worked(sha256, path, name, atlas)
+        except BadInput as error:
+            # What is wrong with a file is said of the file alone, and may always be told; its name may not.
+            return Done(SummaryRow(name, "failed", note=str(error).removeprefix(f"{path}: ")))
+        except Exception as error:  # noqa: BLE001  (one photo's trouble is not the batch's)
+            known = isinstance(error, GeosleuthError)
+            note = str(error) if known else f"{type(error).__name__}: {error}"
+            return Done(SummaryRow(name, "failed", note=cap_text(note, self._plan.granularity)))
+
+    async def _worked(self, sha256: str, path: Path, name: str, atlas: OfflineAtlas) -> Done:
+        plan = self._plan
+        photo = await asyncio.to_thread(open_photo, path)
+        similar = similar_for(plan, [photo])
+        kept = self._file(sha256, ".jsonl")
+        if kept is not None:
+            kept.unlink(missing_ok=True)
+        finding = await run_plan(plan, [photo], plan.maps or atlas, atlas, similar=similar, keep_in=kept)
+        page = self._file(sha256, ".html")
+        if page is not None:
+            await write_report(page, finding, atlas)
+        row = summary_row(name, finding, report=page.name if page else None)
+        if row.status == "failed":
+            return Done(replace(row, note=row.note or "the model failed"))
+        document = finding_document(finding)
+        self._keep(sha256, row, document)
+        return Done(row, self._entries(finding.trajectory, sha256, path), document)
+
+    def _entries(self, trajectory: Trajectory, sha256: str, path: Path) -> tuple[Entry, ...]:
+        return tuple(entries_of(trajectory, [(sha256, path)], self._plan.granularity))
+
+    def _file(self, sha256: str, ending: str) -> Path | None:
+        return None if self._folder is None else self._folder / f"{sha256[:_NAME_LENGTH]}{ending}"
+
+    def _keep(self, sha256: str, row: SummaryRow, document: dict[str, Any]) -> None:
+        """Write what a later run goes on from; last of all, so that it is there only if everything else is."""
+        path = self._file(sha256, ".json")
+        if path is None:
+            return
+        plain = asdict(replace(row, thumbnail=None, name=""))
+        plain["thumbnail"] = b64encode(row.thumbnail).decode() if row.thumbnail else None
+        kept = {"settings": self._settings, "row": plain, **document}
+        write_text_atomically(path, json.dumps(kept, ensure_ascii=False, indent=1) + "\n")
+
+    def _finished(self, sha256: str, path: Path, name: str) -> Done | None:
+        """What an earlier run with the same settings found; None where there is none, or half of one."""
+        kept, told = self._file(sha256, ".json"), self._file(sha256, ".jsonl")
+        if kept is None or told is None or not kept.is_file():
+            return None
+        try:
+            document = json.loads(kept.read_text(encoding="utf-8"))
+            if document.pop("settings") != self._settings:
+                return None
+            plain = document.pop("row")
+            point = LatLon(**plain["point"]) if plain["point"] else None
+            small = b64decode(plain["thumbnail"]) if plain["thumbnail"] else None
+            row = SummaryRow(**{**plain, "name": name, "point": point, "thumbnail": small})
+            return Done(row, self._entries(read_trajectory(told), sha256, path), document)
+        except (BadInput, OSError, ValueError, KeyError, TypeError):
+            return None
+
+
+def _hash(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[Path, Done], None]]:
+    """A bar at a terminal, else a line for each photo; trouble is a line either way."""
+    count = iter(range(1, total + 1))
+
+    def line(path: Path, one: Done) -> str:
+        row = one.row
+        told = row.note if row.status == "failed" else row.place or "can't tell"
+        return f"{path}: {told}"
+
+    if not sys.stderr.isatty():
+        yield lambda path, one: talk(f"{next(count)}/{total} {line(path, one)}")
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    columns = (TextColumn("locating"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=total)
+
+        def advance(path: Path, one: Done) -> None:
+            if one.row.status == "failed":
+                console.print(Text(f"failed: {line(path, one)}", no_wrap=True, overflow="ellipsis"))
+            bar.advance(task)
+
+        yield advance
+
+
+def _failed(done: Sequence[Done]) -> int:
+    return sum(1 for one in done if one.row.status == "failed")
+
+
+def _write(done: Sequence[Done], plan: Plan) -> None:
+    entries = [entry for one in done for entry in one.entries]
+    pages = [path for path in plan.outputs.files if path.name.lower().endswith(PAGE)]
+    if plan.outputs.folder is not None:
+        write_text_atomically(plan.outputs.folder / INDEX, summary_html([one.row for one in done]))
+        talk(f"wrote {plan.outputs.folder / INDEX}")
+    for path in plan.outputs.files:
+        if path in pages:
+            write_text_atomically(path, summary_html([replace(one.row, report=None) for one in done]))
+        else:
+            write_entries(path, entries)
+        talk(f"wrote {path}")
+
+
+def _document(one: Done) -> dict[str, Any]:
+    return {"name": one.row.name, "status": one.row.status, "note": one.row.note or None, **(one.document or {})}
+
+
+def _show(done: Sequence[Done]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from geosleuth.answer.wording import percent_words, radius_words
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("photo", "place", "how sure", "point"):
+        table.add_column(heading, overflow="fold")
+    for one in done:
+        row = one.row
+        sure = "" if row.probability is None else percent_words(row.probability)
+        sure += f", {radius_words(row.radius_km)}" if sure and row.radius_km is not None else ""
+        point = "" if row.point is None else f"{row.point.lat:.5f}, {row.point.lon:.5f}"
+        place = row.place or {"failed": f"failed: {row.note}", "unlocated": "can't tell"}.get(row.status, "")
+        table.add_row(*(Text(" ".join(text.split())) for text in (row.name, place, sure, point)))
+    show(table)
+    found = sum(1 for one in done if one.row.status == "located")
+    talk(f"{found} of {len(done)} found, {_failed(done)} failed; leads, not verdicts")

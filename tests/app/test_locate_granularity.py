@@ -1,0 +1,84 @@
+"""``--granularity``: a street name that was read appears in nothing that leaves, at whatever level hides it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from geosleuth.agent import read_trajectory
+from geosleuth.geo import LatLon
+from locating import ANSWER, at, locate_here
+from openai_server import ServerUrl, chat_reply, openai_server
+from scenery import save, scene
+
+pytest.importorskip("pydantic_ai")
+pytestmark = pytest.mark.usefixtures("atlas_home")
+
+MARKER = "Grimaldi"
+CLAIMED = LatLon(43.731234, 7.415678)
+ENDINGS = ("html", "json", "geojson", "kml", "csv", "dwc.csv", "xmp")
+NOTED = chat_reply(
+    f"The sign says Rue {MARKER}.",
+    [
+        ("note_hypothesis", {"place": f"Rue {MARKER}, Monaco", "confidence": 0.7, "evidence_for": [f"Rue {MARKER}"]}),
+        ("maps_geocode", {"address": f"Rue {MARKER}, Monaco"}),
+        (f"look_{MARKER}", {"query": MARKER}),
+    ],
+)
+TOLD = {
+    **ANSWER,
+    "explanation": f"Rue {MARKER} it is.",
+    "candidates": [{"name": f"Rue {MARKER} 2", "probability": 0.1}],
+}
+
+
+@pytest.fixture
+def server() -> Iterator[ServerUrl]:
+    with openai_server([NOTED, chat_reply(json.dumps(TOLD))]) as url:
+        yield url
+
+
+@pytest.mark.parametrize("level", ["country", "city"])
+def test_a_street_name_appears_in_nothing_that_leaves(tmp_path: Path, server: ServerUrl, level: str) -> None:
+    photo = save(scene(3), tmp_path / f"rue-{MARKER}.jpg", CLAIMED)
+    desk = tmp_path / "desk"
+    desk.mkdir()
+    out = [word for ending in ENDINGS for word in ("--out", desk / f"found.{ending}")]
+    done = locate_here(
+        photo, *at(server), "--granularity", level, *out, "--trajectory", desk / "run.jsonl",
+        "--hint", f"near Rue {MARKER}",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "Monaco" in done.out
+    written = {path.name: path.read_bytes().decode("utf-8") for path in desk.iterdir()}
+    assert set(written) == {*(f"found.{ending}" for ending in ENDINGS), "run.jsonl"}
+    for name, text in {**written, "stdout": done.out, "stderr": done.err}.items():
+        folded = text.casefold()
+        assert MARKER.casefold() not in folded, name
+        for told in ("43.7354", "7.4211", "43.7312", "7.4156"):
+            assert told not in folded, (name, told)
+    assert json.loads(written["found.json"])["granularity"] == level
+    assert read_trajectory(desk / "run.jsonl").ended is not None
+
+
+def test_everything_may_be_told_at_exact(tmp_path: Path, server: ServerUrl) -> None:
+    photo = save(scene(3), tmp_path / "photo.jpg", CLAIMED)
+    done = locate_here(photo, *at(server), "--out", tmp_path / "found.json")
+    assert MARKER in done.out
+    assert MARKER in done.err
+    assert MARKER in (tmp_path / "found.json").read_text(encoding="utf-8")
+
+
+def test_a_run_that_breaks_leaves_no_street_behind(tmp_path: Path) -> None:
+    photo, kept = save(scene(3), tmp_path / "photo.jpg", None), tmp_path / "run.jsonl"
+    with openai_server([NOTED, chat_reply("", manner="silent")]) as url:
+        done = locate_here(photo, *at(url), "--granularity", "city", "--trajectory", kept, "--seconds", 8, "--json")
+    assert done.document["ended"] == "seconds"
+    for text in (kept.read_text(encoding="utf-8"), done.out, done.err):
+        assert MARKER not in text
+
+
+def test_a_level_that_is_none_is_refused(tmp_path: Path) -> None:
+    photo = save(scene(3), tmp_path / "photo.jpg", None)
+    assert "country or region or city" in locate_here(photo, "--granularity", "village").refusal
