@@ -1,0 +1,140 @@
+"""How much a name says: is the text that name, and how many other places may bear it?"""
+
+import math
+from functools import lru_cache
+
+from geosleuth.atlas.facts import brand
+from geosleuth.names import fold
+
+from .found import Found
+from .vocabulary import words_seen
+
+ADDED_PULL = 100.0
+"""A shop or street of a region that the user added counts as so many elsewhere: they added it for their photos.
+
+Were one photo in fifty from a region of some thousand shops, and fifty million shops in the world, it would be a
+thousand; regions may be larger, and hold fewer photos.
+"""
+
+FEATURES_OF_A_NAME = 3000.0
+STREETS_OF_A_NAME = 30_000.0
+LETTERS_A_TENTH = 3.0
+"""Guesses of how many shops and streets of the world bear a name of no distinctive letter, and how many such letters
+make a name ten times rarer. A name of eight letters is borne by some six shops and some sixty streets."""
+
+BRANCHES_A_COUNTRY = 20.0
+
+_ALIAS_IDENTITY = 0.85
+_ADDED_ALIAS_IDENTITY = 0.5
+_KIND_LEFT_OUT = 0.8
+_MISREAD_IDENTITY = 0.9  # letters that text reading confuses, and nothing else
+_EDITS_SHARE = 4.0
+_PART_IDENTITY = 0.6
+_LEAST_PART_LETTERS = 6
+_SHARED = frozenset({"business", "street", "function", "station", "airport", "landmark", "international"})
+_COMPOUND_LETTERS = 10
+_COMPOUND_ENDING = 4
+_COMPOUND = frozenset({"street"})
+_LONGEST_BRAND = 16
+_WORLDWIDE = 60
+_TOWN_PULL, _REGION_PULL = 2.0, 1.0
+_CODE_LETTERS, _CODE_IDENTITY = 3.0, 0.1
+_PULLS = {"airport": 5.0, "station": 3.0, "landmark": 20.0}
+
+
+def identity(query: str, place: Found) -> float:
+    """How likely a text that was read is the name by which a place was found, 0 to 1.
+
+    Every letter that differs costs, and the more the shorter the name: one wrong letter of five leaves 4 %, one of
+    twelve 44 %. A name of which only words are left out counts with the square of the share that is there.
+    """
+    if place.match == "exact":
+        return 1.0
+    if place.match == "alias":
+        if sum(map(_letter, fold(query))) <= _CODE_LETTERS and not place.added:
+            return _CODE_IDENTITY  # airports' and stations' codes, which words on signs spell by chance
+        # Among the other names of OpenStreetMap are operators, brands and numbers.
+        return _ADDED_ALIAS_IDENTITY if place.added else _ALIAS_IDENTITY
+    # "Café Roma" may be short for a longer name of a café, but is no town called Roma.
+    return likeness(query, place.matched, parts=place.sort in ("feature", "street"))
+
+
+def likeness(query: str, name: str, *, parts: bool = True) -> float:
+    """`identity` from the letters alone; ``parts`` is whether words may be left out."""
+    from rapidfuzz.distance import OSA
+
+    from geosleuth.atlas.search.keys import squeeze
+
+    asked, known = fold(query), fold(name)
+    if not asked or not known:
+        return 0.0
+    if asked.replace(" ", "") == known.replace(" ", ""):
+        return 1.0
+    tight, other = squeeze(asked), squeeze(known)
+    if tight == other:
+        return _MISREAD_IDENTITY
+    longer, shorter = max(len(tight), len(other)), min(len(tight), len(other))
+    whole = float(max(0.0, 1.0 - _EDITS_SHARE * OSA.distance(tight, other) / longer)) ** 2
+    if not parts:
+        return whole
+    asked_words, known_words = set(asked.split()), set(known.split())
+    part = 0.0
+    if shorter >= _LEAST_PART_LETTERS and (asked_words <= known_words or known_words <= asked_words):
+        part = _PART_IDENTITY * (shorter / longer) ** 2
+        if not any(map(telling_letters, asked_words ^ known_words)):
+            part = max(part, _KIND_LEFT_OUT)  # "Hotel Hermitage" and "Hermitage"
+    return max(whole, part)
+
+
+def begins(prefix: str, name: str) -> float:
+    """How likely a text that breaks off is the beginning of a name."""
+    begun, whole = fold(prefix), fold(name)
+    if not begun or not whole.startswith(begun):
+        return likeness(prefix, name)
+    return 1.0 if begun == whole else _PART_IDENTITY * (len(begun) / len(whole)) ** 2
+
+
+def pull(place: Found) -> float:
+    """How often a photo with a place's name in it is of that place, beside one shop of the name somewhere."""
+    if place.sort == "country":
+        return 200.0
+    if place.sort in ("town", "region"):
+        crowd = math.pow(max(place.people, 50.0) / 1000, 0.75)
+        return crowd * (_REGION_PULL if place.sort == "region" else _TOWN_PULL)
+    return (ADDED_PULL if place.added else 1.0) * (1.0 if place.added else _PULLS.get(place.clue_kind, 1.0))
+
+
+def others_of_name(name: str, *, street: bool = False) -> float:
+    """How many places that the atlas does not know bear this name, more or less."""
+    letters = telling_letters(name)
+    others = (STREETS_OF_A_NAME if street else FEATURES_OF_A_NAME) / 10 ** (letters / LETTERS_A_TENTH)
+    return others + (branches(name) if 0 < letters <= _LONGEST_BRAND else 0.0)
+
+
+def branches(name: str) -> float:
+    """How many branches a chain of this name has, from the countries that it is found in; 0 where there is no such."""
+    hits = [hit for hit in brand(name, 3) if hit.how == "exact"]
+    countries = max((len(hit.countries) if hit.countries else _WORLDWIDE for hit in hits), default=0)
+    return BRANCHES_A_COUNTRY * countries
+
+
+@lru_cache(maxsize=4096)
+def telling_letters(name: str) -> float:
+    """Letters of a name beside words that signs share ("Café", "Rue de la"); Chinese and Korean ones count more."""
+    letters = sum(map(_letter, fold(name)))
+    for seen in words_seen(name):
+        if not seen.categories & _SHARED:
+            continue
+        common = sum(map(_letter, fold(seen.text)))
+        # The table knows "Mannerheimintie" by its ending: the street's own name is in front of it.
+        compound = seen.categories == _COMPOUND and " " not in seen.text and common >= _COMPOUND_LETTERS
+        letters -= _COMPOUND_ENDING if compound else common
+    return max(0.0, letters)
+
+
+def _letter(character: str) -> float:
+    if not character.isalnum():
+        return 0.0
+    if "\u2e80" <= character <= "\u9fff":
+        return 3.0
+    return 2.0 if "\uac00" <= character <= "\ud7af" else 1.0

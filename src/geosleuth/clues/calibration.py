@@ -1,0 +1,170 @@
+"""How often answers are right, beside how sure the clues were: a small monotone map, kept as data.
+
+    logit P(right) = level + slope * logit(probability) + kinds * log(1 + number of kinds) + margin * margin
+
+with one constant for each level, and slopes of zero or more: an answer that is surer, rests on more kinds of clues or
+stands further before the next is never called less likely to be right. The figures lie in ``data/calibration.json``
+with where they come from; until scenes have been measured they are a cautious default, and say so.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from math import exp, isfinite, log, log1p
+from typing import Any, get_args
+
+import numpy as np
+
+from geosleuth.errors import DataFault
+from geosleuth.geo import FloatArray
+
+from .deciding import Decision, Level
+
+LEAST, MOST = 0.01, 0.99
+"""Nobody is surer than that from a photo."""
+
+_LEVELS: tuple[Level, ...] = tuple(level for level in get_args(Level) if level != "none")
+_FEATURES = ("slope", "kinds", "margin")
+_PRIOR: Mapping[str, float] = {"slope": 0.8, "kinds": 0.0, "margin": 0.0}
+_PRIOR_WEIGHT = 2.0  # as if so many scenes had spoken for the default
+_STEPS, _ENOUGH = 500, 1e-9
+_NEAREST = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """An answer whose truth is known: what it said, and whether the truth lay within its radius."""
+
+    level: Level
+    probability_raw: float
+    kinds: int
+    margin: float
+    right: bool
+
+    @classmethod
+    def of(cls, decision: Decision, *, right: bool) -> "Sample":
+        """What counts of a decision."""
+        return cls(decision.level, decision.probability_raw, decision.kinds, decision.margin, right)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The map: constants by level, and what each feature counts for."""
+
+    levels: Mapping[str, float]
+    slope: float
+    kinds: float
+    margin: float
+    provenance: str
+
+    def probability(self, decision: Decision | Sample) -> float:
+        """The probability that such an answer is right; 0 where there is none."""
+        if decision.level == "none":
+            return 0.0
+        features = _features(decision)
+        weights = (self.slope, self.kinds, self.margin)
+        score = self.levels[decision.level] + sum(w * x for w, x in zip(weights, features, strict=True))
+        return min(MOST, max(LEAST, 1 / (1 + exp(-min(max(score, -50.0), 50.0)))))
+
+
+def apply(decision: Decision | Sample, calibration: Calibration | None = None) -> float:
+    """The calibrated probability of a decision, by the shipped map or by another."""
+    return (calibration or load_calibration()).probability(decision)
+
+
+def fit(samples: Iterable[Sample], *, provenance: str = "fitted, nobody said on what") -> dict[str, Any]:
+    """The map that fits answers of known truth best, as `from_json` reads it.
+
+    Logistic regression, held near the default by a weak prior, so that few samples or a level without any still give a
+    sensible map; slopes are kept from falling below zero. Deterministic, whatever the order of the samples. Answers of
+    the level "none" are passed over.
+    """
+    rows = [sample for sample in samples if sample.level != "none"]
+    size = len(_LEVELS) + len(_FEATURES)
+    features: FloatArray = np.zeros((len(rows), size))
+    for number, sample in enumerate(rows):
+        features[number, _LEVELS.index(sample.level)] = 1.0
+        features[number, len(_LEVELS) :] = _features(sample)
+    right = np.array([float(sample.right) for sample in rows])
+    default = np.array([*(0.0 for _ in _LEVELS), *_PRIOR.values()])
+    weights = default.copy()
+    for _ in range(_STEPS):
+        weights, moved = _newton_step(weights, features, right, default)
+        if moved < _ENOUGH:
+            break
+    levels = {level: round(float(value), 6) for level, value in zip(_LEVELS, weights, strict=False)}
+    slopes = {name: round(float(value), 6) for name, value in zip(_FEATURES, weights[len(_LEVELS) :], strict=True)}
+    return {"levels": levels, **slopes, "provenance": provenance, "samples": len(rows)}
+
+
+def from_json(table: Mapping[str, Any]) -> Calibration:
+    """A map from its stored form.
+
+    Raises:
+        ValueError: something is missing, is no number, or would turn surer answers into less likely ones.
+    """
+    levels = table.get("levels")
+    if not isinstance(levels, Mapping) or set(levels) != set(_LEVELS):
+        raise ValueError(f"a calibration has a figure for each of {', '.join(_LEVELS)}")
+    figures = {name: table.get(name) for name in _FEATURES}
+    for value in (*levels.values(), *figures.values()):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+            raise ValueError("every figure of a calibration is a finite number")
+    slopes = {name: float(value) for name, value in figures.items() if value is not None}
+    if min(slopes.values()) < 0:
+        raise ValueError("the slopes of a calibration are zero or more")
+    constants = {name: float(value) for name, value in levels.items()}
+    return Calibration(levels=constants, provenance=str(table.get("provenance", "")), **slopes)
+
+
+def to_json(calibration: Calibration) -> dict[str, Any]:
+    """The stored form of a map."""
+    return asdict(calibration)
+
+
+@cache
+def load_calibration() -> Calibration:
+    """The map that ships with the package.
+
+    Raises:
+        DataFault: it is missing or damaged.
+    """
+    source = files("geosleuth.clues") / "data" / "calibration.json"
+    try:
+        return from_json(json.loads(source.read_text(encoding="utf-8")))
+    except (OSError, ValueError, AttributeError) as error:
+        raise DataFault(f"the calibration of answers can't be read: {source}") from error
+
+
+def _features(decision: Decision | Sample) -> tuple[float, float, float]:
+    p = min(max(decision.probability_raw, _NEAREST), 1 - _NEAREST)
+    return log(p / (1 - p)), log1p(max(0, decision.kinds)), min(max(decision.margin, 0.0), 1.0)
+
+
+def _newton_step(
+    weights: FloatArray, features: FloatArray, right: FloatArray, default: FloatArray
+) -> tuple[FloatArray, float]:
+    """One step downhill among the slopes that are allowed, and how far it went."""
+    expected = 1 / (1 + np.exp(-np.clip(features @ weights, -50, 50)))
+    gradient = features.T @ (expected - right) + _PRIOR_WEIGHT * (weights - default)
+    curvature = (features.T * (expected * (1 - expected))) @ features + _PRIOR_WEIGHT * np.eye(len(weights))
+    slopes = np.arange(len(weights)) >= len(_LEVELS)
+    stuck = slopes & (weights <= 0) & (gradient > 0)
+    free = ~stuck
+    step = np.zeros_like(weights)
+    step[free] = np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
+    for _ in range(40):
+        moved = weights - step
+        moved[slopes] = np.maximum(moved[slopes], 0.0)
+        if _loss(moved, features, right, default) <= _loss(weights, features, right, default) + 1e-12:
+            return moved, float(np.abs(moved - weights).max())
+        step = step / 2
+    return weights, 0.0
+
+
+def _loss(weights: FloatArray, features: FloatArray, right: FloatArray, default: FloatArray) -> float:
+    scores = features @ weights
+    losses = np.logaddexp(0.0, scores) - right * scores
+    return float(losses.sum() + _PRIOR_WEIGHT / 2 * ((weights - default) ** 2).sum())

@@ -1,0 +1,214 @@
+"""What to answer: the finest level at which the clues agree well enough.
+
+A level is a reach on the ground: whatever probability lies within it of one centre counts for it. Finer answers are
+worth more, and a coarser one is given only where it is surer by so much that it is worth more all the same. Where no
+level reaches its least probability, or no clue speaks for what does, there is no answer.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from geosleuth.geo import FloatArray, LatLon, great_circle_km
+from geosleuth.names import country_name
+
+from .heartlands import HELD_SHARE, heartland
+from .model import Clue
+from .posterior import TELLING, Contribution, Posterior, contributions, kinds_of
+from .weighing import Workings
+
+Level = Literal["spot", "city", "region", "country", "none"]
+
+REACH_KM: dict[Level, float] = {"spot": 1.0, "city": 40.0, "region": 200.0}
+"""How far from its centre a level reaches: as far as one walks, a large city, a first-level region."""
+
+WORTH: dict[Level, float] = {"spot": 1.0, "city": 0.75, "region": 0.55, "country": 0.4}
+"""What a right answer of each level is worth beside the others."""
+
+LEAST: dict[Level, float] = {"spot": 0.3, "city": 0.3, "region": 0.3, "country": 0.3}
+"""The least probability with which a level is answered at all."""
+
+CORE_SHARE = 0.9
+"""The radius of an answer holds this much of the probability that its level found."""
+
+_CENTRES = 30
+_COUNTRIES = 20
+_NEGLIGIBLE = 1e-6
+_AGREES = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to answer, as plain data.
+
+    Attributes:
+        level: how fine it is; "none" where it can't be told, and then there is neither point nor place.
+        point: where.
+        radius_km: how far around; for a country the reach of most of its people, see `geosleuth.clues.heartlands`.
+        probability_raw: that the truth lies within the radius (for a country: that it is the country), as the clues
+            say it; `geosleuth.clues.calibration` knows how often that is right. For "none", that of the likeliest
+            country.
+        name: what the place is called.
+        country: ISO code.
+        country_probability: that the country is right.
+        margin: by how much it is likelier than the next best answer of its level, 0 to 1.
+        kinds: how many kinds of clues agree on it: contributions of a log ratio of 0.5 and more.
+        contributions: what each clue adds to it, the strongest word for it first.
+    """
+
+    level: Level
+    point: LatLon | None
+    radius_km: float | None
+    probability_raw: float
+    name: str | None = None
+    country: str | None = None
+    country_probability: float = 0.0
+    margin: float = 0.0
+    kinds: int = 0
+    contributions: tuple[Contribution, ...] = ()
+
+    @property
+    def supporting(self) -> tuple[Clue, ...]:
+        """The clues that speak for it, the strongest first."""
+        return tuple(part.clue for part in self.contributions if part.log_ratio >= TELLING)
+
+    @property
+    def contradicting(self) -> tuple[Clue, ...]:
+        """The clues that speak against it, the strongest first."""
+        return tuple(part.clue for part in reversed(self.contributions) if part.log_ratio <= -TELLING)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The best centre of a level: a disc's number, the probability around it, and that of the next best elsewhere."""
+
+    disc: int
+    probability: float
+    next_best: float
+
+
+class _Discs:
+    """Candidates, and of the likeliest countries the ground where most of their people live, as weighted discs."""
+
+    def __init__(self, workings: Workings, probabilities: FloatArray, by_country: FloatArray) -> None:
+        count = len(workings.places)
+        kept = np.flatnonzero(probabilities[:count] > _NEGLIGIBLE)
+        self.columns = kept.tolist()
+        lats, lons = workings.lats[kept].tolist(), workings.lons[kept].tolist()
+        radii, shares = workings.radii_km[kept].tolist(), probabilities[kept].tolist()
+        elsewhere = probabilities[count : count + len(workings.codes)]
+        for at in np.argsort(-by_country, kind="stable")[:_COUNTRIES].tolist():
+            land = heartland(workings.codes[at], workings.within) if elsewhere[at] > _NEGLIGIBLE else None
+            if land is not None:
+                self.columns.append(count + at)
+                lats.append(land.point.lat)
+                lons.append(land.point.lon)
+                radii.append(land.radius_km)
+                shares.append(HELD_SHARE * float(elsewhere[at]))
+        self.lats, self.lons, self.radii, self.shares = (np.array(part) for part in (lats, lons, radii, shares))
+        self.centres = np.argsort(-self.shares, kind="stable")[:_CENTRES]
+        self.away = great_circle_km(
+            self.lats[self.centres, None], self.lons[self.centres, None], self.lats[None], self.lons[None]
+        )
+
+    def within(self, reach_km: float) -> FloatArray:
+        """For each centre (rows), how much of the probability of each disc lies within reach."""
+        radii = np.maximum(self.radii, 1e-9)
+        covered = np.minimum(1.0, (reach_km / radii) ** 2)
+        met = np.clip((reach_km + radii - self.away) / (2 * np.minimum(reach_km, radii)), 0.0, 1.0)
+        share: FloatArray = np.where(self.away + radii <= reach_km, 1.0, covered * met) * self.shares
+        return share
+
+    def best(self, reach_km: float) -> _Found | None:
+        """The centre with the most around it; of those that are equal nearly, the one most likely itself."""
+        if not len(self.centres):
+            return None
+        totals = self.within(reach_km).sum(axis=1)
+        best = int(np.argmax(totals + 1e-3 * self.shares[self.centres] - 1e-9 * self.radii[self.centres]))
+        apart = self.away[best, self.centres] > 2 * reach_km
+        return _Found(best, float(totals[best]), float(totals[apart].max(initial=0.0)))
+
+    def radius_km(self, centre: int, reach_km: float) -> float:
+        """The least radius that holds most of what lies within reach."""
+        inside = self.within(reach_km)[centre]
+        ends = np.minimum(self.away[centre] + self.radii, reach_km)
+        order = np.argsort(ends, kind="stable")
+        held = np.cumsum(inside[order])
+        return float(ends[order][np.searchsorted(held, CORE_SHARE * held[-1])])
+
+
+def decide(found: Posterior) -> Decision:
+    """The finest level whose probability is adequate; the module's docstring tells what that is."""
+    return decide_from(found.workings, found.workings.probabilities())
+
+
+def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | None = None) -> Decision:
+    """`decide`, from probabilities that were worked out without one of the clues."""
+    by_country = workings.by_country(probabilities)
+    discs = _Discs(workings, probabilities, by_country)
+    chosen: tuple[float, Level, _Found] | None = None
+    for level, reach_km in REACH_KM.items():
+        found = discs.best(reach_km)
+        if found is not None and found.probability >= LEAST[level]:
+            worth = WORTH[level] * found.probability
+            if chosen is None or worth > chosen[0] + 1e-9:
+                chosen = worth, level, found
+    leading = int(np.argmax(by_country))
+    sure = float(by_country[leading])
+    answer = None
+    if sure >= LEAST["country"] and (chosen is None or WORTH["country"] * sure > chosen[0] + 1e-9):
+        answer = _country(workings, by_country, leading, left_out)
+    if answer is None and chosen is not None:
+        answer = _place(workings, by_country, discs, chosen[1], chosen[2], left_out)
+    # What no clue speaks for is only what was known beforehand.
+    return answer if answer is not None and answer.supporting else Decision("none", None, None, sure)
+
+
+def _place(
+    workings: Workings, by_country: FloatArray, discs: _Discs, level: Level, found: _Found, left_out: int | None
+) -> Decision:
+    disc = int(discs.centres[found.disc])
+    column, count = discs.columns[disc], len(workings.places)
+    radius_km = discs.radius_km(found.disc, REACH_KM[level])
+    if column < count:
+        name, country = workings.places[column].name, int(workings.country_of[column])
+        ratios = workings.log_ratios[:, column]
+    else:
+        country = column - count
+        name, ratios = country_name(workings.codes[country]), workings.country_ratios[:, country]
+    parts = contributions(workings, ratios, left_out)
+    return Decision(
+        level=level,
+        point=LatLon(float(discs.lats[disc]), float(discs.lons[disc])),
+        radius_km=radius_km,
+        probability_raw=min(1.0, float(discs.within(radius_km)[found.disc].sum())),
+        name=name,
+        country=workings.codes[country] if country >= 0 else None,
+        country_probability=float(by_country[country]) if country >= 0 else 0.0,
+        margin=max(0.0, found.probability - found.next_best),
+        kinds=len(kinds_of(part for part in parts if part.log_ratio >= _AGREES)),
+        contributions=parts,
+    )
+
+
+def _country(workings: Workings, by_country: FloatArray, leading: int, left_out: int | None) -> Decision | None:
+    """The country as a whole; None for the few without a town, which nothing on a map could stand for."""
+    code = workings.codes[leading]
+    land = heartland(code, workings.within)
+    if land is None:
+        return None
+    parts = contributions(workings, workings.country_ratios[:, leading], left_out)
+    second = float(np.sort(by_country)[-2])
+    return Decision(
+        level="country",
+        point=land.point,
+        radius_km=land.radius_km,
+        probability_raw=float(by_country[leading]),
+        name=country_name(code),
+        country=code,
+        country_probability=float(by_country[leading]),
+        margin=float(by_country[leading]) - second,
+        kinds=len(kinds_of(part for part in parts if part.log_ratio >= _AGREES)),
+        contributions=parts,
+    )

@@ -1,0 +1,157 @@
+"""Distance signs: towns with the kilometres or miles to them, on one line or in two columns.
+
+Two such distances fix a place, as far as roads are straight; the tool ``range_fix`` does the sum.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .finding import Finding
+from .layout import gap_beside, height, in_one_row, joined, usable
+from .model import TextSeen
+from .roads import is_road_number
+from .towns import town_people
+from .vocabulary import words_seen
+
+MAX_DISTANCE = 3000.0
+LEAST_ROWS_WITHOUT_UNIT = 2
+"""A name with a bare number is a distance only among others like it."""
+
+DistanceUnit = Literal["km", "mi"]
+
+_FRACTIONS = {"¼": 0.25, "½": 0.5, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
+_NUMBER = r"\d{1,4}(?:[.,]\d)?(?:\s?[¼½¾⅓⅔]|\s\d/\d)?|[¼½¾⅓⅔]|\d/\d"
+_UNIT = (
+    r"(?:km|км|كم|کیلومتر|公里|กม\.?|ק\"מ|किमी|किलोमीटर|χλμ?|キロ|킬로미터|kms|kilometers?|kilometres?|mi|miles?|mls)"
+)
+_ONLY = re.compile(rf"\s*({_NUMBER})\s*({_UNIT})?\.?\s*", re.IGNORECASE)
+_NAME_FIRST = re.compile(rf"(.*?[^\W\d_].*?)[\s.…:·_-]*?(?<![\d.,/-])({_NUMBER})\s*({_UNIT})?\.?\s*", re.IGNORECASE)
+_NUMBER_FIRST = re.compile(rf"\s*({_NUMBER})\s*({_UNIT})?[\s.:]+([^\W\d].*)", re.IGNORECASE)
+_MILES = re.compile(r"mi|miles?|mls", re.IGNORECASE)
+_ARROWS = re.compile(r"[←↑→↓↖↗↘↙⬅➡⬆⇦⇨⇧<>|]+")
+_NOT_A_TOWN = frozenset({"street", "hours", "days", "business"})
+_NOT_A_TOWN_WORDS = frozenset({
+    "bus", "tram", "line", "ligne", "linea", "linie", "exit", "sortie", "salida", "uscita", "ausfahrt", "gate",
+    "platform", "route", "no", "nr", "tel", "max", "min", "km", "open", "room", "since", "est", "from", "ab", "bis",
+    "zone", "parking", "price", "level", "floor", "page", "season", "step", "vol", "top", "only", "speed", "limit",
+    "seite", "voie", "quai", "menu", "art", "lot", "unit", "suite", "apt",
+})  # fmt: skip
+_MAX_NAME_WORDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class TownDistance:
+    """A town and how far it is by a sign; ``unit`` is None where the sign gives none."""
+
+    town: str
+    distance: float
+    unit: DistanceUnit | None
+    where: TextSeen
+
+
+def distances(lines: Sequence[TextSeen]) -> list[TownDistance]:
+    """What distance signs say, from the top of each image; a bare number needs company or a known town behind it."""
+    rows: dict[tuple[str, float], TownDistance] = {}
+    chosen = usable(lines)
+    for one in (*_on_one_line(chosen), *_in_columns(chosen)):
+        rows.setdefault((one.town.casefold(), one.distance), one)
+    found = list(rows.values())
+    sure = [one for one in found if one.unit is not None]
+    bare = [one for one in found if one.unit is None]
+    by_image: dict[str, list[TownDistance]] = {}
+    for one in bare:
+        by_image.setdefault(one.where.image, []).append(one)
+    for image, group in by_image.items():
+        known = sum(bool(town_people(one.town)) for one in group)
+        company = any(one.where.image == image for one in sure)
+        figure_first = any(one.where.text[:1].isdigit() and town_people(one.town) for one in group)
+        if (len(group) >= LEAST_ROWS_WITHOUT_UNIT and known) or company or figure_first:
+            unit = next((one.unit for one in sure if one.where.image == image), None)
+            sure += [TownDistance(one.town, one.distance, unit, one.where) for one in group]
+    return sorted(sure, key=lambda one: (one.where.image, one.where.box[1], one.where.box[0]))
+
+
+def distance_findings(found: Sequence[TownDistance]) -> list[Finding]:
+    """The distances as findings. They name no country: that takes looking the towns up."""
+    return [
+        Finding(
+            "distance_sign", "distance_sign", one.where.text,
+            f"{one.distance:g} {one.unit or 'km or miles'} to {one.town}", {}, one.where, ("photo",),
+        )
+        for one in found
+    ]  # fmt: skip
+
+
+def _on_one_line(lines: Sequence[TextSeen]) -> Iterator[TownDistance]:
+    for seen in lines:
+        text = _ARROWS.sub(" ", unicodedata.normalize("NFC", seen.text[:80]))
+        after = _NAME_FIRST.fullmatch(text)
+        before = _NUMBER_FIRST.fullmatch(text)
+        if after:
+            yield from _reading(after[1], after[2], after[3], seen)
+        elif before:
+            yield from _reading(before[3], before[1], before[2], seen)
+
+
+def _in_columns(lines: Sequence[TextSeen]) -> Iterator[TownDistance]:
+    """Names in one column, figures in another: each figure goes with the nearest name in its row."""
+    figures = [(seen, match) for seen in lines if (match := _ONLY.fullmatch(_ARROWS.sub(" ", seen.text)))]
+    names = [seen for seen in lines if _is_name(_ARROWS.sub(" ", seen.text))]
+    for figure, match in figures:
+        beside = [name for name in names if name is not figure and in_one_row(figure, name)]
+        beside = [name for name in beside if gap_beside(figure, name) < 20 * height(name)]
+        if beside:
+            name = min(beside, key=lambda other: gap_beside(figure, other))
+            whole = joined((name, figure), f"{name.text} {figure.text}")
+            yield from _reading(name.text, match[1], match[2], whole)
+
+
+def _reading(name: str, number: str, unit: str | None, where: TextSeen) -> Iterator[TownDistance]:
+    town = _town(name)
+    distance = _value(number)
+    if town is None or distance is None or not 0 < distance <= MAX_DISTANCE:
+        return
+    if unit is None and len(re.sub(r"\D", "", number)) > 3:
+        return
+    measured: DistanceUnit | None = None if unit is None else "mi" if _MILES.fullmatch(unit) else "km"
+    yield TownDistance(town, distance, measured, where)
+
+
+def _town(name: str) -> str | None:
+    """A town's name out of what stands beside the figure; road numbers in front go."""
+    words = _ARROWS.sub(" ", name).split()
+    while words and len(words) > 1 and is_road_number(words[0]):
+        words = words[1:]
+    text = " ".join(words).strip(" .,:;·…-–_()")
+    return text if _is_name(text) else None
+
+
+def _is_name(text: str) -> bool:
+    words = text.split()
+    letters = sum(character.isalpha() for character in text)
+    if not words or len(words) > _MAX_NAME_WORDS or letters < 2 or letters < 0.6 * len(text.replace(" ", "")):
+        return False
+    if any(character.isdigit() or character in "@€$£%+=" for character in text):
+        return False
+    if any(word.casefold().strip(".") in _NOT_A_TOWN_WORDS for word in words):
+        return False
+    return bool(town_people(text)) or not any(seen.categories & _NOT_A_TOWN for seen in words_seen(text))
+
+
+def _value(number: str) -> float | None:
+    total = 0.0
+    for fraction, value in _FRACTIONS.items():
+        if fraction in number:
+            total += value
+            number = number.replace(fraction, "")
+    parts = number.replace(",", ".").split()
+    try:
+        for part in parts:
+            over, slash, under = part.partition("/")
+            total += float(over) / float(under) if slash else float(part)
+    except (ValueError, ZeroDivisionError):
+        return None
+    return total

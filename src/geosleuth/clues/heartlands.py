@@ -1,0 +1,125 @@
+"""Where the people of a country are: what stands for it on a map when nothing finer is known.
+
+Counted over GeoNames' cities of 15,000 people and more. The point is the largest city, a place where people are, unlike
+a centre of gravity that may lie in a desert or at sea. The radius around it holds `HELD_SHARE` of the people of those
+cities. Where the cities hold less than that share of the country's people, nobody knows where the rest live, and the
+radius is at least that of a round country of the same area.
+"""
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from math import pi, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from geosleuth.atlas.facts import all_countries
+from geosleuth.geo import Disc, Extent, FloatArray, LatLon, great_circle_km
+from geosleuth.names.geonames import cities_by_country
+
+from .prior import TOWN_PEOPLE_PER_KM2
+
+HELD_SHARE = 0.8
+LEAST_RADIUS_KM = 1.0
+_LEAST_SHARE = 1e-3
+_SNAP_KM = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Heartland:
+    """The largest city of a country and the radius around it within which most of its city people live."""
+
+    point: LatLon
+    radius_km: float
+
+
+@lru_cache(maxsize=4096)
+def heartland(code: str, within: Extent | None = None) -> Heartland | None:
+    """What stands for a country, or for the part of it inside an extent; None where nobody lives in a town there."""
+    cities = _cities().get(code)
+    if cities is None:
+        return None
+    lats, lons, people = cities
+    if within is not None:
+        inside = _inside(within, lats, lons)
+        lats, lons, people = lats[inside], lons[inside], people[inside]
+    if not people.sum():
+        return None
+    largest = int(np.argmax(people))
+    away = great_circle_km(lats[largest], lons[largest], lats, lons)
+    order = np.argsort(away, kind="stable")
+    held = np.cumsum(people[order])
+    reach = float(away[order][np.searchsorted(held, HELD_SHARE * held[-1])])
+    own = _own_radius_km(code, float(people[largest]))
+    rest = _round_radius_km(code) if within is None and held[-1] < HELD_SHARE * all_countries()[code].population else 0
+    return Heartland(LatLon(float(lats[largest]), float(lons[largest])), max(reach, own, rest, LEAST_RADIUS_KM))
+
+
+@lru_cache(maxsize=64)
+def shares_within(within: Extent) -> dict[str, float]:
+    """How much of each country's city people an extent holds; countries that it does not touch are left out.
+
+    The country at the middle of the extent keeps a thousandth, even where the extent holds no town.
+    """
+    shares = {}
+    for code, (lats, lons, people) in _cities().items():
+        total = people.sum()
+        held = people[_inside(within, lats, lons)].sum()
+        if held:
+            shares[code] = float(held / total)
+    centre = within.centre
+    middle = country_at(centre)
+    if middle:
+        shares[middle] = max(shares.get(middle, 0.0), _LEAST_SHARE)
+    return shares
+
+
+def countries_at(lats: FloatArray, lons: FloatArray) -> list[str | None]:
+    """The country of each point by polygon, None in the open sea. The first call reads the borders, about a second."""
+    from geosleuth.atlas.borders import Borders
+
+    borders = Borders.load()
+    codes: npt.NDArray[np.str_] = borders.countries(lats, lons)
+    found: list[str | None] = []
+    for code, lat, lon in zip(codes.tolist(), lats.tolist(), lons.tolist(), strict=True):
+        near = None if code else borders.reverse(lat, lon, snap_km=_SNAP_KM)
+        found.append(code or (near.region.country if near else None))
+    return found
+
+
+def country_at(point: LatLon) -> str | None:
+    """`countries_at` for one point."""
+    return countries_at(np.array([point.lat]), np.array([point.lon]))[0]
+
+
+def _own_radius_km(code: str, people: float) -> float:
+    """How far the largest city reaches itself, no farther than its country does."""
+    return min(sqrt(people / (TOWN_PEOPLE_PER_KM2 * pi)), 2 * _round_radius_km(code))
+
+
+def _round_radius_km(code: str) -> float:
+    return sqrt((all_countries()[code].area_km2 or 1.0) / pi)
+
+
+def _inside(within: Extent, lats: FloatArray, lons: FloatArray) -> npt.NDArray[np.bool_]:
+    if isinstance(within, Disc):
+        inside: npt.NDArray[np.bool_] = (
+            great_circle_km(within.centre.lat, within.centre.lon, lats, lons) <= within.radius_km
+        )
+        return inside
+    spanned = (
+        (lons >= within.west) & (lons <= within.east)
+        if within.west <= within.east
+        else (lons >= within.west) | (lons <= within.east)
+    )
+    return spanned & (lats >= within.south) & (lats <= within.north)
+
+
+@cache
+def _cities() -> dict[str, tuple[FloatArray, FloatArray, FloatArray]]:
+    """Latitudes, longitudes and people of the cities of each country."""
+    tables = {}
+    for code, cities in cities_by_country().items():
+        rows = np.array([(city.lat, city.lon, max(city.population, 1)) for city in cities], dtype=np.float64)
+        tables[code] = (rows[:, 0], rows[:, 1], rows[:, 2])
+    return tables

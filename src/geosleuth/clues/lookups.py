@@ -1,0 +1,185 @@
+"""Which strings of a scene are worth asking the atlas about, as what, and in which order.
+
+Names of shops, streets, stops and towns are; telephone numbers, prices, hours and words that any sign has ("EXIT",
+"Café" alone) are not. A name that goes on in the next line is offered as one.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from geosleuth.names import fold
+
+from .distances import TownDistance, distances
+from .layout import continues_below, height, joined, usable
+from .model import TextSeen
+from .naming import MAX_NAME_CHARS, LookupKind, Named, kind_said, named
+from .phones import PhoneSeen, phones_seen
+from .postcodes import PostcodeSeen, postcodes_seen
+from .vocabulary import words_seen
+from .web import AddressSeen, addresses_seen
+
+MAX_LOOKUPS = 24
+
+_EDGES = re.compile(r"^[\s\W_]+|[\s\W_]+$")
+_CODES = re.compile(r"(?<!\w)(?:[A-Z]{1,3}-)?\d{4,6}(?!\w)")
+_HOUSE_FIRST = re.compile(r"^\d{1,4}\s?(?:[a-zA-Z]|bis|ter)?[,\s]+(?=[^\W\d_]{2})")
+_HOUSE_LAST = re.compile(r"(?<=[^\W\d_])[,\s]+\d{1,4}\s?[a-zA-Z]?(?:\s?[-/]\s?\d{1,4}\s?[a-zA-Z]?)?$")
+_OPEN_ENDED = tuple([word] for word in (
+    "de", "du", "des", "la", "le", "les", "d", "l", "von", "van", "der", "den", "del", "della", "di", "da", "do",
+    "dos", "das", "of", "the", "and", "und", "et", "y", "e", "am", "an", "zum", "zur", "im",
+))  # fmt: skip
+_OTHERS_HOUSES = frozenset({
+    "gmail", "googlemail", "google", "hotmail", "outlook", "yahoo", "icloud", "facebook", "instagram", "tripadvisor",
+    "booking", "airbnb", "youtube", "tiktok", "twitter", "whatsapp", "linkedin", "orange", "wanadoo", "free", "gmx",
+    "mail",
+})  # fmt: skip
+"""Hosts on which everybody has an address."""
+
+_STRONG = 0.6
+_TOWN_BESIDE_CODE = 0.85
+_TOWN_ON_SIGN = 0.9
+_TOWN_OF_NUMBER = 0.5
+_NAME_IN_ADDRESS = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A question for the atlas: a name, what it seems to name, the line it stands in, and a country where one is named.
+
+    ``worth`` (0 to 1) orders the questions; it is no probability.
+    """
+
+    text: str
+    kind: LookupKind
+    where: TextSeen
+    country_hint: str | None = None
+    worth: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    lines: Sequence[TextSeen]
+    phones: Sequence[PhoneSeen]
+    postcodes: Sequence[PostcodeSeen]
+    addresses: Sequence[AddressSeen]
+
+    def hint(self, seen: TextSeen) -> str | None:
+        """The country that a line, or the sign it belongs to, names outright."""
+        named = [
+            *(_single(one.countries) for one in self.postcodes if _near(one.where, seen)),
+            *(one.info.country for one in self.phones if one.international and _near(one.where, seen)),
+        ]
+        return next((code for code in named if code), None)
+
+
+def lookups(lines: Sequence[TextSeen], *, limit: int = MAX_LOOKUPS) -> list[Lookup]:
+    """What to ask the atlas about, the most telling first, each name once.
+
+    Text that was misread is offered as it stands: the atlas forgives small errors.
+    """
+    chosen = usable(lines)
+    towns = distances(chosen)
+    on_signs = {one.where.text for one in towns}
+    others = [seen for seen in chosen if seen.text not in on_signs]
+    scene = _Scene(others, phones_seen(chosen), postcodes_seen(chosen), addresses_seen(chosen))
+    tallest = max(map(height, chosen), default=1.0)
+    best: dict[tuple[str, str], Lookup] = {}
+    for found in (*_told_by_codes(scene), *_distance_towns(towns), *_named(scene), *_over_two_lines(scene)):
+        prominence = 0.85 + 0.15 * min(1.0, height(found.where) / tallest)
+        worth = found.worth * prominence * (0.5 + 0.5 * min(max(found.where.confidence, 0.0), 1.0))
+        one = Lookup(found.text, found.kind, found.where, found.country_hint, worth)
+        key = (fold(one.text), one.kind)
+        if key[0] and (key not in best or best[key].worth < worth):
+            best[key] = one
+    return sorted(best.values(), key=lambda one: (-one.worth, one.text))[: max(0, limit)]
+
+
+def _named(scene: _Scene) -> Iterator[Lookup]:
+    for seen in scene.lines:
+        for text in _parts(seen.text):
+            yield from _questions(text, seen, scene)
+
+
+def _questions(text: str, seen: TextSeen, scene: _Scene) -> Iterator[Lookup]:
+    name = _EDGES.sub("", " ".join(text.split()))
+    found = named(name)
+    if found is None:
+        return
+    hint = found.country or scene.hint(seen)
+    yield Lookup(name, found.kind, seen, hint, found.worth)
+    if found.kind == "street":
+        without_number = _HOUSE_LAST.sub("", _HOUSE_FIRST.sub("", name))
+        if without_number != name:
+            yield Lookup(without_number, found.kind, seen, hint, found.worth * 0.95)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A line as it is, or the pieces of an address: "12 Rue Grimaldi, 98000 Monaco"."""
+    pieces = [piece for piece in re.split(r"[,;|•·]|\s[-–]\s", text) if piece.strip()]
+    for piece in pieces:
+        yield _CODES.sub(" ", piece)
+    if 1 < len(pieces) <= 3 and len(text) <= MAX_NAME_CHARS and not _CODES.search(text):
+        yield text
+
+
+def _over_two_lines(scene: _Scene) -> Iterator[Lookup]:
+    """Names that go on below: one line says too little alone, or ends in the middle ("Hôtel de")."""
+    said = {seen: named(_EDGES.sub("", seen.text)) for seen in scene.lines}
+    coded = {one.where for one in scene.postcodes} | {one.where for one in scene.phones}
+    coded |= {one.where for one in scene.addresses}
+    for upper, lower in permutations([seen for seen in scene.lines if seen not in coded], 2):
+        if not continues_below(upper, lower):
+            continue
+        ends_open = fold(upper.text).split()[-1:] in _OPEN_ENDED
+        one, two = said[upper], said[lower]
+        weak = [line for line, name in ((upper, one), (lower, two)) if name is None]
+        unsaid = len(weak) == 1 and kind_said(weak[0].text) is not None and max(map(_worth, (one, two))) < _STRONG
+        both_unknown = one is not None and two is not None and max(one.worth, two.worth) < _STRONG
+        if ends_open or unsaid or both_unknown:
+            text = f"{upper.text} {lower.text}"
+            whole = joined((upper, lower), text)
+            factor = 0.8 if both_unknown and not ends_open else 1.05
+            for found in _questions(text, whole, scene):
+                yield Lookup(found.text, found.kind, whole, found.country_hint, min(1.0, found.worth * factor))
+
+
+def _worth(name: Named | None) -> float:
+    return name.worth if name else 0.0
+
+
+def _told_by_codes(scene: _Scene) -> Iterator[Lookup]:
+    """Towns beside postcodes, towns of telephone numbers, and names in web addresses."""
+    for postcode in scene.postcodes:
+        town = postcode.town and re.split(r"[,(;]", postcode.town)[0].strip()
+        if town and named(town):
+            yield Lookup(town, "place", postcode.where, _single(postcode.countries), _TOWN_BESIDE_CODE)
+    for phone in scene.phones:
+        country = phone.info.country
+        place = phone.info.place if country else None
+        if place and country:
+            yield Lookup(re.split(r"[,/]", place)[0].strip(), "place", phone.where, country, _TOWN_OF_NUMBER)
+    for address in scene.addresses:
+        label = re.sub(r"[-_]+", " ", address.label)
+        if len(label) >= 5 and not words_seen(label) and not label.isdigit() and label not in _OTHERS_HOUSES:
+            yield Lookup(label, "business", address.where, None, _NAME_IN_ADDRESS)
+
+
+def _distance_towns(towns: Sequence[TownDistance]) -> Iterator[Lookup]:
+    for one in towns:
+        yield Lookup(one.town, "place", one.where, None, _TOWN_ON_SIGN)
+
+
+def _single(countries: Mapping[str, float]) -> str | None:
+    return next((code for code, share in countries.items() if share >= 0.75), None)
+
+
+def _near(one: TextSeen, other: TextSeen) -> bool:
+    """Whether two lines seem to belong to one sign."""
+    if one.image != other.image:
+        return False
+    across = max(one.box[0], other.box[0]) - min(one.box[2], other.box[2])
+    down = max(one.box[1], other.box[1]) - min(one.box[3], other.box[3])
+    reach = 2.5 * max(height(one), height(other))
+    return across <= reach and down <= reach

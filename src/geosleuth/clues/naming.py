@@ -1,0 +1,139 @@
+"""What a text seems to name: a street, a shop, a station; or nothing, being made of words that any sign has."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from geosleuth.names import country_code, fold
+
+from .brands import brand_hits
+from .plates import looks_like_plate
+from .roads import is_road_number
+from .towns import town_people
+from .vocabulary import INTERNATIONAL, WordSeen, words_seen
+
+LookupKind = Literal["place", "street", "business", "station", "airport", "landmark"]
+
+MAX_NAME_CHARS = 70
+MAX_NAME_WORDS = 9
+LEAST_NAME_LETTERS = 3
+LARGE_TOWN = 50_000
+
+WORTH: dict[LookupKind, float] = {
+    "airport": 0.9, "station": 0.85, "business": 0.8, "street": 0.8, "landmark": 0.7, "place": 0.75,
+}  # fmt: skip
+"""How much asking about a name of each kind is worth, 0 to 1, where the text has a name of its own beside the kind."""
+
+UNKNOWN_NAME = 0.5
+CHAIN = 0.6
+WORLDWIDE_CHAIN = 0.35
+OF_COMMON_WORDS = 0.8
+"""What is left of the worth where a name has only words that other signs have, too: "Pharmacie du Port"."""
+
+_HOURS = re.compile(
+    r"(?<!\d)\d{1,2}\s?(?:[:.hH]\s?\d{2}|[hH]\b|[ap]\.?m\b|uhr\b)|(?<!\d)\d{1,2}\s?[-–]\s?\d{1,2}(?!\d)", re.IGNORECASE
+)
+_PRICE = re.compile(r"[€$£¥₩₹₽₴₺₫฿]\s?\d|\d\s?(?:[€$£¥₩₹₽₴₺₫฿円元원%]|zł|Kč|Ft|kr\b|CHF|EUR|USD)")
+_ADDRESS = re.compile(r"@|www|https?:|\.(?:com|net|org|info|eu)\b", re.IGNORECASE)
+_LONG_NUMBER = re.compile(r"\d[\d\s./-]{5,}\d")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_KINDS: tuple[LookupKind, ...] = ("airport", "station", "street", "business", "landmark")
+_TIME = frozenset({"hours", "days"})
+_EMPTY = frozenset({"notice", "hours", "days", "function"})
+_TOWN_ANYWAY = frozenset({"function", "international"})
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a text names, and how much asking about it is worth."""
+
+    kind: LookupKind
+    worth: float
+    country: str | None = None
+
+
+def named(text: str) -> Named | None:
+    """What a text names; None where it is figures, hours, prices or common words only."""
+    if not _may_be_name(text):
+        return None
+    seen = [word for word in words_seen(text) if word.categories != {"function"}]
+    country = country_code(text) if len(text) > LEAST_NAME_LETTERS else None
+    if country:
+        return Named("place", 0.5, country)
+    town = town_people(text)
+    if town and not any(word.categories - _TOWN_ANYWAY for word in seen):
+        return Named("place", WORTH["place"] * (1.0 if max(town.values()) >= LARGE_TOWN else 0.9))
+    kind, own = _kind(seen), _own_words(text)
+    if kind is None:
+        return _unknown(text, own, seen) if own else None
+    return Named(kind, WORTH[kind]) if own else _of_common_words(kind, seen)
+
+
+def kind_said(text: str) -> LookupKind | None:
+    """The kind of thing that the words of a text say, be there a name or not: "Boulangerie" is a business."""
+    return _kind(words_seen(text))
+
+
+def _may_be_name(text: str) -> bool:
+    letters = sum(character.isalpha() for character in text)
+    least = LEAST_NAME_LETTERS if text.isascii() else LEAST_NAME_LETTERS - 1
+    if letters < least or len(text) > MAX_NAME_CHARS or len(text.split()) > MAX_NAME_WORDS:
+        return False
+    if (
+        letters < 0.5 * len(text.replace(" ", ""))
+        or _ADDRESS.search(text)
+        or _PRICE.search(text)
+        or _LONG_NUMBER.search(text)
+    ):
+        return False
+    timed = any(word.categories & _TIME for word in words_seen(text)) and any(map(str.isdigit, text))
+    hours = _HOURS.search(text) and _kind(words_seen(text)) != "street"
+    return not (timed or hours or looks_like_plate(text) or is_road_number(text))
+
+
+def _kind(seen: "list[WordSeen] | tuple[WordSeen, ...]") -> LookupKind | None:
+    said: set[str] = set()
+    for word in seen:
+        # International words are shops at best: "Tour" on a bus is no tower.
+        said |= word.categories & {"business"} if INTERNATIONAL in word.languages else word.categories
+    return next((kind for kind in _KINDS if kind in said), None)
+
+
+def _own_words(text: str) -> int:
+    """How many words, or signs where words are not spaced, are the text's own and no sign's."""
+    seen = words_seen(text)
+    inside = sum(len(word.text) for word in seen if not word.words)
+    if inside:
+        return max(0, sum(map(str.isalpha, text)) - inside)
+    common = sum(word.words for word in seen if not _is_compound(word))
+    return max(0, len(_LETTERS.findall(text)) - common)
+
+
+def _is_compound(word: WordSeen) -> bool:
+    """Whether a word was found as the end of a longer one ("Mannerheimintie"): that is a name in itself."""
+    return word.categories == {"street"} and len(word.text) >= 8 and fold(word.text) not in _WHOLE_STREET_WORDS
+
+
+_WHOLE_STREET_WORDS = frozenset(
+    {"boulevard", "esplanade", "faubourg", "lotissement", "chaussee", "promenade", "carretera"}
+)
+
+
+def _of_common_words(kind: LookupKind, seen: list[WordSeen]) -> Named | None:
+    """A name that is made of words of the table: it takes one that says the kind and one that says something else."""
+    leading = [word for word in seen if kind in word.categories]
+    others = [word for word in seen if word not in leading]
+    telling = [word for word in others if word.categories - _EMPTY - {"international"}]
+    if telling or (kind == "street" and others):
+        return Named(kind, WORTH[kind] * OF_COMMON_WORDS)
+    local = kind == "landmark" and not any("en" in word.languages or INTERNATIONAL in word.languages for word in seen)
+    return Named(kind, 0.25) if local and len(seen) == 1 else None
+
+
+def _unknown(text: str, own: int, seen: list[WordSeen]) -> Named | None:
+    if seen and own <= sum(word.words for word in seen if word.categories <= _EMPTY):
+        return Named("business", 0.2) if own > 1 else None
+    hits = brand_hits(text)
+    if hits:
+        return Named("business", WORLDWIDE_CHAIN if any(hit.countries is None for hit in hits) else CHAIN)
+    return Named("business", UNKNOWN_NAME + (0.05 if 2 <= own <= 4 else 0.0))

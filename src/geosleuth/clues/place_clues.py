@@ -1,0 +1,263 @@
+"""What the atlas's answers say: the JSON data of its tools and the text that was looked up, as clues.
+
+A text and everything found for it is one clue. Its spots share what the name is worth: a place weighs more the surer
+the text is its name, the more people live there, and the fewer others bear the name, whether the atlas knows them or
+not. What is left over goes to places that nobody found.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+from geosleuth.geo import distance_km
+from geosleuth.names import country_name, fold
+
+from .bearing import begins, identity, likeness, others_of_name, pull
+from .found import Found, read_place, read_places, read_point, read_results
+from .heartlands import country_at
+from .model import Clue, ClueKind, Spot, TextSeen
+from .prior import country_prior
+from .reliability import Reliability
+from .weighing import SEPARATOR
+
+RELIABILITY: Mapping[str, Reliability] = {
+    "place": Reliability(0.55, "names of towns stand on signs to them, on buses and on shops far away"),
+    "place.region": Reliability(0.5, "names of regions stand on products and shops far away"),
+    "place.country": Reliability(0.35, "names of countries stand on products, embassies and advertisements everywhere"),
+    "street": Reliability(0.75, "streets of the same name are everywhere, and addresses stand on vans and posters"),
+    "business": Reliability(0.75, "shops of the same name are elsewhere, and their names on vans and bags"),
+    "station": Reliability(0.65, "stops are named on vehicles and signs that lead to them"),
+    "airport": Reliability(0.4, "airports are named on signs from afar and on advertisements"),
+    "landmark": Reliability(0.55, "sights are named on posters and on signs that lead to them"),
+    "together": Reliability(0.85, "the names may be common ones that meet by chance"),
+    "distance_sign": Reliability(0.85, "sights and companies give distances to faraway places in jest"),
+}
+"""How often such a name is about the place where it is read. Judgements, like those of the other clues."""
+
+CROSSING_OTHERS = 0.05
+MOST_SPOTS = 12
+_FULL_ANSWER = {"maps_geocode": 5, "poi_keyword_search": 10, "poi_input_tips": 10}
+_SAME_FEATURE_KM = 0.1
+_LEAST_WEIGHT = 1e-4
+_NAMED_LIKENESS = 0.4
+
+
+def place_clues(
+    tool: str, data: Any, seen: TextSeen | Sequence[TextSeen] = (), *, asked: str | Sequence[str] = ()
+) -> list[Clue]:
+    """The clues in one answer of the atlas: one, or none where it found nothing.
+
+    Args:
+        tool: which tool answered: one of `PLACE_TOOLS`.
+        data: its ``Observation.data``; what is malformed in it is passed over.
+        seen: the text that was looked up, or the texts, in the order they were asked for.
+        asked: the words that were asked for, where they are not the whole text.
+
+    Raises:
+        ValueError: another tool.
+    """
+    if tool not in PLACE_TOOLS:
+        raise ValueError(f"{tool} finds no places; these do: {', '.join(PLACE_TOOLS)}")
+    texts = (seen,) if isinstance(seen, TextSeen) else tuple(seen)
+    words = (asked,) if isinstance(asked, str) else tuple(asked)
+    words = words or tuple(text.text for text in texts)
+    clue = PLACE_TOOLS[tool](tool, data, words) if isinstance(data, Mapping) and words else None
+    if clue is None:
+        return []
+    read = min((text.confidence for text in texts), default=1.0)
+    sure = clue.reliability * min(1.0, 0.4 + 0.6 * min(max(read, 0.0), 1.0) / 0.85)
+    return [replace(clue, reliability=sure, where=texts[0] if texts else None)]
+
+
+def _named(tool: str, data: Mapping[str, Any], words: Sequence[str]) -> Clue | None:
+    """A name and the places that bear it."""
+    query = words[0]
+    places = read_places(read_results(data))
+    how_like = begins if tool == "poi_input_tips" else None
+    likely = [(place, how_like(query, place.name) if how_like else identity(query, place)) for place in places]
+    bearers = _bearers([pair for pair in likely if pair[1] > 0])
+    if not bearers:
+        return None
+    unseen = others_of_name(query, street=bearers[0][0].sort == "street")
+    if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _FULL_ANSWER[tool]:  # a full answer has left some out
+        unseen += 2 * min(pull(place) for place, _ in bearers)
+    total = unseen + sum(like * pull(place) for place, like in bearers)
+    surest = max(like for _, like in bearers)
+    weighed = [(place, surest * like * pull(place) / total) for place, like in bearers]
+    weighed = [(place, weight) for place, weight in weighed if weight >= _LEAST_WEIGHT]
+    return _clue(query, weighed, surest, len(bearers)) if weighed else None
+
+
+def _clue(query: str, weighed: Sequence[tuple[Found, float]], surest: float, bearers: int) -> Clue:
+    best, weight = max(weighed, key=lambda pair: pair[1])
+    row = f"place.{best.sort}" if best.sort in ("country", "region") else best.clue_kind
+    spots = _spots([(place, share) for place, share in weighed if place.sort != "country"])
+    of_countries = {place.country: share for place, share in weighed if place.sort == "country" and place.country}
+    like = "" if surest > 0.95 else " is like" if surest < 0.5 else " may be"
+    name = f"{like} the name of" if like else " is the name of"
+    among = f", one of {bearers} places found" if bearers > 1 else ""
+    return Clue(
+        kind=best.clue_kind,
+        seen=query,
+        says=f'"{query}"{name} {_described(best)}{among}',
+        reliability=RELIABILITY[row].value,
+        countries=_marginal(of_countries, spots) if of_countries else {},
+        spots=spots,
+        sources=tuple(dict.fromkeys(place.source for place, _ in weighed if place.source)),
+        caution=RELIABILITY[row].misled_by
+        if weight > 0.2
+        else f"{RELIABILITY[row].misled_by}; and it is a common name",
+    )
+
+
+def _bearers(likely: Sequence[tuple[Found, float]]) -> list[tuple[Found, float]]:
+    """Each place once: a town, its district and its station of the same name are one."""
+    kept: list[tuple[Found, float]] = []
+    for place, like in sorted(likely, key=lambda pair: (-pair[1] * pull(pair[0]), pair[0].place_id or pair[0].name)):
+        if not any(_same(place, other) for other, _ in kept):
+            kept.append((place, like))
+    return kept[:MOST_SPOTS]
+
+
+def _same(place: Found, kept: Found) -> bool:
+    away = distance_km(place.point, kept.point)
+    if kept.sort in ("town", "region") and place.sort != "country":
+        # A shop in Monaco that is called Monaco is in Monaco all the same; it adds nothing.
+        return away <= max(kept.radius_km, 2.0) and fold(kept.name) in fold(place.name)
+    return away <= max(_SAME_FEATURE_KM, min(place.radius_km, kept.radius_km)) and fold(place.name) == fold(kept.name)
+
+
+def _crossing(_tool: str, data: Mapping[str, Any], words: Sequence[str]) -> Clue | None:
+    """Where two streets meet: rarer than either of them."""
+    places = read_places(read_results(data))
+    scores = [_clipped(place.score) ** 2 for place in places]
+    total = sum(scores) + CROSSING_OTHERS
+    weighed = [(place, score / total) for place, score in zip(places, scores, strict=True) if score > 0]
+    if not weighed:
+        return None
+    return _together("street", words, weighed, f"meet at {_described(weighed[0][0])}")
+
+
+def _colocated(_tool: str, data: Mapping[str, Any], words: Sequence[str]) -> Clue | None:
+    """Where several features stand near each other. Names tell, categories such as "pharmacy" hardly do."""
+    weighed: list[tuple[Found, float]] = []
+    kinds: list[ClueKind] = []
+    names = 0
+    for row in read_results(data):
+        point, inside = read_point(row), row.get("places")
+        if point is None or not isinstance(inside, list):
+            continue
+        places = [place for one in inside if isinstance(one, Mapping) and (place := read_place(one))]
+        likes = [max((likeness(word, place.name) for word in words), default=0.0) for place in places]
+        named = [place for place, like in zip(places, likes, strict=True) if like >= _NAMED_LIKENESS]
+        spread, score = row.get("spread_m"), row.get("score")
+        if not named or not isinstance(spread, int | float) or not isinstance(score, int | float):
+            continue
+        finest = min(named, key=lambda place: place.radius_km)
+        radius_km = max(0.1, _clipped(spread / 1000, 20.0) / 2)
+        weighed.append((replace(finest, point=point, radius_km=radius_km), _clipped(score) ** 2))
+        kinds.append(finest.clue_kind)
+        names = max(names, len(named))
+    if not weighed:
+        return None
+    street = kinds[0] == "street"
+    others = [others_of_name(word, street=street) for word in words]
+    # The chance of two names to meet somewhere else falls with the rarity of both.
+    unseen = 0.1 * (min(others) / 100) ** max(1, names) if names > 1 else min(others) / 10
+    total = sum(weight for _, weight in weighed) + min(unseen, 100.0)
+    shared = [(place, weight / total) for place, weight in weighed]
+    return _together(kinds[0], words, shared, f"stand together near {_described(weighed[0][0])}")
+
+
+def _together(kind: ClueKind, words: Sequence[str], weighed: Sequence[tuple[Found, float]], what: str) -> Clue:
+    quoted = " and ".join(f'"{word}"' for word in words)
+    return Clue(
+        kind=kind,
+        seen=SEPARATOR.join(words),
+        says=f"{quoted} {what}",
+        reliability=RELIABILITY["together"].value,
+        spots=_spots(weighed[:MOST_SPOTS]),
+        sources=tuple(dict.fromkeys(place.source for place, _ in weighed if place.source)),
+        caution=RELIABILITY["together"].misled_by,
+    )
+
+
+def _range(_tool: str, data: Mapping[str, Any], words: Sequence[str]) -> Clue | None:
+    """Pieces of ground at given distances from towns; other readings of the towns' names count half."""
+    pieces: list[tuple[Mapping[str, Any], float]] = []
+    for key, worth in (("fixes", 1.0), ("other_readings", 0.5)):
+        rows = data.get(key)
+        for row in rows if isinstance(rows, list) else []:
+            if isinstance(row, Mapping):
+                share = row.get("share", 1.0)
+                pieces.append((row, worth * (_clipped(share) if isinstance(share, int | float) else 1.0)))
+    total = sum(worth for _, worth in pieces)
+    conflict = data.get("conflict")
+    trouble = _clipped(conflict) if isinstance(conflict, int | float) else 0.0
+    spots = []
+    for row, worth in pieces:
+        point, radius_km = read_point(row), row.get("radius_km")
+        if point is not None and isinstance(radius_km, int | float) and worth > 0 and isfinite(radius_km):
+            place = row.get("place")
+            name = place if isinstance(place, str) else "where the distances of the sign meet"
+            spots.append(Spot(name, point, max(0.5, float(radius_km)), worth / total, country_at(point)))
+    if not spots:
+        return None
+    row_of_table = RELIABILITY["distance_sign"]
+    return Clue(
+        kind="distance_sign",
+        seen=SEPARATOR.join(words),
+        says=f"the distances meet at {spots[0].name}, within {spots[0].radius_km:.0f} km",
+        reliability=row_of_table.value * max(0.0, 1.0 - 2 * trouble),
+        spots=tuple(spots[:MOST_SPOTS]),
+        caution=row_of_table.misled_by if trouble < 0.01 else "the distances do not quite fit together",
+    )
+
+
+PLACE_TOOLS: Mapping[str, Callable[[str, Mapping[str, Any], Sequence[str]], Clue | None]] = {
+    "maps_geocode": _named,
+    "poi_keyword_search": _named,
+    "poi_input_tips": _named,
+    "find_crossing": _crossing,
+    "find_colocated": _colocated,
+    "range_fix": _range,
+}
+"""The tools whose answers are understood here."""
+
+
+def _spots(weighed: Sequence[tuple[Found, float]]) -> tuple[Spot, ...]:
+    return tuple(
+        Spot(
+            name=place.name,
+            point=place.point,
+            radius_km=place.radius_km,
+            weight=weight,
+            country=place.country or country_at(place.point),
+            place_id=place.place_id,
+        )
+        for place, weight in weighed
+    )
+
+
+def _marginal(of_countries: Mapping[str, float], spots: Sequence[Spot]) -> dict[str, float]:
+    """P(country | clue) of a name that is a country's and others': with what is left spread as the prior is."""
+    left = max(0.0, 1.0 - sum(of_countries.values()) - sum(spot.weight for spot in spots))
+    shares = {code: left * share for code, share in country_prior().items()}
+    for code, weight in (*of_countries.items(), *((spot.country, spot.weight) for spot in spots)):
+        if code in shares:
+            shares[code] += weight
+    return shares
+
+
+def _described(place: Found) -> str:
+    if place.sort == "country" and place.country:
+        return country_name(place.country)
+    address = place.address or ""
+    if fold(place.name) in fold(address):
+        return address
+    return ", ".join(filter(None, (place.name, address)))
+
+
+def _clipped(value: float, most: float = 1.0) -> float:
+    return min(max(float(value), 0.0), most) if isfinite(value) else 0.0

@@ -1,0 +1,150 @@
+"""Postcodes: alone next to nothing, in an address a good clue, in a form of their own ("SW1A 1AA") a very good one."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from geosleuth.atlas.facts import all_countries, by_postcode
+from geosleuth.names.geonames import us_states
+
+from .finding import Finding
+from .model import TextSeen
+from .prior import as_seen, normalised
+from .towns import town_people
+from .vocabulary import words_seen
+
+TOWN_WEIGHT = 500.0
+"""How much more a country counts that has a town of the name beside the code."""
+
+FEW_COUNTRIES = 2
+"""A form that no more countries use than this is a postcode by its looks."""
+
+_PREFIXES = {
+    "F": "FR", "D": "DE", "A": "AT", "I": "IT", "B": "BE", "L": "LU", "E": "ES", "P": "PT", "N": "NO", "S": "SE",
+    "H": "HU", "V": "VA", "FIN": "FI", "FI": "FI", "DK": "DK", "CH": "CH", "NL": "NL", "PL": "PL", "CZ": "CZ",
+    "SK": "SK", "SI": "SI", "SLO": "SI", "HR": "HR", "RO": "RO", "BG": "BG", "GR": "GR", "EST": "EE", "EE": "EE",
+    "MC": "MC", "FR": "FR", "DE": "DE", "AT": "AT", "IT": "IT", "BE": "BE", "LU": "LU", "ES": "ES", "PT": "PT",
+    "NO": "NO", "SE": "SE", "FL": "LI", "LI": "LI", "RSM": "SM", "SM": "SM", "UA": "UA", "TR": "TR", "MK": "MK",
+    "BA": "BA", "ME": "ME", "RS": "RS", "AL": "AL",
+}  # fmt: skip
+"""What goes before postcodes in international addresses: codes of countries, old and new."""
+
+_AUSTRALIAN_STATES = "NSW|VIC|QLD|WA|SA|TAS|ACT|NT"
+_PREFIXED = re.compile(r"(?<![\w-])([A-Z]{1,3})\s?[-–]\s?(\d{4,5}|\d{3} \d{2})(?![\d-])\s*([^\d,;]*)")
+_DIGITS_FIRST = re.compile(
+    r"(?<![\d.,+-])(\d{4,6}|\d{2,3}[ -]\d{2,3}|\d{4} ?[A-Z]{2}|\d{5}-\d{3}|\d{4}-\d{3})(?![\d.,:/%-])\s+"
+    r"([^\W\d_][^\d,;()]*)"
+)
+_TOWN_FIRST = re.compile(r"([^\W\d_][^\d,;()]*?)[\s,]+(\d{4,6}|\d{3} \d{2}|\d{5}-\d{3,4})(?![\d.,:/%])\s*$")
+_OWN_FORM = re.compile(
+    r"(?<![\w-])([A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|\d{4} ?[A-Z]{2}|\d{2}-\d{3}|\d{5}-\d{3}|"
+    r"\d{4}-\d{3}|\d{3}-\d{4}|AD\d{3}|(?:LV|LT|MD|AZ)-?\d{4,5}|[A-Z]\d{2} ?[A-Z\d]{4})(?![\w-])"
+)
+_STATE_ZIP = re.compile(r"(?<!\w)([A-Z]{2})[\s,.]+(\d{5})(?:-\d{4})?(?!\d)")
+_AUSTRALIAN = re.compile(rf"(?<!\w)(?:{_AUSTRALIAN_STATES})[\s,.]+(\d{{4}})(?!\d)")
+_JAPANESE = re.compile(r"〒\s?(\d{3})[-－ー‐]?(\d{4})")
+_BARE = re.compile(r"\s*(\d{5,6})\s*")
+_NOT_A_TOWN = frozenset({"street", "business", "hours", "days"})
+
+
+@dataclass(frozen=True, slots=True)
+class PostcodeSeen:
+    """A postcode as it stands in a line, the town beside it, and the countries it fits."""
+
+    code: str
+    town: str | None
+    sort: str
+    countries: Mapping[str, float]
+    where: TextSeen
+
+
+def postcodes_seen(lines: Sequence[TextSeen]) -> list[PostcodeSeen]:
+    """The postcodes of all lines, at most one of each line."""
+    found = (_postcode_of(seen) for seen in lines)
+    return [postcode for postcode in found if postcode is not None]
+
+
+def postcode_findings(postcodes: Sequence[PostcodeSeen]) -> list[Finding]:
+    """What the postcodes say."""
+    return [
+        Finding(
+            "postcode", one.sort, one.code, "postcode" + (f" of {one.town}" if one.town else ""), one.countries,
+            one.where, ("CLDR: postcodes", "GeoNames") if one.town else ("CLDR: postcodes",),
+        )
+        for one in postcodes
+    ]  # fmt: skip
+
+
+def _postcode_of(seen: TextSeen) -> PostcodeSeen | None:
+    text = " ".join(seen.text[:200].split())
+    if not any(character.isdigit() for character in text):
+        return None
+    return _by_country(text, seen) or _by_form(text, seen) or _with_town(text, seen) or _bare(text, seen)
+
+
+def _by_country(text: str, seen: TextSeen) -> PostcodeSeen | None:
+    """Codes beside something that names their country: "F-75001", "CA 90210", "NSW 2000", "〒100-0001"."""
+    for match in _PREFIXED.finditer(text):
+        country = _PREFIXES.get(match[1])
+        if country and country in by_postcode(match[2]).shares:
+            return PostcodeSeen(match[0].strip(), match[3].strip() or None, "postcode", {country: 1.0}, seen)
+    state = _STATE_ZIP.search(text)
+    if state and state[1] in us_states():
+        return PostcodeSeen(state[0], None, "postcode", {"US": 1.0}, seen)
+    australian = _AUSTRALIAN.search(text)
+    if australian:
+        return PostcodeSeen(australian[0], None, "postcode", {"AU": 1.0}, seen)
+    japanese = _JAPANESE.search(text)
+    if japanese:
+        return PostcodeSeen(japanese[0], None, "postcode", {"JP": 1.0}, seen)
+    return None
+
+
+def _by_form(text: str, seen: TextSeen) -> PostcodeSeen | None:
+    for match in _OWN_FORM.finditer(text):
+        evidence = by_postcode(match[1])
+        if evidence and len(evidence.shares) <= FEW_COUNTRIES + 2:
+            alone = len(match[0]) < 0.9 * len(text) or " " in match[1] or len(match[1]) >= 6
+            town = text[match.end() :].strip(" ,") or None
+            sort = "postcode" if alone and not match[1].replace("-", "").isdigit() else "postcode.in_address"
+            return PostcodeSeen(match[1], town, sort, as_seen(evidence.shares), seen)
+    return None
+
+
+def _with_town(text: str, seen: TextSeen) -> PostcodeSeen | None:
+    readings = [(match[1], match[2]) for match in _DIGITS_FIRST.finditer(text)]
+    readings += [(match[2], match[1].rsplit(",", 1)[-1]) for match in _TOWN_FIRST.finditer(text)]
+    for code, beside in readings:
+        evidence = by_postcode(code)
+        if not evidence or any(word.categories & _NOT_A_TOWN for word in words_seen(beside)):
+            continue
+        town, people = _town_in(beside)
+        here = {country: share for country, share in evidence.shares.items() if country in people}
+        if here:
+            weighted = {
+                country: share * (TOWN_WEIGHT if country in here else 1.0)
+                for country, share in as_seen(evidence.shares).items()
+            }
+            return PostcodeSeen(code, town, "postcode.in_address", normalised(weighted), seen)
+    return None
+
+
+def _town_in(text: str) -> tuple[str | None, Mapping[str, int]]:
+    """The town that the first or last words of a text name."""
+    words = text.split()
+    for count in range(min(4, len(words)), 0, -1):
+        for part in (words[:count], words[-count:]):
+            name = " ".join(part).strip(" .,-–")
+            people = town_people(name)
+            if people:
+                return name, people
+    return None, {}
+
+
+def _bare(text: str, seen: TextSeen) -> PostcodeSeen | None:
+    match = _BARE.fullmatch(text)
+    if not match:
+        return None
+    evidence = by_postcode(match[1])
+    countries = as_seen({code: share for code, share in evidence.shares.items() if code in all_countries()})
+    return PostcodeSeen(match[1], None, "postcode.bare", countries, seen) if countries else None

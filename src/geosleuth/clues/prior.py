@@ -1,0 +1,121 @@
+"""Where photos are taken before anything is seen: one prior over countries for every clue and for the posterior.
+
+Most of it is shared out by people and by roads, in equal parts: people take photos, and they take them from roads. A
+smaller part is shared out by the fourth root of the people, which tells countries apart by a factor of forty at most:
+visitors take photos of small countries too, and things that carry a country's name or number are seen abroad more
+often than its few people would make one think. So no island is ruled out beforehand, and none is proven by two
+things on one bus.
+
+Tables of facts count people ("so many speak Dutch in Belgium"). `as_seen` turns such counts into P(country | clue)
+under this prior, so that a clue divided by the prior is just how common the clue is in each country.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from geosleuth.atlas.facts import all_countries
+from geosleuth.geo import EARTH_RADIUS_KM, FloatArray
+
+PEOPLE_SHARE = 0.425
+ROAD_SHARE = 0.425
+VISITOR_SHARE = 0.15
+LEAST_PEOPLE = 1000
+"""What a country without residents counts with: expeditions and visitors take photos, too."""
+
+PEOPLE_PER_ROAD_KM = 100
+"""Stands in for the length of roads where no figure is known."""
+
+TOWN_PEOPLE_PER_KM2 = 3000.0
+TOWN_RADIUS_KM = 8.0
+"""A town as dense and as large as this surrounds a place that has a name; the density is the atlas's own for towns."""
+
+LEAST_CHANCE = 1e-5
+"""The least chance of a place that something points at. Clues that mislead do so together (a van carries its shop's
+name, street and number abroad), so that two of them meet more often than two random places do."""
+
+EARTH_KM2 = 4 * np.pi * EARTH_RADIUS_KM**2
+
+
+@cache
+def country_prior() -> Mapping[str, float]:
+    """The share of each country among photos of unknown origin, by ISO code; adds up to 1."""
+    known = all_countries()
+    people = {code: max(country.population, LEAST_PEOPLE) for code, country in known.items()}
+    roads = {code: country.road_km or people[code] / PEOPLE_PER_ROAD_KM for code, country in known.items()}
+    visitors = {code: float(count) ** 0.25 for code, count in people.items()}
+    parts = ((PEOPLE_SHARE, people), (ROAD_SHARE, roads), (VISITOR_SHARE, visitors))
+    totals = [(share / sum(counts.values()), counts) for share, counts in parts]
+    return {code: sum(each * counts[code] for each, counts in totals) for code in known}
+
+
+def as_seen(people_shares: Mapping[str, float]) -> dict[str, float]:
+    """P(country | clue) under the prior, from shares that count people; the likeliest first, adds up to 1."""
+    known = all_countries()
+    return normalised(
+        {
+            code: share / max(known[code].population, LEAST_PEOPLE) * country_prior()[code]
+            for code, share in people_shares.items()
+            if code in known
+        }
+    )
+
+
+def by_how_common(commonness: Mapping[str, float]) -> dict[str, float]:
+    """P(country | clue) under the prior, from how common the clue is in each country (any scale); adds up to 1."""
+    prior = country_prior()
+    return normalised({code: prior[code] * share for code, share in commonness.items() if code in prior})
+
+
+def normalised(weights: Mapping[str, float]) -> dict[str, float]:
+    """Weights as shares that add up to 1, the largest first; empty where nothing has weight."""
+    total = sum(weight for weight in weights.values() if weight > 0)
+    ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    return {code: weight / total for code, weight in ranked if weight > 0} if total > 0 else {}
+
+
+@dataclass(frozen=True, slots=True)
+class WorldPrior:
+    """The prior as arrays, one entry for each country in the order of ``codes``; a last entry stands for no country."""
+
+    codes: tuple[str, ...]
+    share: FloatArray
+    people: FloatArray
+    people_per_km2: FloatArray
+
+    def chance(self, countries: npt.NDArray[np.int64], radius_km: FloatArray) -> FloatArray:
+        """P(a photo of unknown origin was taken in a disc of this radius around somebody's name, shop or street).
+
+        ``countries`` are indices into ``codes``, -1 for none. Names stand where people live: the first
+        `TOWN_RADIUS_KM` of a disc are taken to be as dense as a town (or as the country, where that is denser), what
+        lies beyond as dense as the country. A disc never holds more people than its country has, and its chance is
+        never below `LEAST_CHANCE`.
+        """
+        inner = np.pi * np.minimum(radius_km, TOWN_RADIUS_KM) ** 2
+        outer = np.pi * np.maximum(radius_km**2 - TOWN_RADIUS_KM**2, 0.0)
+        density = self.people_per_km2[countries]
+        people = inner * np.maximum(density, TOWN_PEOPLE_PER_KM2) + outer * density
+        share: FloatArray = self.share[countries] * np.minimum(1.0, people / self.people[countries])
+        return np.maximum(share, LEAST_CHANCE)
+
+
+@cache
+def world_prior() -> WorldPrior:
+    """`country_prior` with what is needed to ask for smaller places."""
+    known, shares = all_countries(), country_prior()
+    codes = tuple(sorted(shares))
+    people = np.array([max(known[code].population, LEAST_PEOPLE) for code in codes], dtype=np.float64)
+    area = np.array([max(known[code].area_km2 or 0.0, 1.0) for code in codes])
+    # At sea and where nobody knows whose ground it is, the whole Earth's surface shares the world's people.
+    people, area = np.append(people, people.sum()), np.append(area, EARTH_KM2)
+    return WorldPrior(codes, np.array([*(shares[code] for code in codes), 1.0]), people, people / area)
+
+
+def chance_of_place(country: str | None, radius_km: float) -> float:
+    """`WorldPrior.chance` of one place: by the ISO code of its country, None where it has none."""
+    world = world_prior()
+    at = world.codes.index(country) if country in world.codes else -1
+    return float(world.chance(np.array([at]), np.array([radius_km]))[0])

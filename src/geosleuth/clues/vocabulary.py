@@ -1,0 +1,155 @@
+"""Words that stand on signs, by language and by what they say: street kinds, shops, notices, weekdays.
+
+The table is written by hand (``data/sign_words.tsv``) and not complete; a word that it lacks says nothing. Words that
+signs everywhere have ("Hotel", "Pizza") are listed as international: they tell nothing about a language, and alone
+they name no place.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from geosleuth.errors import DataFault
+from geosleuth.names import fold
+from geosleuth.names.folding import fold_once
+
+MAX_PHRASE_WORDS = 4
+MAX_LINE_CHARS = 200
+INTERNATIONAL = "mul"
+UNSPACED = frozenset({"ja", "zh", "th", "ko"})
+"""Languages whose words stand inside longer runs of letters."""
+
+_LEAST_STEM_CHARS = 3
+_LEAST_SUFFIX_CHARS = 3
+_TOKEN = re.compile(r"[^\W\d_]+(?:['’`´.][^\W\d_]+)*")
+_APOSTROPHE = re.compile(r"['’`´]")
+
+
+@dataclass(frozen=True, slots=True)
+class WordSeen:
+    """A word or phrase of the table in a text: which languages have it, and what it says there.
+
+    ``exact`` are the languages that write it just so, accents included; the others of ``languages`` match without.
+    """
+
+    text: str
+    start: int
+    words: int
+    languages: frozenset[str]
+    exact: frozenset[str]
+    categories: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    language: str
+    category: str
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    by_key: dict[str, tuple[_Entry, ...]]
+    suffixes: tuple[tuple[str, _Entry], ...]
+    unspaced: tuple[_Entry, ...]
+    languages: frozenset[str]
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text in lower case, without figures and punctuation."""
+    return [match[0].casefold() for match in _TOKEN.finditer(text[:MAX_LINE_CHARS])]
+
+
+@lru_cache(maxsize=4096)
+def words_seen(text: str) -> tuple[WordSeen, ...]:
+    """The words of the table in a text, the longest phrase first where several begin at one word."""
+    table, words = _table(), tokens(text)
+    keys = [fold(word) for word in words]
+    found: list[WordSeen] = []
+    start = 0
+    while start < len(words):
+        seen = _phrase_at(table, words, keys, start) or _part_of(table, words[start], start)
+        if seen is not None:
+            found.append(seen)
+        start += seen.words if seen is not None else 1
+    return (*found, *_inside_runs(table, text[:MAX_LINE_CHARS]))
+
+
+def _phrase_at(table: _Table, words: list[str], keys: list[str], start: int) -> WordSeen | None:
+    for count in range(min(MAX_PHRASE_WORDS, len(words) - start), 0, -1):
+        entries = table.by_key.get(" ".join(keys[start : start + count]))
+        if entries:
+            return _seen(" ".join(words[start : start + count]), start, count, entries)
+    return None
+
+
+def _part_of(table: _Table, word: str, start: int) -> WordSeen | None:
+    """What stands behind an elided article ("d'emergència"), or the end of a compound ("Mannerheimintie")."""
+    pieces = _APOSTROPHE.split(word)
+    if len(pieces) > 1 and (entries := table.by_key.get(fold(pieces[-1]))):
+        return _seen(pieces[-1], start, 1, entries)
+    key = fold(word)
+    ends = [entry for end, entry in table.suffixes if key.endswith(end) and len(key) >= len(end) + _LEAST_STEM_CHARS]
+    return _seen(word, start, 1, tuple(ends), compound=True) if ends else None
+
+
+def _inside_runs(table: _Table, text: str) -> Iterator[WordSeen]:
+    if text.isascii():
+        return
+    for entry in table.unspaced:
+        if entry.written in text:
+            language = frozenset({entry.language})
+            yield WordSeen(entry.written, 0, 0, language, language, frozenset({entry.category}))
+
+
+def _seen(text: str, start: int, words: int, entries: tuple[_Entry, ...], *, compound: bool = False) -> WordSeen:
+    exact = (
+        entry.language for entry in entries if (text.endswith(entry.written) if compound else text == entry.written)
+    )
+    return WordSeen(
+        text,
+        start,
+        words,
+        frozenset(entry.language for entry in entries),
+        frozenset(exact),
+        frozenset(entry.category for entry in entries),
+    )
+
+
+def vocabulary_languages() -> frozenset[str]:
+    """ISO 639 codes of the languages in the table."""
+    return _table().languages
+
+
+@cache
+def _table() -> _Table:
+    source = files("geosleuth.clues") / "data" / "sign_words.tsv"
+    by_key: dict[str, list[_Entry]] = defaultdict(list)
+    suffixes: list[tuple[str, _Entry]] = []
+    unspaced: dict[str, _Entry] = {}
+    languages = set()
+    try:
+        for row in source.read_text(encoding="utf-8").splitlines():
+            language, category, words = row.split("\t")
+            languages.add(language)
+            for written in dict.fromkeys(words.split("|")):
+                if category == "suffix":
+                    suffixes.append((fold_once(written), _Entry(language, "street", written)))
+                    continue
+                entry = _Entry(language, category, written)
+                by_key[" ".join(fold_once(word) for word in tokens(written))].append(entry)
+                if language in UNSPACED and not written.isascii():
+                    unspaced[written] = entry
+    except (OSError, ValueError) as error:
+        raise DataFault(f"the table of sign words can't be read: {source}") from error
+    by_key.pop("", None)
+    suffixes = [(end, entry) for end, entry in suffixes if len(end) >= _LEAST_SUFFIX_CHARS]
+    return _Table(
+        {key: tuple(entries) for key, entries in by_key.items()},
+        tuple(suffixes),
+        tuple(sorted(unspaced.values(), key=lambda entry: -len(entry.written))),
+        frozenset(languages - {INTERNATIONAL}),
+    )

@@ -1,0 +1,23 @@
+"""The detective: an answer with no model at all, from text, tables and maps on this machine."""
+
+from .advice import ADD_REGION
+from .answering import answer_of
+from .evidence import KIND_WORDS, evidence_line
+from .policy import TOOLS, Detective
+from .reasoning import Reasoning
+from .rivals import Rival, rivals
+from .stated import DrivingSide, Known
+
+__all__ = [
+    "ADD_REGION",
+    "KIND_WORDS",
+    "TOOLS",
+    "Detective",
+    "DrivingSide",
+    "Known",
+    "Reasoning",
+    "Rival",
+    "answer_of",
+    "evidence_line",
+    "rivals",
+]

@@ -1,0 +1,64 @@
+"""What would make an answer better, with the command where there is one."""
+
+from collections.abc import Mapping
+
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.names import country_name
+from geosleuth.tools.wording import quoted
+
+from .reasoning import Reasoning
+
+ADD_REGION = "geosleuth atlas add FILE.osm.pbf"
+_ON_THE_GROUND = frozenset({"street", "business", "station", "landmark"})
+_ADDED = ("osm:", "overture:")
+_SHOWN_NAMES = 2
+_NEAR_KM = 15.0
+
+
+def would_help(reasoning: Reasoning) -> str:
+    """One or two sentences on what would narrow the answer down; empty where it is as fine as can be."""
+    decision = reasoning.decision
+    if not reasoning.found.clues or decision.level == "none":
+        return (
+            "What would help: a photo with lettering in it (a sign, a shop front, a number plate), a larger copy, "
+            "or a hint, an area or a time from whoever took it."
+        )
+    if decision.level == "spot":
+        return ""
+    names = unplaced_names(reasoning)
+    if names and decision.country and not on_added_map(reasoning):
+        shown = " and ".join(quoted(name, 40) for name in names[:_SHOWN_NAMES])
+        stand = "stand" if len(names) > 1 else "stands"
+        return (
+            f"What would help: {shown} {stand} on no map of this machine; a map of {country_name(decision.country)} or "
+            f"of the right part of it may know more. Get an OpenStreetMap extract and run: {ADD_REGION}"
+        )
+    return "What would help: another photo from there, with a street name, a shop sign or a telephone number in it."
+
+
+def on_added_map(reasoning: Reasoning) -> bool:
+    """Whether a region that was added covers the place, as far as the outcomes show."""
+    point = reasoning.decision.point
+    # A country is larger than the regions that people add.
+    whole = reasoning.decision.level == "country"
+    reach_km = _NEAR_KM if whole else max(reasoning.decision.radius_km or 0.0, _NEAR_KM)
+    for one in reasoning.notebook.done:
+        for row in (*(one.data.get("results") or ()), *(one.data.get("places") or ())):
+            added = isinstance(row, Mapping) and str(row.get("id", "")).startswith(_ADDED)
+            if added and point is not None and distance_km(point, LatLon(row["lat"], row["lon"])) <= reach_km:
+                return True
+    return False
+
+
+def unplaced_names(reasoning: Reasoning) -> list[str]:
+    """Names of shops, streets and stops that were looked up and found in no region that was added."""
+    placed = {
+        str(one.arguments.get(key))
+        for tool, key in (("poi_keyword_search", "keyword"), ("maps_geocode", "address"))
+        for one in reasoning.notebook.of(tool)
+        if any(
+            str(row.get("id", "")).startswith(_ADDED) and row.get("match") != "fuzzy"
+            for row in one.data.get("results", ())
+        )
+    }
+    return [one.text for one in reasoning.lookups if one.kind in _ON_THE_GROUND and one.text not in placed]

@@ -1,0 +1,200 @@
+"""The answer in the house's own form: place, odds, reasons, what contradicts, what it hangs on, what would help."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from geosleuth.answer import Address, Answer, Candidate, Level
+from geosleuth.clues.heartlands import HELD_SHARE, heartland
+from geosleuth.clues.selftest import LeftOut
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.names import country_name, fold
+from geosleuth.tools.wording import length, percent
+
+from .advice import would_help
+from .evidence import evidence_line, named
+from .reasoning import Reasoning
+from .rivals import Rival, full_name, rivals
+
+SURE, FAIR = 0.8, 0.5
+SHOWN_REASONS = 3
+_SHOWN_COUNTRIES = 3
+_PLACE_KM = 0.05
+
+
+def answer_of(reasoning: Reasoning, *, forced: bool = False) -> Answer:
+    """What the detective answers; without a point where the clues allow none, unless one is forced."""
+    candidates = rivals(reasoning)
+    listed = tuple(_candidate(one) for one in candidates)
+    clueless = not reasoning.found.clues
+    if clueless or reasoning.decision.level == "none":
+        if forced and (guess := _guess(reasoning)) is not None:
+            return guess
+        return Answer(explanation=_cannot_tell(reasoning, clueless=clueless), candidates=listed)
+    decision = reasoning.decision
+    return Answer(
+        point=decision.point,
+        address=_address(reasoning),
+        probability=round(reasoning.probability, 3),
+        radius_km=_rounded_km(decision.radius_km or 1.0),
+        explanation=_explained(reasoning, candidates),
+        candidates=listed,
+    )
+
+
+def _candidate(one: Rival) -> Candidate:
+    speaks_for = f"For: {'; '.join(one.evidence_for)}." if one.evidence_for else ""
+    against = f"Against: {'; '.join(one.evidence_against)}." if one.evidence_against else ""
+    return Candidate(one.name, one.point, round(one.probability, 3), f"{speaks_for} {against}".strip() or None)
+
+
+def _address(reasoning: Reasoning) -> Address:
+    decision = reasoning.decision
+    clues = tuple(evidence_line(clue) for clue in decision.supporting[:SHOWN_REASONS])
+    country = None
+    if decision.country:
+        shares = reasoning.found.country_contributions(decision.country)
+        telling = tuple(evidence_line(part.clue) for part in shares[:SHOWN_REASONS] if part.log_ratio > 0.1)
+        odds = decision.country_probability
+        country = Level(country_name(decision.country), telling, None, _uncertainty(odds))
+    if decision.level == "country":
+        return Address(country or Level())
+    here = _here(reasoning)
+    region = here.get("region") if here.get("region") != here.get("country_name") else None
+    precise = _precise(reasoning, here) if decision.level in ("spot", "city") else None
+    return Address(
+        country or Level(),
+        Level(str(region)) if region else Level(),
+        Level(precise, clues, None, _uncertainty(reasoning.probability)) if precise else Level(),
+    )
+
+
+def _here(reasoning: Reasoning) -> Mapping[str, Any]:
+    """What the map says lies at the answer's point, where it was asked."""
+    point = reasoning.decision.point
+    for one in reasoning.notebook.of("reverse_geocode"):
+        lat, lon = one.data.get("lat"), one.data.get("lon")
+        if point is None or not isinstance(lat, float) or not isinstance(lon, float):
+            continue
+        if distance_km(point, LatLon(lat, lon)) <= _PLACE_KM:
+            return one.data
+    return {}
+
+
+def _precise(reasoning: Reasoning, here: Mapping[str, Any]) -> str | None:
+    """The place's own name and the settlement around it, finest first."""
+    name = reasoning.decision.name
+    places = here.get("places") or ()
+    settlement = next((str(row["name"]) for row in places if row.get("kind") == "city"), None)
+    if not name or not settlement or fold(settlement) in fold(name):
+        return name
+    return f"{name}, {settlement}"
+
+
+def _uncertainty(probability: float) -> str:
+    return "low" if probability >= SURE else "moderate" if probability >= FAIR else "high"
+
+
+def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
+    decision = reasoning.decision
+    place = full_name(decision.name or "an unnamed place", decision.country)
+    radius, odds = length(decision.radius_km or 1.0), percent(reasoning.probability)
+    if decision.level == "country":
+        first = f"{place}: {odds}. The point stands for the country: most of its people live within {radius} of it."
+    else:
+        first = f"{place}: {odds} that it lies within {radius} of the point."
+    return " ".join(
+        sentence
+        for sentence in (
+            first,
+            _reasons(reasoning),
+            _contradicted(reasoning, candidates),
+            _hangs(reasoning),
+            would_help(reasoning),
+        )
+        if sentence
+    )
+
+
+def _reasons(reasoning: Reasoning) -> str:
+    best = [evidence_line(clue) for clue in reasoning.decision.supporting[:SHOWN_REASONS]]
+    if not best:
+        return "No single clue speaks for it strongly; it is what is left."
+    if len(best) == 1:
+        return f"The evidence is {best[0]}."
+    return "The best evidence: " + "; ".join(f"({number}) {line}" for number, line in enumerate(best, 1)) + "."
+
+
+def _contradicted(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
+    against = [evidence_line(clue) for clue in reasoning.decision.contradicting[:2]]
+    said = f"Against it speaks {'; '.join(against)}." if against else "Nothing that was found speaks against it."
+    others = [f"{one.name} ({percent(one.probability)})" for one in candidates[1:] if one.probability >= 0.05]
+    return f"{said} It could also be {' or '.join(others[:2])}." if others else said
+
+
+def _hangs(reasoning: Reasoning) -> str:
+    tested = reasoning.tested
+    decisive = [one for one in tested.without if one.hangs_on_it]
+    if not decisive:
+        many = len(tested.without) > 1
+        return "Left out one by one, no clue changes the answer." if many else ""
+    if len(decisive) == 1:
+        return f"It hangs on one clue, {named(decisive[0].clue)}: {_without(decisive[0])}."
+    names = " and ".join(named(one.clue) for one in decisive[:2])
+    return f"It hangs on {names}: without either it would be another."
+
+
+def _without(one: LeftOut) -> str:
+    other = one.decision
+    if other.level == "none" or other.name is None:
+        return "without it no place could be told"
+    if other.level == "country" or not one.country_changes:
+        return f"without it the answer would be {full_name(other.name, other.country)}"
+    return f"without it the answer would be {full_name(other.name, other.country)} instead"
+
+
+def _cannot_tell(reasoning: Reasoning, *, clueless: bool) -> str:
+    likely = list(reasoning.found.countries.items())[:_SHOWN_COUNTRIES]
+    odds = ", ".join(f"{country_name(code)} {percent(share)}" for code, share in likely)
+    within = " within the area that was given" if reasoning.known.within or reasoning.known.countries else ""
+    if clueless:
+        seen = _nothing_seen(reasoning)
+        said = (
+            f"Where this was taken can't be told: {seen}. All there is to go by is where photos are taken at all"
+            f"{within}: {odds}."
+        )
+    else:
+        best = [evidence_line(clue) for clue in reasoning.found.clues[:SHOWN_REASONS]]
+        said = (
+            f"Where this was taken can't be told: the clues are too few or too weak. There is {'; '.join(best)}. "
+            f"That leaves {odds}{within}, and much else."
+        )
+    return f"{said} {would_help(reasoning)}".strip()
+
+
+def _nothing_seen(reasoning: Reasoning) -> str:
+    if "read_text" not in reasoning.notebook.tools and not reasoning.lines:
+        return "the tool that reads text is switched off, and without it there is no clue"
+    if not reasoning.lines:
+        return "no text could be read in it, and this detective can't see anything else"
+    return "nothing in the text that was read says anything about a place"
+
+
+def _guess(reasoning: Reasoning) -> Answer | None:
+    """The likeliest country's largest city, with the honest odds that it deserves."""
+    for code, share in reasoning.found.countries.items():
+        land = heartland(code, reasoning.known.within)
+        if land is not None:
+            words = _cannot_tell(reasoning, clueless=not reasoning.found.clues)
+            return Answer(
+                point=land.point,
+                address=Address(Level(country_name(code), uncertainty="high")),
+                probability=round(HELD_SHARE * share, 3),
+                radius_km=_rounded_km(land.radius_km),
+                explanation=f"A guess, since one was asked for. {words}",
+                candidates=tuple(_candidate(one) for one in rivals(reasoning)),
+            )
+    return None
+
+
+def _rounded_km(radius_km: float) -> float:
+    return round(radius_km, 2 if radius_km < 10 else 0)

@@ -1,0 +1,148 @@
+"""Which questions the read text raises, as calls of the map tools, and which text an outcome belongs to."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from geosleuth.clues import Lookup, TextSeen, TownDistance
+from geosleuth.clues.vocabulary import words_seen
+from geosleuth.geo import LatLon
+from geosleuth.names import fold
+
+from .notebook import Done, Names
+
+MOST_QUESTIONS = 16
+MOST_IN_COUNTRY = 4
+MOST_LINES = 6
+MOST_WORDS = 4
+LEAST_TOWNS = 2
+MOST_TOWNS = 5
+
+_LEAST_LETTERS = 4
+_LEAST_WORD = 6
+_WORD = re.compile(r"[^\W\d_]+")
+_BY_PLACE = frozenset({"place", "airport"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call to make: the tool by our name, and its arguments."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+def name_questions(wanted: Sequence[Lookup], tools: Names) -> Iterator[Call]:
+    """A look-up for each name, with the tool that suits its kind, or with the other where that one is off."""
+    for one in wanted[:MOST_QUESTIONS]:
+        tool = _tool_for(one.kind, tools)
+        if tool == "maps_geocode":
+            # A town beside a postcode or behind a telephone number is a town of that country.
+            country = {"country": one.country_hint} if one.kind in _BY_PLACE and one.country_hint else {}
+            yield Call(tool, {"address": one.text, **country})
+        elif tool is not None:
+            yield Call(tool, {"keyword": one.text})
+
+
+def questions_in_country(wanted: Sequence[Lookup], done: Iterable[Done], country: str, tools: Names) -> Iterator[Call]:
+    """Places that were found elsewhere only, asked for once more in the country that all else speaks for."""
+    if "maps_geocode" not in tools:
+        return
+    found: dict[str, bool] = {}
+    for made in done:
+        if made.name == "maps_geocode" and not made.arguments.get("country"):
+            results = made.data.get("results", ())
+            found[str(made.arguments.get("address"))] = any(
+                row.get("country") == country and row.get("match") != "fuzzy" for row in results
+            )
+    missing = [one for one in wanted if one.kind in _BY_PLACE and found.get(one.text) is False]
+    for one in missing[:MOST_IN_COUNTRY]:
+        yield Call("maps_geocode", {"address": one.text, "country": country})
+
+
+def whole_lines(
+    lines: Sequence[TextSeen], done: Iterable[Done], tools: Names, near: LatLon | None = None
+) -> Iterator[Call]:
+    """Lines of which nothing was asked yet, as names of things on the map, the largest first.
+
+    Any town may have a "La Trattoria": where little else is known, or a place with a map is, that is worth a question.
+    """
+    if "poi_keyword_search" not in tools:
+        return
+    asked = {fold(str(one.arguments.get("keyword") or one.arguments.get("address") or "")) for one in done}
+    around = {} if near is None else {"near": f"{near.lat:.4f},{near.lon:.4f}"}
+    kept: dict[str, str] = {}
+    for line in _largest_first(lines):
+        key, letters = fold(line.text), sum(map(str.isalpha, line.text))
+        if key and key not in asked and letters >= _LEAST_LETTERS and 2 * letters > len(line.text):
+            kept.setdefault(key, line.text)
+    for text in list(kept.values())[:MOST_LINES]:
+        yield Call("poi_keyword_search", {"keyword": text, **around})
+
+
+def telling_words(lines: Sequence[TextSeen], country: str | None, tools: Names) -> Iterator[Call]:
+    """Single words of longer lines that may name a town, as "Wivenhoe Park" does; in one country, where it is known."""
+    if "maps_geocode" not in tools:
+        return
+    kept: dict[str, str] = {}
+    for line in _largest_first(lines):
+        words = _WORD.findall(line.text)
+        for word in words if len(words) > 1 else ():
+            if len(word) >= _LEAST_WORD and not word.islower() and not words_seen(word):
+                kept.setdefault(fold(word), word)
+    for word in list(kept.values())[:MOST_WORDS]:
+        yield Call("maps_geocode", {"address": word, **({"country": country} if country else {})})
+
+
+def _largest_first(lines: Sequence[TextSeen]) -> list[TextSeen]:
+    return sorted(lines, key=lambda line: (line.box[1] - line.box[3], line.image, line.box))
+
+
+def range_question(towns: Sequence[TownDistance], countries: Mapping[str, float], done: Iterable[Done]) -> Call | None:
+    """The distances of a sign, where at least two towns have one; those that the atlas does not know are left out."""
+    unknown = {fold(str(one.arguments.get("address"))) for one in done if _found_nothing(one)}
+    images = Counter(one.where.image for one in towns)
+    if not images:
+        return None
+    image = images.most_common(1)[0][0]
+    rows = {fold(one.town): one for one in towns if one.where.image == image and fold(one.town) not in unknown}
+    chosen = list(rows.values())[:MOST_TOWNS]
+    if len(chosen) < LEAST_TOWNS:
+        return None
+    stated = Counter(one.unit for one in chosen if one.unit)
+    unit = stated.most_common(1)[0][0] if stated else _usual_unit(countries)
+    return Call(
+        "range_fix",
+        {"towns": [one.town for one in chosen], "distances": [one.distance for one in chosen], "unit": unit},
+    )
+
+
+def _usual_unit(countries: Mapping[str, float]) -> str:
+    """What distances are in where speeds are in the same: miles where most of the likely countries use them."""
+    from geosleuth.atlas.facts import all_countries
+
+    known = all_countries()
+    in_miles = sum(share for code, share in countries.items() if code in known and known[code].speed_unit == "mph")
+    return "mi" if in_miles > 0.5 else "km"
+
+
+def text_of(query: str, wanted: Iterable[Lookup], lines: Iterable[TextSeen]) -> TextSeen | None:
+    """The line that a question came from."""
+    for one in wanted:
+        if one.text == query:
+            return one.where
+    key = fold(query)
+    return next((line for line in lines if key and key in fold(line.text)), None)
+
+
+def _tool_for(kind: str, tools: Names) -> str | None:
+    order = ("maps_geocode", "poi_keyword_search") if kind in _BY_PLACE else ("poi_keyword_search", "maps_geocode")
+    return next((name for name in order if name in tools), None)
+
+
+def _found_nothing(one: Done) -> bool:
+    if one.name != "maps_geocode" or one.observation.failure is not None:
+        return False
+    return not any(row.get("match") != "fuzzy" or row.get("score", 0) >= 0.7 for row in one.data.get("results", ()))

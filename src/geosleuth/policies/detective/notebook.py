@@ -1,0 +1,217 @@
+"""What a run has brought so far, read back from its conversation: the detective remembers nothing by itself.
+
+So it can be asked again at any point of a run, live, resumed or after the fact, and says the same.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from geosleuth.clues import TextSeen
+from geosleuth.errors import BadInput
+from geosleuth.photo import View
+from geosleuth.policies.model import Conversation, Message, Observed, Prompt, Step
+from geosleuth.tools import Observation, Tool, ToolCall
+
+# What the same call may well do better the next time is left to the loop; the detective asks once.
+_NEVER_DONE = ("over_budget",)
+_SAME_LINE = 0.5
+_RECOGNISED = "rapidocr"
+_SURE, _UNSURE = 0.8, 0.65
+_MOST_AREA = 0.4
+_WORSE_BY = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A call and what came of it; ``name`` is the tool's own name, whatever the run calls it."""
+
+    name: str
+    call: ToolCall
+    observation: Observation
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments of the call."""
+        return self.call.arguments if isinstance(self.call.arguments, Mapping) else {}
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """What the tool found, empty where it failed."""
+        found = self.observation.data
+        return found if self.observation.failure is None and isinstance(found, Mapping) else {}
+
+
+class Names:
+    """The tools that are on, by our own names: a method may show them under others."""
+
+    def __init__(self, tools: Iterable[Tool], known: Iterable[str]) -> None:
+        """Find out which of the known tools are on."""
+        self._shown: dict[str, str] = {}
+        on = tuple(tools)
+        for own in known:
+            shown = next((one.name for one in on if own == one.name or own in one.aliases), None)
+            if shown is not None:
+                self._shown[own] = shown
+        self._own = {shown: own for own, shown in self._shown.items()}
+
+    def __contains__(self, own: object) -> bool:
+        return own in self._shown
+
+    def shown(self, own: str) -> str:
+        """How the run calls a tool that is on."""
+        return self._shown[own]
+
+    def own(self, shown: str) -> str:
+        """Our name of a tool as the run calls it."""
+        return self._own.get(shown, shown)
+
+
+class Notebook:
+    """The conversation so far, sorted."""
+
+    def __init__(self, conversation: Conversation, known: Iterable[str]) -> None:
+        """Read a conversation.
+
+        Args:
+            conversation: what the loop shows.
+            known: the tools that the detective can use, by our names.
+        """
+        self.tools = Names(conversation.tools, known)
+        self.may_call = conversation.may_call
+        self._picture = conversation.picture
+        self._messages = conversation.messages
+        self.done = tuple(_done(conversation.messages, self.tools))
+        self._keys = {_key(one.name, one.arguments) for one in self.done if one.observation.failure not in _NEVER_DONE}
+
+    @cached_property
+    def photos(self) -> tuple[str, ...]:
+        """The handles of the pictures that people showed, the task's first."""
+        shown = (handle for message in self._messages if isinstance(message, Prompt) for handle in message.images)
+        return tuple(dict.fromkeys(shown))
+
+    @property
+    def later_words(self) -> tuple[str, ...]:
+        """What was said after the task itself: by a person who goes on with the run, or by the loop."""
+        prompts = [message.text for message in self._messages if isinstance(message, Prompt)]
+        return tuple(prompts[1:])
+
+    @property
+    def answered(self) -> int:
+        """How often the detective has answered already."""
+        return sum(isinstance(message, Step) and not message.calls for message in self._messages)
+
+    @property
+    def called(self) -> int:
+        """How many calls were made."""
+        return len(self.done)
+
+    def view(self, handle: str) -> View | None:
+        """The pixels of a picture, None where they are gone."""
+        try:
+            return self._picture(handle)
+        except (BadInput, KeyError):
+            return None
+
+    def of(self, name: str) -> Iterator[Done]:
+        """The calls of one tool, by our name, that were carried out and did not fail."""
+        return (one for one in self.done if one.name == name and one.observation.failure is None)
+
+    def made(self, name: str, arguments: Mapping[str, Any]) -> bool:
+        """Whether this very call was made, with whatever outcome."""
+        return _key(name, arguments) in self._keys
+
+    @property
+    def thousandths(self) -> bool:
+        """Whether boxes are given in thousandths of the picture's sides."""
+        return any(one.data.get("scale") == "thousandths" for one in self.of("read_text"))
+
+    @cached_property
+    def first_readings(self) -> tuple[TextSeen, ...]:
+        """The lines of whole pictures, before any closer look, also such as are hardly believable."""
+        whole = (one for one in self.of("read_text") if not one.arguments.get("bbox_2d"))
+        return tuple(line for one in whole for line, _ in _lines(one.data))
+
+    @cached_property
+    def lines(self) -> tuple[TextSeen, ...]:
+        """Every line that was read, each once, on the picture that was asked about; of two readings the closer one."""
+        return tuple(_best_of(self._read(closer=False), self._read(closer=True)))
+
+    def _read(self, *, closer: bool) -> tuple[TextSeen, ...]:
+        """The lines of whole pictures, or of closer looks; what was hardly read at all is left out."""
+        rows = [
+            (line, row["engine"])
+            for one in self.of("read_text")
+            if bool(one.arguments.get("bbox_2d")) == closer
+            for line, row in _lines(one.data)
+        ]
+        sure = {(line.image, line.script) for line, engine in rows if engine == _RECOGNISED or line.confidence >= _SURE}
+        return tuple(line for line, engine in rows if engine == _RECOGNISED or self._believable(line, sure))
+
+    def _believable(self, line: TextSeen, sure: Collection[tuple[str, str]]) -> bool:
+        """Whether a line of a rarer script was read and not imagined: texture looks like letters, too."""
+        view = self.view(line.image)
+        if view is not None:
+            area = (line.box[2] - line.box[0]) * (line.box[3] - line.box[1])
+            if area > _MOST_AREA * view.size[0] * view.size[1]:
+                return False
+        return line.confidence >= _UNSURE or (line.image, line.script) in sure
+
+
+def _done(messages: Sequence[Message], tools: Names) -> Iterator[Done]:
+    waiting: dict[str, ToolCall] = {}
+    for message in messages:
+        if isinstance(message, Step):
+            waiting = {call.id: call for call in message.calls}
+        elif isinstance(message, Observed):
+            for observation in message.observations:
+                call = waiting.get(observation.call_id)
+                if call is not None:
+                    yield Done(tools.own(observation.name), call, observation)
+
+
+def _key(name: str, arguments: Mapping[str, Any]) -> str:
+    return f"{name} {json.dumps(arguments, sort_keys=True, ensure_ascii=False)}"
+
+
+def _lines(data: Mapping[str, Any]) -> Iterator[tuple[TextSeen, Mapping[str, Any]]]:
+    for row in data.get("lines", ()):
+        left, top, right, bottom = row["bbox_px"]
+        box = (left, top, right, bottom)
+        yield TextSeen(row["text"], data["image"], box, row["confidence"], row["script"]), row
+
+
+def _best_of(whole: Sequence[TextSeen], closer: Sequence[TextSeen]) -> list[TextSeen]:
+    """The lines of the whole picture, those that were read again more closely replaced; in their old order."""
+    fresh = _without_doubles(closer)
+    kept: list[TextSeen] = []
+    for line in whole:
+        again = [other for other in fresh if _overlap(line, other) >= _SAME_LINE]
+        if not again:
+            kept.append(line)
+            continue
+        fresh = [other for other in fresh if other not in again]
+        better = max(other.confidence for other in again) >= line.confidence - _WORSE_BY
+        whole_again = sum(len(other.text) for other in again) >= 0.6 * len(line.text)
+        kept.extend(again if better and whole_again else [line])
+    return [*kept, *fresh]
+
+
+def _without_doubles(lines: Sequence[TextSeen]) -> list[TextSeen]:
+    kept: list[TextSeen] = []
+    for line in sorted(lines, key=lambda line: (-len(line.text) * line.confidence, line.box)):
+        if all(_overlap(line, other) < _SAME_LINE for other in kept):
+            kept.append(line)
+    return sorted(kept, key=lambda line: (line.image, line.box[1], line.box[0]))
+
+
+def _overlap(one: TextSeen, other: TextSeen) -> float:
+    """The share of the smaller box that lies in the other; 0 on different pictures."""
+    if one.image != other.image:
+        return 0.0
+    width = min(one.box[2], other.box[2]) - max(one.box[0], other.box[0])
+    height = min(one.box[3], other.box[3]) - max(one.box[1], other.box[1])
+    smaller = min((line.box[2] - line.box[0]) * (line.box[3] - line.box[1]) for line in (one, other))
+    return max(width, 0.0) * max(height, 0.0) / max(smaller, 1e-6)

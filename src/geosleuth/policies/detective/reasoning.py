@@ -1,0 +1,143 @@
+"""From what a run has brought to what it means: all clues, weighed, decided and tested against themselves."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+
+from geosleuth.clues import Clue, Lookup, TextSeen, TownDistance, distances, lookups, text_clues
+from geosleuth.clues.calibration import apply
+from geosleuth.clues.deciding import Decision
+from geosleuth.clues.place_clues import PLACE_TOOLS, place_clues
+from geosleuth.clues.posterior import Posterior, posterior
+from geosleuth.clues.selftest import SelfTest, self_test
+from geosleuth.names import fold
+
+from .asking import text_of
+from .notebook import Done, Notebook
+from .stated import HINT_RELIABILITY, Known, hinted_names, stated_clues
+from .visual import visual_clues
+
+# Words of the loop itself, which come after the task as a person's words do.
+_OF_THE_LOOP = re.compile(r"No more tool calls are possible|answer that could be read|best guess", re.IGNORECASE)
+_DENIAL = re.compile(r"\b(?:not|isn't|isnt|never|wrong|no)\b", re.IGNORECASE)
+_ASKED_FOR = {"maps_geocode": "address", "poi_keyword_search": "keyword", "poi_input_tips": "text"}
+
+
+class Reasoning:
+    """What the detective makes of a notebook. Everything is worked out when it is first asked for."""
+
+    def __init__(self, notebook: Notebook, known: Known) -> None:
+        """Nothing is done yet."""
+        self.notebook = notebook
+        self.known = known
+
+    @property
+    def lines(self) -> tuple[TextSeen, ...]:
+        """The text that was read."""
+        return self.notebook.lines
+
+    @cached_property
+    def hints(self) -> tuple[str, ...]:
+        """What people say about the place: with the task, and when they go on with a run."""
+        later = (words for words in self.notebook.later_words if not _OF_THE_LOOP.search(words))
+        said = (*([self.known.hint] if self.known.hint else ()), *later)
+        return tuple(words for words in said if not _DENIAL.search(words))
+
+    @cached_property
+    def hinted(self) -> tuple[str, ...]:
+        """Names in hints that are worth looking up."""
+        return tuple(dict.fromkeys(name for hint in self.hints for name in hinted_names(hint)))
+
+    @cached_property
+    def towns(self) -> list[TownDistance]:
+        """What distance signs say."""
+        return distances(self.lines)
+
+    @cached_property
+    def lookups(self) -> list[Lookup]:
+        """What of the text is worth asking the atlas about, the most telling first."""
+        return list(_lookups(self.lines))
+
+    @cached_property
+    def told(self) -> tuple[Clue, ...]:
+        """The clues in the text and in what people know, before anything is looked up."""
+        views = (view for handle in self.notebook.photos if (view := self.notebook.view(handle)) is not None)
+        return (*_text_clues(self.lines), *stated_clues(self.known, self.hints, views))
+
+    @cached_property
+    def at_first(self) -> Posterior:
+        """What the text alone says."""
+        return self._weighed(self.told)
+
+    @cached_property
+    def found(self) -> Posterior:
+        """What everything together says."""
+        return self._weighed((*self.told, *(clue for one in self.notebook.done for clue in self._looked_up(one))))
+
+    @cached_property
+    def tested(self) -> SelfTest:
+        """The decision, and what becomes of it without each clue."""
+        return self_test(self.found)
+
+    @property
+    def decision(self) -> Decision:
+        """What to answer."""
+        return self.tested.decision
+
+    @cached_property
+    def probability(self) -> float:
+        """How often such an answer is right, as measured."""
+        return apply(self.decision)
+
+    def _weighed(self, clues: Sequence[Clue]) -> Posterior:
+        return posterior(clues, within=self.known.within, countries=self.known.countries)
+
+    def _looked_up(self, one: Done) -> Iterator[Clue]:
+        if one.observation.failure is not None:
+            return
+        if one.name == "visual_prior":
+            yield from visual_clues(one.data)
+        elif one.name in _ASKED_FOR:
+            yield from self._named(one, str(one.arguments.get(_ASKED_FOR[one.name], "")))
+        elif one.name == "find_colocated":
+            words = tuple(map(str, one.arguments.get("features", ())))
+            yield from place_clues(one.name, one.data, self._texts(words), asked=words)
+        elif one.name == "range_fix":
+            towns = set(map(str, one.arguments.get("towns", ())))
+            seen = tuple(town.where for town in self.towns if town.town in towns)
+            yield from place_clues(one.name, one.data, seen, asked=tuple(text.text for text in seen))
+        elif one.name in PLACE_TOOLS:
+            words = (str(one.arguments.get("first", "")), str(one.arguments.get("second", "")))
+            yield from place_clues(one.name, one.data, self._texts(words), asked=words)
+
+    def _named(self, one: Done, query: str) -> Iterator[Clue]:
+        seen = text_of(query, self.lookups, self.lines)
+        if seen is not None:
+            # A word of a line is its name less often than the line is.
+            share = 1.0 if any(wanted.text == query for wanted in self.lookups) else _covered(query, seen.text)
+            for clue in place_clues(one.name, one.data, seen, asked=query):
+                yield replace(clue, reliability=clue.reliability * share)
+        elif query in self.hinted:
+            rows = [row for row in one.data.get("results", ()) if row.get("match") != "fuzzy"]
+            for clue in place_clues(one.name, {"results": rows}, asked=query):
+                yield replace(clue, kind="hint", reliability=HINT_RELIABILITY, caution="nobody has checked the hint")
+
+    def _texts(self, words: Sequence[str]) -> tuple[TextSeen, ...]:
+        seen = (text_of(word, self.lookups, self.lines) for word in words)
+        return tuple(text for text in seen if text is not None)
+
+
+def _covered(query: str, line: str) -> float:
+    return min(1.0, len(fold(query)) / max(1, len(fold(line))))
+
+
+# Every step of a run reads the same lines.
+@lru_cache(maxsize=64)
+def _text_clues(lines: tuple[TextSeen, ...]) -> tuple[Clue, ...]:
+    return tuple(text_clues(lines))
+
+
+@lru_cache(maxsize=64)
+def _lookups(lines: tuple[TextSeen, ...]) -> tuple[Lookup, ...]:
+    return tuple(lookups(lines))

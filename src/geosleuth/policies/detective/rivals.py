@@ -1,0 +1,101 @@
+"""The candidates of an answer, best first: the answer itself, and what else it could be."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from geosleuth.clues.heartlands import heartland
+from geosleuth.clues.posterior import TELLING, Contribution
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.names import country_name, fold
+
+from .evidence import evidence_line
+from .reasoning import Reasoning
+
+MOST_RIVALS = 4
+LEAST_PROBABILITY = 0.03
+_APART = 1.5
+_LEAST_APART_KM = 1.0
+_LINES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A place that it could be; ``country`` is an ISO code, the probability calibrated as the answer's is."""
+
+    name: str
+    point: LatLon | None
+    radius_km: float | None
+    probability: float
+    country: str | None
+    evidence_for: tuple[str, ...]
+    evidence_against: tuple[str, ...]
+
+
+def rivals(reasoning: Reasoning) -> list[Rival]:
+    """What it could be, the likeliest first; countries where the clues allow nothing finer."""
+    decision = reasoning.decision
+    if decision.level == "none":
+        return _countries(reasoning, 1.0)
+    best = Rival(
+        full_name(decision.name or "", decision.country),
+        decision.point,
+        decision.radius_km,
+        reasoning.probability,
+        decision.country,
+        *_sides(decision.contributions),
+    )
+    left, left_raw = 1 - reasoning.probability, max(1 - decision.probability_raw, 1e-6)
+    share = min(1.0, left / left_raw) if left_raw > 1e-6 else 0.0
+    if decision.level == "country":
+        return [best, *(one for one in _countries(reasoning, share) if one.country != decision.country)][:MOST_RIVALS]
+    return [best, *_places(reasoning, share)][:MOST_RIVALS]
+
+
+def full_name(name: str, country: str | None) -> str:
+    """A place with its country, unless it is the country or names it already."""
+    if country is None:
+        return name
+    of_country = country_name(country)
+    return name if not name or fold(of_country) in fold(name) else f"{name}, {of_country}"
+
+
+def _places(reasoning: Reasoning, share: float) -> list[Rival]:
+    decision = reasoning.decision
+    kept: list[Rival] = []
+    taken = [(decision.point, max(_LEAST_APART_KM, _APART * (decision.radius_km or 0.0)))]
+    for one in reasoning.found.candidates:
+        if one.probability * share < LEAST_PROBABILITY or len(kept) >= MOST_RIVALS:
+            break
+        if any(point is not None and distance_km(point, one.point) <= reach for point, reach in taken):
+            continue
+        taken.append((one.point, max(_LEAST_APART_KM, _APART * one.radius_km)))
+        name = full_name(one.name, one.country)
+        kept.append(
+            Rival(name, one.point, one.radius_km, one.probability * share, one.country, *_sides(one.contributions))
+        )
+    for code, probability in reasoning.found.elsewhere.items():
+        if probability * share < LEAST_PROBABILITY or len(kept) >= MOST_RIVALS:
+            break
+        if code != decision.country and all(one.country != code for one in kept):
+            kept.append(_country(reasoning, code, probability * share))
+    return sorted(kept, key=lambda one: -one.probability)
+
+
+def _countries(reasoning: Reasoning, share: float) -> list[Rival]:
+    likely = [(code, p * share) for code, p in list(reasoning.found.countries.items())[: MOST_RIVALS + 1]]
+    return [_country(reasoning, code, p) for code, p in likely if p >= LEAST_PROBABILITY][:MOST_RIVALS]
+
+
+def _country(reasoning: Reasoning, code: str, probability: float) -> Rival:
+    land = heartland(code, reasoning.known.within)
+    sides = _sides(reasoning.found.country_contributions(code))
+    point, radius_km = (land.point, land.radius_km) if land else (None, None)
+    return Rival(country_name(code), point, radius_km, probability, code, *sides)
+
+
+def _sides(parts: Iterable[Contribution]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What speaks for a place and what against it, in a few lines each, the strongest first."""
+    ordered = list(parts)
+    speaks_for = [evidence_line(part.clue) for part in ordered if part.log_ratio >= TELLING]
+    against = [evidence_line(part.clue) for part in reversed(ordered) if part.log_ratio <= -TELLING]
+    return tuple(speaks_for[:_LINES]), tuple(against[:_LINES])

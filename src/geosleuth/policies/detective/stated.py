@@ -1,0 +1,134 @@
+"""What the caller knows beside the photo, as clues: a hint in words, the side of the road, the time."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Literal
+
+import numpy as np
+
+from geosleuth.clues import Clue
+from geosleuth.geo import Extent, sun_positions
+from geosleuth.names import country_code, country_name
+from geosleuth.photo import View
+
+DrivingSide = Literal["left", "right"]
+
+HINT_RELIABILITY = 0.9
+SIDE_RELIABILITY = 0.97
+DAYLIGHT_RELIABILITY = 0.6
+"""A bright photo may be lit by lamps, and clocks of cameras are wrong."""
+
+MOST_HINTED_NAMES = 4
+_LONGEST_HINT = 400
+_LONGEST_NAME = 4
+_BRIGHT = 110.0
+_SUN_UP_DEG = 0.0
+_DUSK_DEG = -6.0
+_CLAUSE_ENDS = re.compile(r"[,.;:!?()\n]|\s-\s")
+_INSIDE_NAMES = frozenset({"de", "des", "du", "la", "le", "les", "of", "sur", "am", "der", "di", "del", "da", "do"})
+_LOOSE_ENDS = re.compile(rf"^(?:(?:{'|'.join(sorted(_INSIDE_NAMES))}) )+|(?: (?:{'|'.join(sorted(_INSIDE_NAMES))}))+$")
+# They begin sentences, and villages are called so.
+_PLAIN_WORDS = frozenset(
+    {
+        "i", "it", "is", "was", "we", "my", "our", "the", "this", "that", "these", "there", "here", "a", "an", "and",
+        "or", "in", "on", "at", "near", "from", "taken", "photo", "picture", "image", "seen", "somewhere", "maybe",
+        "perhaps", "probably", "possibly", "think", "know", "sure", "street", "town", "city", "village", "country",
+        "hint", "north", "south", "east", "west", "northern", "southern", "eastern", "western", "holiday", "summer",
+        "winter", "spring", "autumn",
+    }
+)  # fmt: skip
+_WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known before the photo is looked at.
+
+    Attributes:
+        within: the place lies in there.
+        countries: the place lies in one of these countries, by ISO code; None where nothing is known.
+        hint: the user's words.
+        taken: when the photo was taken; only a time with its zone tells anything of the place.
+        drives_on: the side of the road that traffic keeps to.
+        force_answer: a best guess is wanted in any case.
+    """
+
+    within: Extent | None = None
+    countries: tuple[str, ...] | None = None
+    hint: str | None = None
+    taken: datetime | None = None
+    drives_on: DrivingSide | None = None
+    force_answer: bool = False
+
+
+def stated_clues(known: Known, hints: Iterable[str], views: Iterable[View]) -> Iterator[Clue]:
+    """The clues in what is known and said; names of places in hints are looked up, and not among them."""
+    if known.drives_on is not None:
+        yield _driving(known.drives_on)
+    for hint in hints:
+        yield from _countries_named(hint)
+    if known.taken is not None and known.taken.tzinfo is not None:
+        yield from _daylight(known.taken, views)
+
+
+def hinted_names(hint: str) -> list[str]:
+    """Words of a hint that may be names of places: runs of capitalised words, or of a script without capitals."""
+    names: list[str] = []
+    for clause in _CLAUSE_ENDS.split(hint[:_LONGEST_HINT]):
+        runs = groupby(_WORD.findall(clause), key=_may_be_named)
+        names += [_LOOSE_ENDS.sub("", " ".join(run)) for named, run in runs if named]
+    wanted = (name for name in names if not name.islower() and (len(name) > 2 or not name.isascii()))
+    return [name for name in dict.fromkeys(wanted) if country_code(name) is None][:MOST_HINTED_NAMES]
+
+
+def _may_be_named(word: str) -> bool:
+    return word in _INSIDE_NAMES or not (word.islower() or word.casefold() in _PLAIN_WORDS)
+
+
+def _countries_named(hint: str) -> Iterator[Clue]:
+    words = _WORD.findall(hint[:_LONGEST_HINT])
+    found: dict[str, str] = {}
+    for count in range(_LONGEST_NAME, 0, -1):
+        for start in range(len(words) - count + 1):
+            name = " ".join(words[start : start + count])
+            # "IN", "is" and "it" are codes of countries and words of sentences.
+            code = country_code(name) if len(name) > 3 or not name.isascii() else None
+            if code and not any(name in longer for longer in found.values()):
+                found.setdefault(code, name)
+    if found:
+        named = " or ".join(country_name(code) for code in found)
+        shares = dict.fromkeys(found, 1 / len(found))
+        yield Clue("hint", hint[:_LONGEST_HINT], f"the user names {named}", HINT_RELIABILITY, shares)
+
+
+def _driving(side: DrivingSide) -> Clue:
+    from geosleuth.atlas.facts import all_countries
+    from geosleuth.clues.prior import by_how_common
+
+    sides = {code: float(facts.driving_side == side) for code, facts in all_countries().items()}
+    says = f"countries where traffic keeps to the {side}"
+    return Clue("driving_side", f"traffic on the {side}", says, SIDE_RELIABILITY, by_how_common(sides))
+
+
+def _daylight(taken: datetime, views: Iterable[View]) -> Iterator[Clue]:
+    """Where the sun is up at the time of a bright photo."""
+    from geosleuth.clues.heartlands import heartland
+    from geosleuth.clues.prior import by_how_common, country_prior
+
+    if not any(_brightness(view) >= _BRIGHT for view in views):
+        return
+    lands = {code: land for code in country_prior() if (land := heartland(code)) is not None}
+    lats = np.array([land.point.lat for land in lands.values()])
+    lons = np.array([land.point.lon for land in lands.values()])
+    heights = sun_positions(taken, lats, lons).elevation_deg
+    light = np.clip((heights - _DUSK_DEG) / (_SUN_UP_DEG - _DUSK_DEG), 0.0, 1.0)
+    shares = by_how_common(dict(zip(lands, light.tolist(), strict=True)))
+    when = taken.isoformat(timespec="minutes")
+    yield Clue("sun", f"a bright photo at {when}", "countries where it is day then", DAYLIGHT_RELIABILITY, shares)
+
+
+def _brightness(view: View) -> float:
+    return float(np.asarray(view.image.convert("L").resize((32, 32)), dtype=np.float32).mean())

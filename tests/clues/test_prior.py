@@ -1,0 +1,95 @@
+"""The prior: where photos are before anything is seen, and how likely a random place is to be a given one."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geosleuth.clues.heartlands import HELD_SHARE, country_at, heartland, shares_within
+from geosleuth.clues.prior import LEAST_CHANCE, chance_of_place, country_prior, world_prior
+from geosleuth.geo import Box, Disc, LatLon, distance_km
+
+CODES = sorted(country_prior())
+
+
+def test_the_prior_is_a_distribution_in_which_every_country_has_a_share() -> None:
+    prior = country_prior()
+    assert sum(prior.values()) == pytest.approx(1.0)
+    assert min(prior.values()) > 0
+    assert {"MC", "AD", "FI", "AQ", "XK"} <= set(prior)
+
+
+def test_people_and_roads_both_count() -> None:
+    prior = country_prior()
+    assert prior["IN"] > prior["FR"] > prior["MC"]
+    # 4 % of the people, a tenth of the roads.
+    assert 0.05 < prior["US"] < 0.1
+    assert prior["MC"] > 1e-4, "thirty-nine thousand people, and many more with a camera"
+
+
+@given(st.sampled_from(CODES), st.floats(0.01, 15_000), st.floats(0.01, 15_000))
+def test_a_larger_place_is_likelier_and_never_likelier_than_its_country(code: str, one: float, other: float) -> None:
+    small, large = sorted((one, other))
+    most = max(country_prior()[code], LEAST_CHANCE) * (1 + 1e-12)
+    assert LEAST_CHANCE <= chance_of_place(code, small) <= chance_of_place(code, large) <= most
+
+
+def test_a_shop_has_the_least_chance_and_monaco_is_a_single_town() -> None:
+    assert chance_of_place("FI", 0.15) == LEAST_CHANCE
+    assert chance_of_place("MC", 2.0) == pytest.approx(country_prior()["MC"])
+
+
+def test_ground_that_is_nobodys_has_a_chance_too() -> None:
+    assert 0 < chance_of_place(None, 1.0) < 1e-3
+    assert chance_of_place("ZZ", 1.0) == chance_of_place(None, 1.0)
+
+
+def test_arrays_and_single_places_agree() -> None:
+    world = world_prior()
+    at = np.array([world.codes.index("FI"), -1])
+    both = world.chance(at, np.array([3.0, 3.0]))
+    assert both.tolist() == [chance_of_place("FI", 3.0), chance_of_place(None, 3.0)]
+
+
+def test_a_country_is_its_largest_city_and_reaches_as_far_as_most_of_its_people() -> None:
+    finland = heartland("FI")
+    assert finland is not None
+    assert distance_km(finland.point, LatLon(60.17, 24.94)) < 5
+    assert 100 < finland.radius_km < 600
+    monaco = heartland("MC")
+    assert monaco is not None
+    assert 1 <= monaco.radius_km < 3
+    andorra = heartland("AD")
+    assert andorra is not None
+    assert 8 < andorra.radius_km < 30, "most of its people live outside its one listed town"
+
+
+def test_nothing_stands_for_a_country_without_a_town() -> None:
+    assert heartland("BV") is None
+    assert heartland("??") is None
+
+
+def test_an_extent_narrows_a_country_to_what_lies_inside() -> None:
+    south = heartland("FR", Box(43, 6.5, 44.2, 7.8))
+    assert south is not None
+    assert distance_km(south.point, LatLon(43.70, 7.27)) < 10, "Nice"
+    assert south.radius_km < 60
+    shares = shares_within(Disc(LatLon(43.73, 7.42), 5))
+    assert shares["MC"] == pytest.approx(1.0)
+    assert shares.get("FR", 0.0) < 0.01
+    assert "DE" not in shares
+
+
+def test_an_extent_without_a_town_still_has_its_country() -> None:
+    assert shares_within(Disc(LatLon(67.0, 20.0), 2)) == {"SE": pytest.approx(1e-3)}
+
+
+def test_boxes_over_the_antimeridian_work() -> None:
+    shares = shares_within(Box(-20, 177, -15, -178))
+    assert shares["FJ"] > HELD_SHARE
+
+
+def test_points_have_countries_by_polygon_and_the_open_sea_has_none() -> None:
+    assert country_at(LatLon(43.7384, 7.4246)) == "MC"
+    assert country_at(LatLon(42.5063, 1.5218)) == "AD"
+    assert country_at(LatLon(0.0, -30.0)) is None

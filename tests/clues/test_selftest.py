@@ -1,0 +1,100 @@
+"""Answers tested against themselves: which clue carries them, and how far they move without it."""
+
+import time
+
+import numpy as np
+import pytest
+
+from geosleuth.clues.deciding import decide
+from geosleuth.clues.model import Clue, ClueKind, Spot
+from geosleuth.clues.posterior import posterior
+from geosleuth.clues.selftest import self_test
+from geosleuth.geo import LatLon
+
+HELSINKI, MONACO = LatLon(60.1699, 24.9384), LatLon(43.7371, 7.4215)
+
+
+def named(seen: str, point: LatLon, country: str, kind: ClueKind = "business", weight: float = 0.9) -> Clue:
+    return Clue(kind, seen, seen, 0.75, {}, (Spot(seen, point, 0.1, weight, country),))
+
+
+PHONE = Clue("phone", "+358", "a Finnish number", 0.9, {"FI": 1.0})
+FINNISH = Clue("language", "apteekki", "Finnish", 0.85, {"FI": 0.95, "SE": 0.05})
+SHOP = named("Kosmos", HELSINKI, "FI")
+STREET = named("Kalevankatu", HELSINKI, "FI", "street")
+
+
+def test_an_answer_of_one_clue_hangs_on_it() -> None:
+    tested = self_test(posterior([SHOP]))
+    assert tested.decision.level == "spot"
+    assert tested.hangs_on(SHOP)
+    assert tested.hangs_on_one == SHOP
+    (alone,) = tested.without
+    assert alone.decision.level == "none"
+    assert alone.moved_km is None
+    assert alone.country_changes
+
+
+def test_an_answer_of_several_agreeing_clues_hangs_on_none() -> None:
+    tested = self_test(posterior([SHOP, STREET, PHONE, FINNISH]))
+    assert tested.decisive == ()
+    assert tested.hangs_on_one is None
+    assert not tested.hangs_on(SHOP)
+    assert all(one.moved_km == pytest.approx(0, abs=0.5) for one in tested.without)
+
+
+def test_the_country_may_stand_while_the_place_hangs_on_one_clue() -> None:
+    tested = self_test(posterior([SHOP, PHONE, FINNISH]))
+    without_shop = next(one for one in tested.without if one.clue == SHOP)
+    assert tested.decision.level == "spot"
+    assert without_shop.decision.level == "country"
+    assert not without_shop.country_changes
+    other = LatLon(65.01, 25.47)
+    far = self_test(posterior([named("Oulun Kauppa", other, "FI"), PHONE, FINNISH]))
+    lost = next(one for one in far.without if one.clue.kind == "business")
+    assert lost.moved_km == pytest.approx(540, rel=0.05), "from Oulu to the largest city"
+    assert far.hangs_on_one is not None
+    assert far.hangs_on_one.seen == "Oulun Kauppa"
+
+
+def test_a_misleading_clue_is_not_what_the_answer_hangs_on() -> None:
+    bus = named("Monaco Tours", MONACO, "MC", "place", 0.6)
+    tested = self_test(posterior([SHOP, STREET, PHONE, bus]))
+    assert not tested.hangs_on(bus)
+    without_bus = next(one for one in tested.without if one.clue == bus)
+    assert without_bus.decision.probability_raw >= tested.decision.probability_raw
+    assert bus not in {part.clue for part in without_bus.decision.contributions}
+
+
+def test_no_answer_hangs_on_nothing() -> None:
+    tested = self_test(posterior([Clue("script", "Latin", "Latin letters", 0.5, {})]))
+    assert tested.decision.level == "none"
+    assert tested.decisive == ()
+    assert self_test(posterior([])).without == ()
+
+
+def test_leaving_a_clue_out_is_the_same_as_never_having_seen_it() -> None:
+    clues = [SHOP, STREET, PHONE, FINNISH]
+    for one in self_test(posterior(clues)).without:
+        anew = decide(posterior([clue for clue in clues if clue != one.clue]))
+        assert one.decision.level == anew.level
+        assert one.decision.country == anew.country
+        assert one.decision.probability_raw == pytest.approx(anew.probability_raw, abs=0.01)
+
+
+def test_fifty_clues_are_left_out_in_a_moment() -> None:
+    draws = np.random.default_rng(3)
+    kinds: tuple[ClueKind, ...] = ("business", "street", "place", "station", "landmark", "airport")
+    clues = [
+        named(f"n{n}", LatLon(60 + draws.uniform(-1, 1), 25 + draws.uniform(-1, 1)), "FI", kinds[n % 6], 0.3)
+        for n in range(44)
+    ]
+    found = posterior([*clues, PHONE, FINNISH, *(Clue("tld", f".fi {n}", "", 0.5, {"FI": 1.0}) for n in range(4))])
+    assert len(found.clues) == 50
+    self_test(found)
+    took = []
+    for _ in range(5):
+        begun = time.process_time()
+        self_test(found)
+        took.append(time.process_time() - begun)
+    assert min(took) < 0.3
