@@ -96,7 +96,7 @@ class Work:
         self._answer_now = False
         self._last_chance = False
         self._unread = self._fruitless = 0
-        self._place_only: Answer | None = None
+        self._guess: Answer | None = None
         self._pending = _unanswered(before)
         self._answered = self._ended = False
 
@@ -233,9 +233,10 @@ class Work:
             answer = self._method.read_answer(text)
         if not accepts(answer, self._task):
             return None
-        if answer.located or not self._task.force_answer:
+        if not self._task.force_answer or (answer.located and (answer.probability is not None or self._guess)):
             return answer
-        self._place_only = answer
+        # A guess is wanted with its point and its odds: it is asked for once more, and stands if there is no better.
+        self._guess = answer
         return None
 
     def _prompt(self, text: str) -> None:
@@ -266,8 +267,8 @@ class Work:
     def _instead(self, reason: EndReason) -> tuple[Answer, Answerer]:
         """The answer where the policy gave none."""
         found = self._pool.answer(force=self._task.force_answer)
-        if self._place_only and not (found and found.located):
-            return self._place_only, "policy"
+        if self._guess and (self._guess.located or not (found and found.located)):
+            return self._guess, "policy"
         if found is not None:
             return found, "pool"
         return Answer(explanation=f"No answer: {_WHY[reason]}, and no candidate was good enough to stand in."), "nobody"
