@@ -3,6 +3,8 @@
 Forgiven: tags left open, several calls, code fences, almost-JSON, other names for the keys, the XML-like form
 ``<function=name><parameter=x>`` of some models, a reply that was cut. Not forgiven: half an argument. What can't be
 read as an object stays text in the call, and comes back to the model as an error.
+
+What a call quotes is data: nothing inside the strings of its JSON counts as a tag or as another call.
 """
 
 import json
@@ -14,7 +16,7 @@ from typing import Any
 from geosleuth.answer.loose_json import find_objects
 from geosleuth.tools import ToolCall
 
-from .tagged_escaping import SPOKEN
+from .tagged_escaping import DATA, SPOKEN
 
 _FLAGS = re.IGNORECASE | re.ASCII | re.DOTALL
 _THINK = re.compile(r"<(/?)think(?:ing)?\s*>", _FLAGS)
@@ -27,14 +29,24 @@ _FUNCTION = re.compile(r"<function=([^>\s]{1,80})\s*>", _FLAGS)
 _FUNCTION_END = re.compile(r"</function\s*>", _FLAGS)
 _PARAMETER = re.compile(r"<parameter=([^>\s]{1,80})\s*>(.*?)(</parameter\s*>|(?=<parameter=)|\Z)", _FLAGS)
 _FENCE = re.compile(r"\A\s*```[a-z]*\s*\n?|\s*```\s*\Z", _FLAGS)
-_BARE_NAME = re.compile(r"\s*([A-Za-z_][\w.-]{0,80})\s*:?\s*(?=\{)")
+_BARE_NAME = re.compile(r"\s*([A-Za-z_][\w.-]{0,80})\s*+(?::\s*+)?(?=\{)")
+_BEFORE_JSON = re.compile(
+    rf"(?:<tool_calls?\s*>\s*+(?:```[a-z]*\s*+)?(?:{_BARE_NAME.pattern})?|<answer\s*>\s*+(?:```[a-z]*\s*+)?|<(parameter)=[^>\s]{{1,80}}\s*>\s*+)(?=[{{\[])",
+    re.IGNORECASE,
+)
+_PARAMETER_END = re.compile(r"\s*</parameter\s*>", re.IGNORECASE)
 _NAME_SOMEWHERE = re.compile(r"[\"'](?:name|tool|function)[\"']\s*:\s*[\"']([\w.-]{1,80})[\"']", _FLAGS)
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "function_name", "action")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "tool_input", "action_input", "input")
-_DECODER = json.JSONDecoder()
+# Models put raw line breaks into strings; they are still strings.
+_DECODER = json.JSONDecoder(strict=False)
+_FIRST_WINDOW = 1000
+# "-Infinity", which the decoder reads too, and some room.
+_LONGEST_WORD = 16
 _BRACES_FORGOTTEN = 2
 _MAX_DEPTH = 40
 _BETWEEN = re.compile(r"[\s,;]*")
+_QUOTES = "\"'`\u201c\u2018"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +64,8 @@ def read_reply(text: str, *, first_id: int) -> TaggedReply:
     Calls get the ids ``call-{first_id}`` and on. Calls within the thinking don't count. What a model makes up as the
     response to its own call is dropped, with all that it builds on it.
     """
-    thinking, spoken = _split_thinking(text)
-    words, calls = _split_calls(spoken)
+    thinking, spoken = _split_thinking(_without_quoted_tags(text))
+    words, calls = _split_calls(_without_quoted_tags(spoken))
     return TaggedReply(
         SPOKEN.unescape(_joined(words)),
         SPOKEN.unescape(_joined(thinking)),
@@ -63,6 +75,57 @@ def read_reply(text: str, *, first_id: int) -> TaggedReply:
 
 def _joined(parts: list[str]) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def _without_quoted_tags(text: str) -> str:
+    """The same reply, with JSON's own escape for whatever looks like a tag inside the JSON of a call."""
+    parts: list[str] = []
+    at = 0
+    while opening := _BEFORE_JSON.search(text, at):
+        start = opening.end()
+        _, end = _leading_json(text, start)
+        if opening[2] and not _PARAMETER_END.match(text, end):
+            end = start
+        parts += [text[at:start], DATA.escape_in_json(text[start:end])]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _leading_json(text: str, at: int) -> tuple[list[Any], int]:
+    """The objects and lists that stand one after the other from here on, and where the last of them ends."""
+    found: list[Any] = []
+    end = at
+    while text.startswith(("{", "["), at):
+        decoded = _json_at(text, at)
+        if decoded is None:
+            break
+        end = decoded[1]
+        found.append(decoded[0])
+        between = _BETWEEN.match(text, end)
+        at = between.end() if between else end
+    return found, end
+
+
+def _json_at(text: str, at: int) -> tuple[Any, int] | None:
+    """A JSON value and where it ends.
+
+    A failing decoder counts the lines of all that it was given. It gets as little as shows the failure, or a reply
+    with many broken calls would cost the square of its length.
+    """
+    size = _FIRST_WINDOW
+    while True:
+        window = text[at : at + size]
+        try:
+            value, length = _DECODER.raw_decode(window)
+        except json.JSONDecodeError as error:
+            cut = error.msg.startswith("Unterminated string") or error.pos > len(window) - _LONGEST_WORD
+            if not cut or at + size >= len(text):
+                return None
+            size *= 4
+        except (ValueError, RecursionError):
+            return None
+        else:
+            return value, at + length
 
 
 def _split_thinking(text: str) -> tuple[list[str], str]:
@@ -131,7 +194,9 @@ def _calls_in(body: str, *, closed: bool) -> Iterator[_Call]:
     body = _FENCE.sub("", body).strip()
     if not body:
         return
-    if function := _FUNCTION.search(body):
+    function = _FUNCTION.search(body)
+    # Behind a brace it is quoted in JSON, however badly that is written.
+    if function and "{" not in body[: function.start()]:
         yield from _functions_in(body[function.start() :], closed=closed)
         return
     bare = _BARE_NAME.match(body)
@@ -166,35 +231,33 @@ def _parameter_value(raw: str) -> Any:
 
 
 def _objects_in(body: str, *, closed: bool) -> Iterator[Mapping[str, Any]]:
-    exact = list(_exact_objects(body))
-    if exact:
-        yield from exact
+    values, end = _leading_json(body, 0)
+    if values:
+        flat = [inner for value in values for inner in (value if isinstance(value, list) else [value])]
+        if not any(_too_deep(value) for value in flat):
+            yield from (value for value in flat if isinstance(value, dict))
+            yield from _loose_objects(body[end:])
         return
     # With a brace forgotten, the forgiving reader would take the arguments for the whole: mend the end first.
     mend = _BRACES_FORGOTTEN if closed or body.endswith("}") else 0
     for braces in range(mend + 1):
-        loose = [found.value for found in find_objects(body + "}" * braces)]
+        loose = list(_loose_objects(body + "}" * braces))
         if any(_named(one) for one in loose):
             yield from loose
             return
     if closed:
-        yield from (found.value for found in find_objects(body))
+        yield from _loose_objects(body)
 
 
-def _exact_objects(body: str) -> Iterator[Mapping[str, Any]]:
-    """Objects one after the other, or in a list; nothing at all where anything else stands between."""
-    found: list[Any] = []
+def _loose_objects(body: str) -> Iterator[Mapping[str, Any]]:
+    """What the forgiving reader finds, up to an object that it gave up: what comes next may be quoted in that one."""
     at = 0
-    while at < len(body):
-        try:
-            value, end = _DECODER.raw_decode(body, at)
-        except (ValueError, RecursionError):
+    for found in find_objects(body):
+        _, brace, given_up = body[at : found.start].partition("{")
+        if brace and any(quote in given_up for quote in _QUOTES):
             return
-        found.extend(value if isinstance(value, list) else [value])
-        between = _BETWEEN.match(body, end)
-        at = between.end() if between else end
-    if all(isinstance(value, dict) and not _too_deep(value) for value in found):
-        yield from found
+        yield found.value
+        at = found.end
 
 
 def _named(value: Mapping[str, Any]) -> _Call | None:
@@ -222,7 +285,7 @@ def _arguments(given: Any) -> Mapping[str, Any] | str:
 
 def _decoded(text: str) -> Any:
     try:
-        value = json.loads(text)
+        value = json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
     return None if _too_deep(value) else value
