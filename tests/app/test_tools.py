@@ -85,6 +85,20 @@ def test_a_photo_is_zoomed_into_and_the_cut_saved(photo: Path, tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("atlas_home")
+def test_no_picture_is_replaced_without_being_told_to(photo: Path, tmp_path: Path) -> None:
+    (tmp_path / "image-2.png").write_bytes(b"mine")
+    words = ("tools", "run", "zoom", '{"bbox_2d": [100, 50, 200, 100]}', "--photo", str(photo), "--out", str(tmp_path))
+    done = geosleuth(*words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "image-2.png: is there already" in done.stderr
+    assert "--overwrite" in done.stderr
+    assert (tmp_path / "image-2.png").read_bytes() == b"mine"
+    assert geosleuth(*words, "--overwrite").returncode == 0
+    with Image.open(tmp_path / "image-2.png") as cut:
+        assert cut.size == (800, 400)
+
+
+@pytest.mark.usefixtures("atlas_home")
 def test_a_tool_without_a_photo_answers_from_the_offline_atlas() -> None:
     done = geosleuth("tools", "run", "maps_geocode", '{"address": "Monaco"}')
     assert done.returncode == 0

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from export_runs import detective_run
 from geosleuth.agent import Budget, Trajectory, read_trajectory, run, write_trajectory
 from geosleuth.agent.exports import DIALECTS
+from geosleuth.agent.locating import locate
 from geosleuth.agent.methods import method
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import base_path
-from geosleuth.photo import Album, open_photo
+from geosleuth.photo import Album, encode, open_photo
 from geosleuth.tools import Case
 from geosleuth.tools.catalogue import all_tools
 from scenery import save, scene
@@ -137,7 +139,10 @@ def test_images_are_written_where_the_export_looks_for_them(file: Path, photo: P
     assert len(record["images"]) == 2
     assert all((tmp_path / path).is_file() for path in record["images"])
     elsewhere = tmp_path / "media"
-    geosleuth("export", file, "--to", "trl", "--out", out, "--photo", photo, "--images", elsewhere)
+    words = ("export", file, "--to", "trl", "--out", out, "--photo", photo, "--images", elsewhere)
+    refused(geosleuth(*words), "out.jsonl: is there already; choose another name, or add --overwrite")
+    assert not elsewhere.exists()
+    assert geosleuth(*words, "--overwrite").returncode == 0
     assert all((elsewhere / path).is_file() for path in record["images"])
 
 
@@ -180,6 +185,58 @@ def test_what_cannot_be_done_is_told_in_one_line(file: Path, photo: Path, tmp_pa
     small = tmp_path / "small.jsonl"
     write_trajectory(small, detective_run())
     refused(geosleuth("replay", small), "the method 'small', which can't be replayed here")
+
+
+def test_an_import_writes_all_or_nothing(file: Path, recorded: Trajectory, tmp_path: Path) -> None:
+    out, runs = tmp_path / "out.jsonl", tmp_path / "runs"
+    geosleuth("export", file, "--to", "openai", "--out", out)
+    line = out.read_text(encoding="utf-8")
+    out.write_text(line + "{}\n", encoding="utf-8")
+    refused(geosleuth("import", out, "--from", "openai", "--out", runs), "record 2: ")
+    assert not runs.exists()
+    runs.mkdir()
+    (runs / f"{recorded.id}-2.jsonl").write_text("mine")
+    out.write_text(line * 2, encoding="utf-8")
+    refused(geosleuth("import", out, "--from", "openai", "--out", runs), "is there already; choose another folder")
+    assert [path.read_text() for path in runs.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("heading", [None, 60])
+def test_a_panorama_is_replayed_and_exported_with_its_photo(heading: int | None, tmp_path: Path) -> None:
+    half = scene(5, (600, 600))
+    around = Image.new("RGB", (1200, 600))
+    around.paste(half, (0, 0))
+    around.paste(half.transpose(Image.Transpose.FLIP_LEFT_RIGHT), (600, 0))
+    xmp = (
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        '<rdf:Description xmlns:GPano="http://ns.google.com/photos/1.0/panorama/" '
+        f'GPano:ProjectionType="equirectangular" GPano:PoseHeadingDegrees="{heading}"/></rdf:RDF></x:xmpmeta>'
+    )
+    photo, file, out = tmp_path / "around.jpg", tmp_path / "run.jsonl", tmp_path / "out.jsonl"
+    if heading is None:
+        around.save(photo, quality=95)
+    else:
+        around.save(photo, quality=95, xmp=xmp.encode())
+    chosen = method("default")
+    script = [
+        calls(call("image_zoom_in_tool", bbox_2d=[10, 20, 200, 180], image="image-3")),
+        says('{"lat": 1, "lon": 2}'),
+    ]
+    finding = asyncio.run(
+        locate(
+            [open_photo(photo)], policy=ScriptedPolicy(script), method=chosen, atlas=OfflineAtlas(),
+            toolset=chosen.toolset(all_tools(), ["image_zoom_in_tool"]),
+        )
+    )  # fmt: skip
+    write_trajectory(file, finding.trajectory)
+    live = geosleuth("replay", file, "--photo", photo)
+    assert (live.returncode, live.stdout.split(":")[0]) == (0, "the same"), live.stderr
+    done = geosleuth("export", file, "--to", "trl", "--out", out, "--photo", photo)
+    assert done.returncode == 0, done.stderr
+    images = [tmp_path / path for path in json.loads(out.read_text(encoding="utf-8"))["images"]]
+    assert len(images) == 7
+    assert finding.album is not None
+    assert [path.read_bytes() for path in images] == [encode(finding.album[handle]) for handle in finding.album.handles]
 
 
 def test_another_version_is_refused_by_every_command(file: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import socket
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -230,6 +231,68 @@ def test_nobody_hangs_and_nobody_follows(album: Album, provider: Provider) -> No
         with openai_server([moved]) as url, pytest.raises(ServiceFault):
             step_of(policy_for(provider, url), conversation_about(album))
     assert elsewhere.requests == []
+
+
+def nowhere_but_through(proxy: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A host that only a proxy of the environment could find."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, proxy)
+        monkeypatch.setenv(name.lower(), proxy)
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    find = socket.getaddrinfo
+
+    def found(host: Any, *more: Any, **named: Any) -> Any:
+        if host in ("model.invalid", b"model.invalid"):
+            raise socket.gaierror(socket.EAI_NONAME, "no such host")
+        return find(host, *more, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+    return "model.invalid"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS, ids=lambda one: one.spec.partition(":")[0])
+def test_no_proxy_of_the_environment_gets_photo_or_key(
+    album: Album, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = replace(QUICK, tries=1)
+    with openai_server([provider.replies[1]]) as proxy, openai_server([provider.replies[1]]) as url:
+        host = nowhere_but_through(proxy.root, monkeypatch)
+        with pytest.raises(ServiceFault):
+            step_of(
+                make_policy(provider.spec, base_url=f"https://{host}{provider.base}", settings=once),
+                conversation_about(album, sampling=Sampling(max_tokens=100)),
+            )
+        here = conversation_about(album, sampling=Sampling(max_tokens=100))
+        assert step_of(policy_for(provider, url, once), here).text == "Paris"
+    assert (proxy.requests, proxy.connections) == ([], 0)
+
+
+def test_no_proxy_gets_what_is_meant_for_a_server_of_ones_own(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
+    with openai_server([chat_reply("Paris")]) as proxy:
+        host = nowhere_but_through(proxy.root, monkeypatch)
+        policy = make_policy("server:any", base_url=f"http://{host}/v1", settings=replace(QUICK, tries=1))
+        with pytest.raises(ServiceFault):
+            step_of(policy, conversation_about(album))
+    assert (proxy.requests, proxy.connections) == ([], 0)
+
+
+def test_certificates_of_ones_own_are_read(album: Album, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    policy = make_policy("server:any", base_url="https://127.0.0.1:9/v1", settings=replace(QUICK, tries=1))
+    with pytest.raises(ServiceFault, match="SSL_CERT_FILE"):
+        step_of(policy, conversation_about(album))
+    with openai_server([chat_reply("Paris")]) as url:
+        assert (
+            step_of(make_policy("server:any", base_url=url, settings=QUICK), conversation_about(album)).text == "Paris"
+        )
+
+
+def test_a_server_that_stops_says_nothing(album: Album, caplog: pytest.LogCaptureFixture) -> None:
+    hasty = replace(QUICK, try_s=0.3, total_s=0.5, tries=1)
+    with openai_server([Reply(manner="silent")]) as url, pytest.raises(ServiceFault):
+        step_of(make_policy("server:any", base_url=url, settings=hasty), conversation_about(album))
+    assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
 
 
 def test_mistral_gets_ids_of_its_own_kind(album: Album) -> None:

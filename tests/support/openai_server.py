@@ -174,7 +174,8 @@ class _Server:
         self._tasks.add(task)
         self.url.connections += 1
         try:
-            with suppress(ConnectionError, asyncio.IncompleteReadError):
+            # Called off when the server stops; asyncio's own callback would print a traceback of that.
+            with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 while await self._serve_one(reader, writer):
                     pass
         finally:

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.errors import BadInput
-from geosleuth.photo.text import TextLine
+from geosleuth.photo.text import SCRIPTS, TextLine
 from geosleuth.photo.text import read_text as read_lines
 from geosleuth.tools import ToolCall, Toolset
 from geosleuth.tools.reading import read_text
@@ -31,6 +31,11 @@ def test_lines_come_with_script_confidence_and_boxes() -> None:
     assert '1. "Boulangerie" latin' in seen.text
     assert "pixels of image-1" in seen.text
     assert seen.sources == ("photo",)
+
+
+def test_models_are_told_how_many_scripts_the_reader_knows() -> None:
+    assert f"in any of {len(SCRIPTS)} scripts" in read_text.summary
+    assert len(SCRIPTS) == 22
 
 
 def test_boxes_are_in_the_scale_of_the_case_and_on_the_view_named() -> None:

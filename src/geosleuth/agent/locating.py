@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from geosleuth.answer import Answer
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap
 from geosleuth.atlas import Atlas
-from geosleuth.photo import Album, Claims, OpenedPhoto, cut_views
+from geosleuth.photo import Album, Claims, OpenedPhoto, Photo, cut_views
 from geosleuth.policies import Policy, Sampling, Wire
 from geosleuth.tools import Case, ImageSearch, Toolset, WebSearch
 
@@ -91,27 +91,36 @@ def open_case(
 ) -> tuple[Case, tuple[str, ...]]:
     """A case with the photos' first views in it, and what is known about the views themselves.
 
-    Panoramas are cut into flat views all the way round; each view is noted with its heading. That of a panorama whose
-    file claims where north is counts from north; the claim is about the camera, not about the place.
+    Panoramas are cut into flat views, see `album_photos`; each view is noted with its heading.
     """
     album = Album(method.first_view_pixels)
     notes: list[str] = []
     for opened in photos:
-        if opened.photo.kind != "panorama":
-            album.add(opened.photo)
-            continue
-        claimed = opened.claims.panorama.pose_heading_deg if opened.claims.panorama else None
-        for cut in cut_views(opened.photo, PANORAMA_VIEWS, centre_heading_deg=claimed or 0.0):
-            view = album.add(cut.photo)
-            notes.append(_looks(view.handle, cut.heading_deg, from_north=claimed is not None))
+        for photo, note in album_photos(opened):
+            view = album.add(photo)
+            if note is not None:
+                notes.append(f"{view.handle} {note}")
     return Case(album, atlas, method.box_scale, web, similar), tuple(notes)
 
 
-def _looks(handle: str, heading_deg: float, *, from_north: bool) -> str:
+def album_photos(opened: OpenedPhoto) -> list[tuple[Photo, str | None]]:
+    """What goes into an album for one photo, and what is known about each: the photo itself, or a panorama's views.
+
+    A panorama is cut into flat views all the way round. The heading of each counts from north where the file claims
+    where north is; that claim is about the camera, not about the place.
+    """
+    if opened.photo.kind != "panorama":
+        return [(opened.photo, None)]
+    claimed = opened.claims.panorama.pose_heading_deg if opened.claims.panorama else None
+    cuts = cut_views(opened.photo, PANORAMA_VIEWS, centre_heading_deg=claimed or 0.0)
+    return [(cut.photo, _looks(cut.heading_deg, from_north=claimed is not None)) for cut in cuts]
+
+
+def _looks(heading_deg: float, *, from_north: bool) -> str:
     if not from_north:
-        return f"{handle} is cut from a panorama, {heading_deg:g} degrees to the right of its middle"
+        return f"is cut from a panorama, {heading_deg:g} degrees to the right of its middle"
     direction = _COMPASS[round(heading_deg / 45) % 8]
-    return f"{handle} is cut from a panorama and looks {direction} ({heading_deg:g} degrees)"
+    return f"is cut from a panorama and looks {direction} ({heading_deg:g} degrees)"
 
 
 async def locate(

@@ -64,6 +64,7 @@ def run(
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FOLDER", help="Save the pictures that come back there, as image-2.png and so on."),
     ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Pictures in FOLDER may be replaced.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Run one tool by hand, just as an agent would, on the offline atlas.
@@ -76,4 +77,4 @@ def run(
     """
     from geosleuth.app import tools_work as work
 
-    work.run_tool(name, arguments, photo, out, as_json=as_json)
+    work.run_tool(name, arguments, photo, out, overwrite=overwrite, as_json=as_json)

@@ -14,6 +14,7 @@ from rich.table import Table
 from geosleuth.app.atlas_views import plain
 from geosleuth.app.atlas_work import building
 from geosleuth.app.console import show, show_json, talk
+from geosleuth.app.overwriting import refuse_to_replace
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.bench.plain import printable
@@ -43,7 +44,9 @@ def show_schema(names: Sequence[str], surface: str) -> None:
         show_json(native_tools(chosen))
 
 
-def run_tool(name: str, arguments: str, photos: Sequence[Path], out: Path | None, *, as_json: bool) -> None:
+def run_tool(
+    name: str, arguments: str, photos: Sequence[Path], out: Path | None, *, overwrite: bool, as_json: bool
+) -> None:
     """Carry out one call and show what an agent would see of it."""
     if out is not None and not out.is_dir():
         raise BadInput(f"{out}: there is no such folder; make it first")
@@ -54,7 +57,7 @@ def run_tool(name: str, arguments: str, photos: Sequence[Path], out: Path | None
         ensure_base(progress)
     case = Case(album, OfflineAtlas())
     (seen,) = asyncio.run(all_tools().run([ToolCall("call-1", name, arguments)], case))
-    saved = [] if out is None else [_save(case, info.handle, out) for info in seen.images]
+    saved = [] if out is None else _save(case, [info.handle for info in seen.images], out, overwrite=overwrite)
     if as_json:
         show_json(plain(seen) | {"files": [str(path) for path in saved]})
     elif seen.failure is None:
@@ -75,10 +78,12 @@ def _say(seen: Observation, saved: list[Path]) -> None:
         talk("the picture is not saved; --out FOLDER saves it")
 
 
-def _save(case: Case, handle: str, folder: Path) -> Path:
-    path = folder / f"{handle}.png"
-    write_bytes_atomically(path, encode(case.album[handle], "png"))
-    return path
+def _save(case: Case, handles: Sequence[str], folder: Path, *, overwrite: bool) -> list[Path]:
+    files = {handle: folder / f"{handle}.png" for handle in handles}
+    refuse_to_replace(files.values(), overwrite=overwrite)
+    for handle, path in files.items():
+        write_bytes_atomically(path, encode(case.album[handle], "png"))
+    return list(files.values())
 
 
 def _tool_dict(tool: Tool) -> dict[str, Any]:

@@ -56,6 +56,7 @@ def export(
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FOLDER", help="Write the images below this folder; by default beside OUT."),
     ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="OUT may be replaced.")] = False,
 ) -> None:
     """Write runs in a dialect that trainers and other programs read. With --photo, their images too.
 
@@ -67,7 +68,7 @@ def export(
     """
     from geosleuth.app import trajectory_work as work
 
-    work.export_runs(files, to.value, out, photo or [], images)
+    work.export_runs(files, to.value, out, photo or [], images, overwrite=overwrite)
 
 
 @trajectory.command("import")

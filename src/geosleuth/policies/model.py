@@ -5,7 +5,7 @@ nothing that it is given.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from geosleuth.photo import View
@@ -101,10 +101,6 @@ class Conversation:
     wire: Wire = "native"
     sampling: Sampling = field(default_factory=Sampling)
     may_call: bool = True
-
-    def with_messages(self, messages: tuple[Message, ...]) -> "Conversation":
-        """The same with other messages."""
-        return replace(self, messages=messages)
 
 
 class Policy(Protocol):

@@ -62,9 +62,15 @@ class Tool:
 
 
 def tool(
-    name: str, *, aliases: tuple[str, ...] = (), renames: Mapping[str, str] | None = None
+    name: str,
+    *,
+    aliases: tuple[str, ...] = (),
+    renames: Mapping[str, str] | None = None,
+    figures: Mapping[str, int] | None = None,
 ) -> Callable[[ToolFunction], Tool]:
     """Make a tool of an async function of a case and typed arguments.
+
+    ``figures`` are put into the description where it names them in braces, so that no docstring counts for itself.
 
     Raises:
         TypeError: the function can't be a tool: it is not async, or a type or a docstring line is missing.
@@ -75,6 +81,8 @@ def tool(
             raise TypeError(f"{function.__name__} must be async to be a tool")
         description = _FIRST_SECTION.split(inspect.getdoc(function) or "")[0]
         description = _LINE_BREAK.sub(" ", description.strip())
+        if figures:
+            description = description.format_map(figures)
         if not description:
             raise TypeError(f"{function.__name__} needs a docstring to be a tool")
         return Tool(name, description, parameters_of(function), function, aliases, dict(renames or {}))

@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from geosleuth.photo import Album, View
-from geosleuth.photo.text import TextLine
+from geosleuth.photo.text import SCRIPTS, TextLine
 from geosleuth.photo.text import read_text as read_lines
 
 from .declare import tool
@@ -21,9 +21,11 @@ _Bounds = tuple[float, float, float, float]
 _Lines = tuple[TextLine, ...]
 
 
-@tool("read_text", aliases=("ocr", "read_text_tool", "ocr_tool"), renames=BOX_RENAMES)
+@tool(
+    "read_text", aliases=("ocr", "read_text_tool", "ocr_tool"), renames=BOX_RENAMES, figures={"scripts": len(SCRIPTS)}
+)
 async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = "") -> Output:
-    """Read the text in an image or in a part of it: signs, plates, posters, in any of some thirty scripts.
+    """Read the text in an image or in a part of it: signs, plates, posters, in any of {scripts} scripts.
 
     Gives each line with its script, how sure the reading is, and its box on the image. A box around a small sign
     reads more than the whole image does.

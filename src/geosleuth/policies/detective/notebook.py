@@ -119,6 +119,10 @@ class Notebook:
         """The calls of one tool, by our name, that were carried out and did not fail."""
         return (one for one in self.done if one.name == name and one.observation.failure is None)
 
+    def refused(self, name: str) -> bool:
+        """Whether a tool has said that it can't do its work here."""
+        return any(one.name == name and one.observation.failure == "refused" for one in self.done)
+
     def made(self, name: str, arguments: Mapping[str, Any]) -> bool:
         """Whether this very call was made, with whatever outcome."""
         return _key(name, arguments) in self._keys

@@ -110,7 +110,7 @@ def _read(reasoning: Reasoning) -> Iterator[_Plan]:
     calls: list[Call] = []
     if "read_text" in notebook.tools:
         calls += [Call("read_text", {"image": handle}) for handle in notebook.photos]
-    if "visual_prior" in notebook.tools:
+    if "visual_prior" in notebook.tools and not notebook.refused("visual_prior"):
         calls += [Call("visual_prior", {"image": handle}) for handle in notebook.photos]
     yield "I read all text that the photo shows.", calls
 

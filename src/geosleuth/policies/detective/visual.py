@@ -22,10 +22,20 @@ def visual_clues(data: Mapping[str, Any]) -> Iterator[Clue]:
     if not countries and not spots:
         return
     likely = " or ".join(country_name(code) for code in list(countries)[:_SHOWN])
-    says = f"it looks like {likely}" if likely else f"it looks like around {spots[0].name}"
-    stated = data.get("reliability")
+    says = f"photos that look alike are from {likely}" if likely else f"photos that look alike are from {spots[0].name}"
+    stated, caution = data.get("reliability"), data.get("says")
     reliability = stated if _is_share(stated) else RELIABILITY
-    yield Clue("visual", "the picture as a whole", says, reliability, countries, spots, sources=("visual prior",))
+    if reliability > 0:
+        yield Clue(
+            kind="visual",
+            seen="the look of the picture",
+            says=says,
+            reliability=reliability,
+            countries=countries,
+            spots=spots,
+            sources=("visual prior",),
+            caution=caution if isinstance(caution, str) else None,
+        )
 
 
 def _shares(given: Any) -> dict[str, float]:

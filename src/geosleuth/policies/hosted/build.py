@@ -115,6 +115,8 @@ def _bedrock(target: Target, settings: EndpointSettings) -> Model[Any]:
 
     config = require("botocore.config", extra="models").Config(
         retries={"total_max_attempts": 1},
+        # Left out, botocore takes the proxies of the environment.
+        proxies={},
         connect_timeout=settings.connect_s,
         read_timeout=settings.try_s,
         max_pool_connections=settings.concurrency,

@@ -3,6 +3,7 @@
 Most providers' packages use httpx2, one still uses httpx; the two take the same arguments and hooks.
 """
 
+import ssl
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -40,11 +41,25 @@ def _options(target: Target, settings: EndpointSettings) -> dict[str, Any]:
 
     return {
         "follow_redirects": False,
-        # A proxy is the user's own choice for the world outside, and never meant for this machine's own addresses.
-        "trust_env": not target.on_this_machine,
+        # No proxy and no .netrc of the environment: photos and keys go to the host that was named, and past no other.
+        "trust_env": False,
+        "verify": _certificates(target.host) if target.base_url.lower().startswith("https:") else True,
         "headers": {"Accept-Encoding": "identity"},
         "event_hooks": {"response": [check]},
     }
+
+
+def _certificates(host: str) -> ssl.SSLContext:
+    """The system's, or those that SSL_CERT_FILE or SSL_CERT_DIR name: whom to trust sends nothing anywhere.
+
+    Raises:
+        ServiceFault: they can't be read.
+    """
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        trouble = f"can't be asked: the certificates that SSL_CERT_FILE or SSL_CERT_DIR name can't be read: {error}"
+        raise ServiceFault(host, trouble) from error
 
 
 def _check(response: Any, host: str, max_bytes: int) -> None:
