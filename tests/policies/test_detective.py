@@ -19,6 +19,7 @@ from geosleuth.agent.trajectory import Trajectory
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.regions import import_osm
+from geosleuth.clues.visual import Cell, Distribution, Reach
 from geosleuth.geo import Disc, LatLon, distance_km
 from geosleuth.photo import Album, BoxScale, Photo
 from geosleuth.policies import Conversation, Prompt
@@ -302,6 +303,32 @@ def test_the_time_is_checked_against_the_sun(atlas: OfflineAtlas) -> None:
     assert "sun_position" in [one.name for one in found.observations if one.failure is None]
     without = work(case_of(atlas, picture))
     assert "sun_position" not in [one.name for one in without.observations]
+
+
+class LooksFrench:
+    """A prior that was learned mostly in Japan and takes every picture for one of the few from France."""
+
+    name = "looks french"
+
+    def look(self, image: Image.Image) -> Distribution:
+        assert image.size[0] > 0
+        seen, base = {"FR": 0.9, "DE": 0.1}, {"JP": 0.96, "FR": 0.02, "DE": 0.02}
+        cells = (Cell(1, LatLon(45.8, 4.8), 150.0, "FR", 0.9), Cell(2, LatLon(50.1, 8.7), 150.0, "DE", 0.1))
+        return Distribution(seen, base, cells, Reach(0.5, 0.7, "Half of the photos are as far away."), self.name)
+
+
+def test_the_look_of_a_picture_counts_where_a_prior_was_learned(atlas: OfflineAtlas) -> None:
+    case = case_of(atlas, Image.new("RGB", (640, 480), "#7a9bb5"))
+    tools = [*method("detective").tools, "visual_prior"]
+    assert not answer_to(case, tools=tools).located
+    learned = case_of(atlas, Image.new("RGB", (640, 480), "#7a9bb5"))
+    learned.visual = LooksFrench()
+    answer = answer_to(learned, tools=tools)
+    leading = answer.candidates[0]
+    assert leading.name is not None
+    assert "France" in leading.name
+    assert "the look of the picture" in words_of(answer)
+    assert answer.probability is None or answer.probability < 0.9
 
 
 def test_its_reasoning_can_be_asked_for(atlas: OfflineAtlas) -> None:

@@ -12,6 +12,7 @@ from geosleuth.app.atlas import atlas
 from geosleuth.app.bench import bench
 from geosleuth.app.locate import locate
 from geosleuth.app.photo import photo
+from geosleuth.app.prior import prior
 from geosleuth.app.tools import tools
 from geosleuth.app.trajectory import trajectory
 
@@ -26,6 +27,7 @@ app.command()(locate)
 app.add_typer(atlas, name="atlas")
 app.add_typer(bench, name="bench")
 app.add_typer(photo, name="photo")
+app.add_typer(prior, name="prior")
 app.add_typer(tools, name="tools")
 app.add_typer(trajectory, name="trajectory")
 

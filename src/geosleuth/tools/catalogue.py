@@ -8,13 +8,14 @@ from .toolset import Toolset
 @cache
 def all_tools() -> Toolset:
     """All tools, in the order that models are shown them."""
-    from . import facts, maps, notes, pictures, ranges, reading, searching, sun, zoom
+    from . import facts, maps, notes, pictures, ranges, reading, searching, sun, visual, zoom
 
     return Toolset(
         (
             zoom.image_zoom_in_tool,
             reading.read_text,
             searching.search_image,
+            visual.visual_prior,
             searching.search_web,
             maps.maps_geocode,
             maps.reverse_geocode,

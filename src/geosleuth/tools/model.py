@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from geosleuth.atlas import Atlas, Document
 from geosleuth.geo import LatLon
 from geosleuth.photo import Album, BoxScale, Photo, View
+
+if TYPE_CHECKING:
+    from geosleuth.clues.visual import VisualPrior
 
 FailureKind = Literal["unknown_tool", "bad_arguments", "refused", "service", "timeout", "over_budget", "repeated"]
 """Why a call gave nothing: no such tool; arguments unreadable or of the wrong shape; the tool can't do what was asked;
@@ -121,6 +124,7 @@ class Case:
         box_scale: how the policy gives boxes.
         web: where ``search_web`` looks; None is the atlas's own documents.
         similar: where ``search_image`` looks; None where there is neither an index nor a service.
+        visual: what ``visual_prior`` asks; None where none was learned.
     """
 
     album: Album
@@ -128,3 +132,4 @@ class Case:
     box_scale: BoxScale = "pixels"
     web: WebSearch | None = None
     similar: ImageSearch | None = None
+    visual: "VisualPrior | None" = None

@@ -12,6 +12,9 @@ from geosleuth.photo import BoxScale
 
 from .default import default
 
+NEEDS_A_PRIOR = "visual_prior"
+"""Is switched on by whoever has a visual prior for the case; without one it could only refuse."""
+
 
 def detective(box_scale: BoxScale = "pixels") -> Method:
     """The method of the policy in code."""
@@ -22,7 +25,7 @@ def detective(box_scale: BoxScale = "pixels") -> Method:
         default(box_scale),
         name="detective",
         summary="no model: reads the text, looks names up, weighs clues in one posterior, checks them on the map",
-        tools=tuple(name for name in all_tools().names if name in TOOLS),
+        tools=tuple(name for name in all_tools().names if name in TOOLS and name != NEEDS_A_PRIOR),
         budget=Budget(turns=14, calls=60, calls_per_turn=24),
         context=Context("whole"),
     )

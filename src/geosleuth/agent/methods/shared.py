@@ -18,13 +18,14 @@ FORCED_RADIUS_KM = 25
 """How near a forced guess counts as right when its probability is asked for; the papers' city level."""
 
 # Tools whose arguments hold a box.
-_BOXED = frozenset({"image_zoom_in_tool", "read_text", "search_image"})
+_BOXED = frozenset({"image_zoom_in_tool", "read_text", "search_image", "visual_prior"})
 
 _USES = {
     "image_zoom_in_tool": "magnify a part of an image: lettering, signs, plates, anything small or far away",
     "read_text": "read the lettering in an image or in a part of it, in any script",
     "search_web": "look up names, numbers and phrases that you have read, or check a guess",
     "search_image": "find pictures that look alike, with what is known about where they were taken",
+    "visual_prior": "learn from the look of an image alone which countries it may be from, with probabilities",
     "maps_geocode": "turn an address or the name of a place into coordinates",
     "reverse_geocode": "say which place lies at given coordinates",
     "poi_input_tips": "complete a name of which you have only a part, or are not sure how it is spelt",

@@ -89,6 +89,7 @@ def build_index(
     progress: Progress = lambda _done, _total: None,
     *,
     coordinates: Path | None = None,
+    only_listed: bool = False,
 ) -> IndexSummary:
     """Look at every geotagged photo of a folder and those under it, and keep what was seen in an index.
 
@@ -102,12 +103,13 @@ def build_index(
         encoder: which eyes to look with, see `load_encoder`.
         progress: called with photos done and photos to do.
         coordinates: a CSV table of path, lat, lon, which goes before what the photos claim.
+        only_listed: look at the photos that the table names and at no others; none leaves the index.
 
     Raises:
         BadInput: there is nothing to look at, the table or the index can't be used, or the index has other eyes.
     """
-    files, closed = _photos_in(folder)
     told = {} if coordinates is None else read_coordinates(coordinates, folder)
+    files, closed = _photos_listed(folder, told) if only_listed else _photos_in(folder)
     eyes, spec = load_encoder(encoder), encoder if encoder == "eyes" else str(Path(encoder).expanduser().resolve())
     with open_for_change(out, eyes, spec) as conn:
         run = _Run(conn, _root(conn, folder), eyes, told, closed)
@@ -117,7 +119,7 @@ def build_index(
                 progress(start, len(todo))
                 run.take(list(pool.map(run.open, todo[start : start + BATCH])))
         progress(len(todo), len(todo))
-        removed = run.remove_all_but(files)
+        removed = 0 if only_listed else run.remove_all_but(files)
         (total,) = conn.execute("SELECT count(*) FROM photo WHERE features IS NOT NULL").fetchone()
     return IndexSummary(
         added=run.added,
@@ -234,6 +236,23 @@ def _photos_in(folder: Path) -> tuple[list[_File], list[_Refused]]:
                     found.append(_File(path, key, status.st_size, status.st_mtime_ns))
     if not found:
         raise BadInput(f"{folder}: there are no photos in it (JPEG, PNG, WebP, TIFF, HEIC); nothing was changed")
+    return found, refused
+
+
+def _photos_listed(folder: Path, told: Mapping[bytes, LatLon]) -> tuple[list[_File], list[_Refused]]:
+    """The photos that a table names, and those of them that are not there."""
+    found: list[_File] = []
+    refused: list[_Refused] = []
+    for key in sorted(told):
+        path = folder / os.fsdecode(key)
+        try:
+            status = path.stat()
+        except OSError as error:
+            refused.append(_Refused(key, f"can't be read: {error.strerror or error}"))
+        else:
+            found.append(_File(path, key, status.st_size, status.st_mtime_ns))
+    if not found:
+        raise BadInput(f"{folder}: no photo that the table names is there; paths are relative to it, or absolute")
     return found, refused
 
 

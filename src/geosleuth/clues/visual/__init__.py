@@ -1,0 +1,34 @@
+"""Where a picture may have been taken by its look alone, as one more likelihood among the clues.
+
+`VisualPrior` is what can be asked. `learn` makes one from photos whose places are known and the eyes that look at them;
+`GeoClipPrior` uses a model that others trained.
+"""
+
+from .choosing import HOW_TO_LEARN, default_prior_path, load_prior, prior_at_hand
+from .clue import visual_clue
+from .geoclip import GeoClipPrior
+from .learned import LearnedPrior
+from .learning import learn
+from .measuring import Comparison, Figures, compare
+from .model import GRID, NEAR_KM, Best, Cell, Distribution, Reach, VisualPrior
+
+__all__ = [
+    "GRID",
+    "HOW_TO_LEARN",
+    "NEAR_KM",
+    "Best",
+    "Cell",
+    "Comparison",
+    "Distribution",
+    "Figures",
+    "GeoClipPrior",
+    "LearnedPrior",
+    "Reach",
+    "VisualPrior",
+    "compare",
+    "default_prior_path",
+    "learn",
+    "load_prior",
+    "prior_at_hand",
+    "visual_clue",
+]

@@ -1,0 +1,157 @@
+"""Learning a visual prior from photos whose places are known."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from geosleuth.errors import BadInput
+from geosleuth.geo import FloatArray, LatLon
+
+from .areas import FOLDS, Areas, Mask, apart, areas_of, blocks_of, folds_of
+from .experts import GAUSSIAN_STRENGTHS, Expert, Gaussian, Seen, learn_gaussians, photo_counts
+from .learned import HeldOut, Knowledge, LearnedPrior
+from .measuring import calibration_error
+from .network import Network, learn_network, soft_targets
+from .pooling import learn_weights, nearness, pooled, without_unseen
+from .reaching import learn_familiarity
+from .scaling import Rows, scaling_of
+from .spreading import Ints, Places, places_at, unit_vectors
+
+FEWEST_PHOTOS = 30
+FEWEST_BLOCKS = 3
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lesson:
+    """Everything that is learned from, and where each photo belongs."""
+
+    seen: Seen
+    places: Places
+    areas: Areas
+    label: Ints
+    seed: int
+
+    @property
+    def country(self) -> Ints:
+        return self.areas.country[self.label]
+
+    def gaussians(self, used: Mask, strengths: tuple[float, ...]) -> list[Gaussian]:
+        """The first expert at several strengths, from some of the photos."""
+        return learn_gaussians(self.seen.only(used), self.label[used], self.areas, strengths)
+
+    def network(self, used: Mask) -> Network:
+        """The second expert, from some of the photos."""
+        label = self.label[used]
+        points = unit_vectors(self.places.lats[used], self.places.lons[used])
+        targets = soft_targets(points, self.country[used], label, self.areas)
+        return learn_network(self.seen.only(used), label, self.areas, targets, self.seed)
+
+    def opinions(self, used: Mask, out: Mask) -> list[Rows]:
+        """What is said about photos held out by those who learned from others.
+
+        First by someone who goes by the number of photos alone, then by the network, then by the Gaussians.
+        """
+        label, seen = self.label[used], self.seen.only(out)
+        counts = photo_counts(label, self.areas)
+        known = np.bincount(label, minlength=len(self.areas)) > 0
+        blind = np.tile(np.log(counts / counts.sum()).astype(np.float32), (len(seen), 1))
+        experts: list[Expert] = [self.network(used), *self.gaussians(used, GAUSSIAN_STRENGTHS)]
+        said = [blind, *(expert.log_shares(seen) for expert in experts)]
+        return [without_unseen(one, known) for one in said]
+
+
+def learn(
+    features: npt.NDArray[np.floating],
+    points: Sequence[LatLon],
+    *,
+    encoder: str,
+    spec: str = "eyes",
+    seed: int = 0,
+    progress: Progress = lambda _what, _done, _total: None,
+) -> LearnedPrior:
+    """Learn where pictures are from by their look.
+
+    The countries of the points come from the borders that ship with the package; photos in the open sea are left out.
+    How much each expert counts, and so how sure the prior is, is found on blocks of land held out in turn.
+
+    Args:
+        features: one row a photo, as the encoder gives them.
+        points: where each was taken.
+        encoder: the encoder's name, which looks are only understood with.
+        spec: how to find it again, see `load_encoder`.
+        seed: decides what is left to chance; the same photos and seed give the same prior.
+        progress: called with what is being done, steps done and steps in all.
+
+    Raises:
+        BadInput: too few photos, or all from one corner of the world.
+    """
+    if len(features) != len(points):
+        raise ValueError("there must be as many rows of features as points")
+    kept, places = _on_land(points)
+    if len(kept) < FEWEST_PHOTOS:
+        raise BadInput(f"only {len(kept)} photos have a place on land; a prior needs at least {FEWEST_PHOTOS}")
+    block = blocks_of(places)
+    folds = min(FOLDS, int(block.max()) + 1)
+    if folds < FEWEST_BLOCKS:
+        raise BadInput("all photos are from one corner of the world; a prior needs photos from several regions")
+    steps = folds + 2
+    progress("scaling", 0, steps)
+    half = np.asarray(features)[kept].astype(np.float16)
+    scaling = scaling_of(half)
+    scaled = scaling.scaled(half)
+    areas, label = areas_of(places)
+    lesson = _Lesson(Seen(scaled, scaling.turned(scaled)), places, areas, label, seed)
+    fold = folds_of(block, seed, folds)
+    held_out = [(apart(places, fold == number), fold == number) for number in range(folds)]
+    held_out = [(used, out) for used, out in held_out if used.sum() >= FEWEST_PHOTOS // 2 and out.any()]
+    if not held_out:
+        raise BadInput("the photos lie too close together to hold any out; a prior needs photos from several regions")
+    opinions: list[list[Rows]] = []
+    for number, (used, out) in enumerate(held_out):
+        progress("holding out places", 1 + number, steps)
+        opinions.append(lesson.opinions(used, out))
+    progress("learning from all places", steps - 1, steps)
+    order = np.concatenate([np.flatnonzero(out) for _, out in held_out])
+    blind, by_network, *by_gaussian = (np.concatenate(parts) for parts in zip(*opinions, strict=True))
+    near = nearness(unit_vectors(places.lats[order], places.lons[order]), areas)
+    pools = [learn_weights([blind, one, by_network], lesson.country[order], near, areas) for one in by_gaussian]
+    best = int(np.argmin([pool.loss for pool in pools]))
+    shares = pooled(pools[best].weights, [blind, by_gaussian[best], by_network])
+    missing = _missing(areas, lesson.country, block)
+    everything = np.ones(len(kept), dtype=np.bool_)
+    knowledge = Knowledge(
+        scaling,
+        areas,
+        label,
+        lesson.gaussians(everything, (GAUSSIAN_STRENGTHS[best],))[0],
+        lesson.network(everything),
+        pools[best].weights,
+        learn_familiarity(scaled, held_out, missing),
+        _held_out((1 - missing) * areas.by_country(shares), lesson.country[order]),
+    )
+    progress("done", steps, steps)
+    return LearnedPrior(encoder, spec, knowledge, places, half)
+
+
+def _on_land(points: Sequence[LatLon]) -> tuple[Ints, Places]:
+    places = places_at(points) if len(points) else Places(np.empty(0), np.empty(0), np.empty(0, dtype=np.str_))
+    kept = np.flatnonzero(places.countries != "")
+    return kept, Places(places.lats[kept], places.lons[kept], places.countries[kept])
+
+
+def _missing(areas: Areas, country: Ints, block: Ints) -> float:
+    """The probability that the next block of land is in a country not seen yet, as Good and Turing estimate it."""
+    pairs = np.unique(np.stack([country, block], axis=1), axis=0)
+    once = int((np.bincount(pairs[:, 0], minlength=len(areas.codes)) == 1).sum())
+    return min(0.5, once / len(pairs))
+
+
+def _held_out(shares: FloatArray, country: Ints) -> HeldOut:
+    ranked = np.argsort(-shares, axis=1)[:, :5]
+    hits = ranked == country[:, None]
+    error = calibration_error(shares.max(axis=1), hits[:, 0])
+    return HeldOut(len(country), float(hits[:, 0].mean()), float(hits.any(axis=1).mean()), error)

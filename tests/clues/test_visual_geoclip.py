@@ -1,0 +1,145 @@
+"""GeoCLIP as a visual prior: with a package of its layout made on the spot, and with the real one where it is."""
+
+import csv
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from geosleuth.clues.visual import GeoClipPrior, load_prior, visual_clue
+from geosleuth.errors import BadInput
+from scenery import scene
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+PLACES = [(48.85, 2.35), (48.86, 2.36), (-33.87, 151.21), (35.68, 139.69), (40.71, -74.0), (0.0, -150.0)]
+_PACKAGE = """
+import torch
+
+class LocationEncoder(torch.nn.Module):
+    def __init__(self, from_pretrained=True):
+        super().__init__()
+        assert from_pretrained
+        torch.manual_seed(5)
+        self.layer = torch.nn.Linear(2, 512)
+
+    def forward(self, points):
+        return torch.sin(self.layer(points / 10)).detach()
+"""
+
+
+def tiny_clip(folder: Path, width: int = 768) -> Path:
+    """A CLIP model with random weights and an embedding as wide as the large ones have."""
+    torch.manual_seed(1)
+    small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2}
+    words = {**small, "vocab_size": 99, "max_position_embeddings": 8, "bos_token_id": 0, "eos_token_id": 1}
+    config = transformers.CLIPConfig(
+        projection_dim=width, text_config=words, vision_config={**small, "image_size": 32, "patch_size": 8}
+    )
+    transformers.CLIPModel(config).eval().save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def geoclip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package laid out as geoclip is, with few places and random weights, instead of the real one."""
+    folder = tmp_path / "site" / "geoclip"
+    for part in ("model/weights", "model/gps_gallery"):
+        (folder / part).mkdir(parents=True)
+    (folder / "__init__.py").write_text(_PACKAGE)
+    torch.manual_seed(2)
+    layers = torch.nn.Sequential(torch.nn.Linear(768, 768), torch.nn.ReLU(), torch.nn.Linear(768, 512))
+    torch.save(layers.state_dict(), folder / "model" / "weights" / "image_encoder_mlp_weights.pth")
+    torch.save({}, folder / "model" / "weights" / "location_encoder_weights.pth")
+    torch.save(torch.tensor(3.0), folder / "model" / "weights" / "logit_scale_weights.pth")
+    with (folder / "model" / "gps_gallery" / "coordinates_100K.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([("LAT", "LON"), *PLACES])
+    monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path / "home"))
+    monkeypatch.syspath_prepend(str(folder.parent))
+    real = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "geoclip"}
+    yield folder
+    sys.modules.pop("geoclip", None)
+    sys.modules.update(real)
+
+
+def expected(clip: Path, folder: Path, image: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """What GeoCLIP's own arithmetic gives for each place."""
+    import geoclip as package  # type: ignore[import-not-found]
+
+    from geosleuth.photo.eyes import TowerEncoder
+
+    weights = folder / "model" / "weights"
+    layers = torch.nn.Sequential(torch.nn.Linear(768, 768), torch.nn.ReLU(), torch.nn.Linear(768, 512))
+    layers.load_state_dict(torch.load(weights / "image_encoder_mlp_weights.pth", weights_only=True))
+    with torch.inference_mode():
+        seen = torch.nn.functional.normalize(layers(torch.from_numpy(TowerEncoder(clip).embeddings([image]))), dim=1)
+        places = torch.nn.functional.normalize(package.LocationEncoder()(torch.tensor(PLACES)), dim=1)
+        sharpness = torch.load(weights / "logit_scale_weights.pth", weights_only=True).exp()
+        return np.asarray((sharpness * seen @ places.T).softmax(dim=1)[0].double().numpy())
+
+
+def test_places_are_weighed_as_geoclip_weighs_them(geoclip: Path, tmp_path: Path) -> None:
+    clip = tiny_clip(tmp_path / "clip")
+    image = scene(4)
+    prior = load_prior(f"geoclip:{clip}")
+    assert isinstance(prior, GeoClipPrior)
+    told = prior.look(image)
+    shares = expected(clip, geoclip, image)
+    on_land = shares[:5].sum()
+    assert told.seen["FR"] == pytest.approx(shares[:2].sum() / on_land, rel=1e-3)
+    assert told.seen["JP"] == pytest.approx(shares[3] / on_land, rel=1e-3)
+    assert sum(cell.share for cell in told.cells) == pytest.approx(1.0)
+    assert (told.source, told.reach.familiarity) == ("GeoCLIP", None)
+    assert told.base["FR"] == pytest.approx(0.4)
+    assert "calibrated" in (visual_clue(told).caution or "")
+
+
+def test_the_places_are_only_worked_out_once(geoclip: Path, tmp_path: Path) -> None:
+    clip = tiny_clip(tmp_path / "clip")
+    first = GeoClipPrior(clip).look(scene(4))
+    (kept,) = (tmp_path / "home" / "cache").glob("geoclip-*.npy")
+    (geoclip / "__init__.py").write_text("")  # nobody can work them out any more
+    sys.modules.pop("geoclip")
+    assert GeoClipPrior(clip).look(scene(4)).seen == pytest.approx(first.seen, rel=1e-2)
+    assert kept.is_file()
+
+
+def test_a_higher_temperature_is_less_sure(geoclip: Path, tmp_path: Path) -> None:
+    clip = tiny_clip(tmp_path / "clip")
+    assert geoclip.is_dir()
+    sharp, flat = (GeoClipPrior(clip, temperature=heat).look(scene(4)).cells for heat in (0.5, 20.0))
+    assert sharp[0].share > flat[0].share
+
+
+def test_a_tower_of_another_width_is_refused(geoclip: Path, tmp_path: Path) -> None:
+    assert geoclip.is_dir()
+    prior = GeoClipPrior(tiny_clip(tmp_path / "clip", width=64))
+    with pytest.raises(BadInput, match="64 wide, and GeoCLIP expects 768"):
+        prior.look(scene(4))
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"config\.json"):
+        load_prior(f"geoclip:{tmp_path}")
+
+
+@pytest.mark.skipif(find_spec("geoclip") is not None, reason="geoclip is installed")
+def test_without_the_package_the_command_that_brings_it_is_named(tmp_path: Path) -> None:
+    prior = GeoClipPrior(tiny_clip(tmp_path / "clip"))
+    with pytest.raises(BadInput, match="pip install geoclip"):
+        prior.look(scene(4))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("geoclip") is None, reason="geoclip is not installed")
+def test_the_real_package_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path / "home"))
+    told = GeoClipPrior(tiny_clip(tmp_path / "clip")).look(scene(4))
+    assert len(told.cells) > 1000
+    assert len(told.seen) > 100
+    assert sum(told.countries.values()) == pytest.approx(1.0)

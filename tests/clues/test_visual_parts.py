@@ -1,0 +1,156 @@
+"""What a learned prior is made of: places held out, the lowest point, slopes that are right."""
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geosleuth.clues.visual import network
+from geosleuth.clues.visual.areas import APART_KM, Areas, apart, areas_of, blocks_of, folds_of
+from geosleuth.clues.visual.network import _rate, _slopes
+from geosleuth.clues.visual.optimising import log_shares, lowest
+from geosleuth.clues.visual.pooling import learn_weights, nearness, pooled
+from geosleuth.clues.visual.scaling import scaling_of
+from geosleuth.clues.visual.spreading import places_at, unit_vectors
+from geosleuth.geo import EARTH_RADIUS_KM, LatLon, great_circle_km
+from looks import towns
+
+
+def _points(photos: int = 800, seed: int = 0) -> list[LatLon]:
+    lats, lons, _ = towns(np.random.default_rng(seed), photos)
+    return [LatLon(float(lat), float(lon)) for lat, lon in zip(lats, lons, strict=True)]
+
+
+def test_no_photo_is_learned_from_near_one_that_is_held_out() -> None:
+    places = places_at(_points())
+    fold = folds_of(blocks_of(places), 1, 5)
+    sizes = np.bincount(fold)
+    assert sizes.max() - sizes.min() <= 0.1 * len(fold)
+    for number in range(5):
+        out = fold == number
+        used = apart(places, out)
+        assert not (used & out).any()
+        between = great_circle_km(
+            places.lats[used][:, None], places.lons[used][:, None], places.lats[out], places.lons[out]
+        )
+        assert between.min() > APART_KM * 0.99
+    assert apart(places, np.zeros(len(fold), dtype=np.bool_)).all()
+
+
+def test_every_area_lies_in_one_country_and_is_compact() -> None:
+    places = places_at(_points())
+    areas, label = areas_of(places)
+    names, country = places.codes
+    assert areas.codes == names
+    assert (areas.country[label] == country).all()
+    assert np.bincount(label, minlength=len(areas)).min() >= 1
+    own = np.take_along_axis(areas.distances_km(unit_vectors(places.lats, places.lons)), label[:, None], axis=1)
+    assert np.median(own) < 500
+    shares = np.eye(len(areas))
+    assert areas.by_country(shares).sum(axis=1) == pytest.approx(np.ones(len(areas)))
+
+
+@given(
+    st.lists(st.floats(-3, 3), min_size=2, max_size=6),
+    st.lists(st.floats(0.1, 50), min_size=6, max_size=6),
+)
+def test_the_lowest_point_of_a_bowl_is_found(middle: list[float], steepness: list[float]) -> None:
+    where = np.array(middle)
+    steep = np.array(steepness[: len(where)])
+
+    def bowl(at: npt.NDArray[np.floating]) -> tuple[float, npt.NDArray[np.floating]]:
+        return float((steep * (at - where) ** 2).sum()), 2 * steep * (at - where)
+
+    found = lowest(bowl, np.zeros(len(where)), 200)
+    assert bowl(found)[0] < 1e-3
+
+
+def test_the_lowest_point_of_a_bent_valley_is_found() -> None:
+    def valley(at: npt.NDArray[np.floating]) -> tuple[float, npt.NDArray[np.floating]]:
+        x, y = at
+        slope = np.array([-2 * (1 - x) - 400 * x * (y - x * x), 200 * (y - x * x)])
+        return float((1 - x) ** 2 + 100 * (y - x * x) ** 2), slope
+
+    assert lowest(valley, np.array([-1.2, 1.0]), 300) == pytest.approx([1, 1], abs=0.05)
+
+
+def test_the_networks_slopes_are_those_of_its_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "_DROP_INPUT", 0.0)
+    monkeypatch.setattr(network, "_DROP_HIDDEN", 0.0)
+    chance = np.random.default_rng(0)
+    shapes: list[tuple[int, ...]] = [(5, 4), (4,), (4, 3), (3,)]
+    layers = [chance.normal(size=shape) for shape in shapes]
+    rows, targets = chance.normal(size=(7, 5)), chance.dirichlet(np.ones(3), 7)
+
+    def loss() -> float:
+        hidden = np.maximum(rows @ layers[0] + layers[1], 0)
+        return float(-(targets * log_shares(hidden @ layers[2] + layers[3])).sum() / len(rows))  # type: ignore[arg-type]
+
+    told = _slopes(layers, rows, targets, chance)  # type: ignore[arg-type]
+    for layer, slope in zip(layers, told, strict=True):
+        for at in np.ndindex(layer.shape):
+            before = layer[at]
+            layer[at] = before + 1e-5
+            above = loss()
+            layer[at] = before - 1e-5
+            below = loss()
+            layer[at] = before
+            assert slope[at] == pytest.approx((above - below) / 2e-5, abs=1e-4)
+
+
+def test_the_rate_rises_and_falls_once() -> None:
+    rates = [_rate(step / 100) for step in range(100)]
+    top = int(np.argmax(rates))
+    assert rates[: top + 1] == sorted(rates[: top + 1])
+    assert rates[top:] == sorted(rates[top:], reverse=True)
+    assert rates[-1] < 0.01 * rates[top]
+
+
+def _square(photos: int, areas: int) -> tuple[Areas, npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    chance = np.random.default_rng(3)
+    centres = unit_vectors(np.linspace(-60, 60, areas), np.linspace(-150, 150, areas))
+    right = chance.integers(0, areas, photos)
+    return Areas(tuple("ABCDEFGH"[:areas]), np.arange(areas), centres), right, centres[right]
+
+
+def test_the_one_who_knows_is_listened_to_and_the_one_who_guesses_is_not() -> None:
+    areas, right, points = _square(400, 6)
+    chance = np.random.default_rng(0)
+    knowing = log_shares((3.0 * np.eye(6)[right] + chance.normal(size=(400, 6))).astype(np.float32))
+    guessing = log_shares((3.0 * chance.normal(size=(400, 6))).astype(np.float32))
+    pool = learn_weights([knowing, guessing], right, nearness(points, areas), areas)
+    assert pool.weights[0] > 0.7
+    assert abs(pool.weights[1]) < 0.1
+    shares = pooled(pool.weights, [knowing, guessing])
+    assert shares.sum(axis=1) == pytest.approx(np.ones(400), abs=1e-5)
+
+
+def test_one_who_boasts_is_toned_down() -> None:
+    areas, right, points = _square(400, 6)
+    chance = np.random.default_rng(1)
+    modest = (1.5 * np.eye(6)[right] + chance.normal(size=(400, 6))).astype(np.float32)
+    pool = learn_weights([log_shares(5 * modest)], right, nearness(points, areas), areas)
+    shares = pooled(pool.weights, [log_shares(5 * modest)])
+    hits = shares.argmax(axis=1) == right
+    assert float(shares.max(axis=1).mean()) == pytest.approx(float(hits.mean()), abs=0.06)
+
+
+def test_features_are_scaled_alike_whatever_their_size() -> None:
+    chance = np.random.default_rng(0)
+    features = (chance.random((300, 20)) * np.geomspace(0.001, 10, 20)).astype(np.float32)
+    features[:, 3] = 0.5
+    scaling = scaling_of(features)
+    scaled = scaling.scaled(features)
+    assert scaled.mean(axis=0) == pytest.approx(np.zeros(20), abs=1e-3)
+    assert np.abs(scaled[:, 3]).max() < 1e-3
+    assert (scaled**2).mean() == pytest.approx(1.0, rel=1e-3)
+    turned = scaling.turned(scaled)
+    assert np.linalg.norm(turned, axis=1) == pytest.approx(np.linalg.norm(scaled, axis=1), rel=1e-3)
+    assert turned.var(axis=0)[0] == turned.var(axis=0).max()
+
+
+def test_unit_vectors_keep_distances() -> None:
+    vectors = unit_vectors(np.array([48.85, -33.9]), np.array([2.35, 151.2]))
+    arc = EARTH_RADIUS_KM * float(np.arccos(vectors[0] @ vectors[1]))
+    assert arc == pytest.approx(great_circle_km(48.85, 2.35, -33.9, 151.2), rel=1e-9)
