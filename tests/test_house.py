@@ -114,7 +114,13 @@ def test_the_import_check_sees_what_it_must(tmp_path: Path) -> None:
     ]
 
 
-ANSWERING = [path for path in SOURCES if room_of(path) not in ("score", "bench", "world", "data", "train")]
+# Teams learn from truths in their learning modules; what answers can't import these.
+LEARNING = [path for path in SOURCES if room_of(path) == "team" and "learning" in (path.stem, path.parent.name)]
+ANSWERING = [
+    path
+    for path in SOURCES
+    if room_of(path) not in ("score", "bench", "world", "data", "train") and path not in LEARNING
+]
 
 
 @pytest.mark.parametrize("path", ANSWERING, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -124,6 +130,20 @@ def test_nothing_that_answers_can_hold_a_truth(path: Path) -> None:
     words |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
     words |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert "Truth" not in words
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in ANSWERING if room_of(path) == "team"],
+    ids=lambda path: str(path.relative_to(PACKAGE)),
+)
+def test_no_team_that_answers_imports_what_learns(path: Path) -> None:
+    modules = [
+        node.module or ""
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+    ]
+    assert [name for name in modules if "learning" in name.split(".") or name.startswith("geosleuth.score")] == []
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -13,6 +13,7 @@ from geosleuth.app.bench import bench
 from geosleuth.app.locate import locate
 from geosleuth.app.photo import photo
 from geosleuth.app.prior import prior
+from geosleuth.app.team import team
 from geosleuth.app.tools import tools
 from geosleuth.app.trajectory import trajectory
 
@@ -28,6 +29,7 @@ app.add_typer(atlas, name="atlas")
 app.add_typer(bench, name="bench")
 app.add_typer(photo, name="photo")
 app.add_typer(prior, name="prior")
+app.add_typer(team, name="team")
 app.add_typer(tools, name="tools")
 app.add_typer(trajectory, name="trajectory")
 
