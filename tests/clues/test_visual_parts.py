@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.clues.visual import network
-from geosleuth.clues.visual.areas import APART_KM, Areas, apart, areas_of, blocks_of, folds_of
+from geosleuth.clues.visual.areas import APART_KM, Areas, apart, areas_of, blocks_of, folds_of, spots_of
+from geosleuth.clues.visual.experts import means_of
 from geosleuth.clues.visual.network import _rate, _slopes
 from geosleuth.clues.visual.optimising import log_shares, lowest
-from geosleuth.clues.visual.pooling import learn_weights, nearness, pooled
+from geosleuth.clues.visual.pooling import learn_weights, nearness, pooled, tempered
 from geosleuth.clues.visual.scaling import scaling_of
 from geosleuth.clues.visual.spreading import places_at, unit_vectors
 from geosleuth.geo import EARTH_RADIUS_KM, LatLon, great_circle_km
@@ -134,6 +135,38 @@ def test_one_who_boasts_is_toned_down() -> None:
     shares = pooled(pool.weights, [log_shares(5 * modest)])
     hits = shares.argmax(axis=1) == right
     assert float(shares.max(axis=1).mean()) == pytest.approx(float(hits.mean()), abs=0.06)
+
+
+def test_one_who_is_too_modest_is_believed_more() -> None:
+    areas, right, _ = _square(600, 6)
+    chance = np.random.default_rng(2)
+    sure = (2.0 * np.eye(6)[right] + chance.normal(size=(600, 6))).astype(np.float32)
+    blind = np.full((600, 6), np.log(1 / 6), dtype=np.float32)
+    opinions, modest, missing = [blind, log_shares(sure)], np.array([0.0, 0.9]), 0.02
+    for weights in (modest, 3 * modest):
+        shares = areas.by_country(pooled(tempered(weights, opinions, right, areas, missing), opinions))
+        hits = float((shares.argmax(axis=1) == right).mean())
+        assert (1 - missing) * float(shares.max(axis=1).mean()) == pytest.approx(hits, abs=0.03)
+
+
+def test_nobody_is_ever_certain() -> None:
+    blind, certain = np.log(np.full((1, 4), 0.25, np.float32)), np.array([[0.0, -90, -90, -90]], dtype=np.float32)
+    (shares,) = pooled(np.array([0.0, 1.0]), [blind, certain])
+    assert 0.98 <= shares[0] < 0.99
+    assert shares[1:] == pytest.approx(np.full(3, 0.005), rel=0.01)
+
+
+def test_photos_of_one_spot_are_one_and_those_of_the_next_town_are_not() -> None:
+    places = places_at([LatLon(48.8501, 2.3501), LatLon(48.8502, 2.3503), LatLon(48.95, 2.35), LatLon(40.4, -3.7)])
+    spot = spots_of(places, np.array([0, 0, 0, 1]))
+    assert spot[0] == spot[1]
+    assert len(set(spot.tolist())) == 3
+    assert len(set(spots_of(places, np.array([0, 1, 0, 1])).tolist())) == 4
+
+
+def test_means_are_taken_by_group() -> None:
+    rows = np.array([[1, 2], [3, 4], [10, 20]], dtype=np.float32)
+    assert means_of(rows, np.array([1, 1, 0])).tolist() == [[10, 20], [2, 3]]
 
 
 def test_features_are_scaled_alike_whatever_their_size() -> None:

@@ -74,6 +74,22 @@ def make_looks(kind: Kind, seed: int, photos: int = 6400, width: int = WIDTH, *,
     return Looks(features, points, folds_of(lats, lons, seed))
 
 
+def repeat_looks(looks: Looks, times: int, seed: int) -> Looks:
+    """Several photos for each, nearly the same and taken within some hundred metres."""
+    chance = np.random.default_rng(seed)
+    which = np.repeat(np.arange(len(looks.points)), 1 + chance.poisson(times - 1, len(looks.points)))
+    features = looks.features[which].astype(np.float32)
+    features += 0.25 * looks.features.astype(np.float32).std(axis=0) * chance.normal(size=features.shape)
+    features = np.maximum(features, 0)
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    shift = chance.normal(0, 0.003, (len(which), 2))
+    points = [
+        LatLon(looks.points[number].lat + float(north), looks.points[number].lon + float(east))
+        for number, (north, east) in zip(which, shift, strict=True)
+    ]
+    return Looks(features.astype(np.float16), points, looks.fold[which])
+
+
 def towns(chance: np.random.Generator, photos: int) -> tuple[Floats, Floats, npt.NDArray[np.int64]]:
     """Points in and around real towns, and the place that each belongs to."""
     by_country = _towns_by_country()

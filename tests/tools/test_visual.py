@@ -10,7 +10,6 @@ from geosleuth.geo import LatLon
 from geosleuth.tools.visual import visual_prior
 from tool_cases import call, case_of, sign
 
-
 USUAL = Reach(0.4, 0.9, "Such pictures are common in the collection.")
 
 

@@ -7,6 +7,7 @@ from geosleuth.atlas.facts import brand
 from geosleuth.names import fold
 
 from .found import Found
+from .naming import kind_said
 from .vocabulary import words_seen
 
 ADDED_PULL = 100.0
@@ -55,8 +56,14 @@ def identity(query: str, place: Found) -> float:
             return _CODE_IDENTITY  # airports' and stations' codes, which words on signs spell by chance
         # Among the other names of OpenStreetMap are operators, brands and numbers.
         return _ADDED_ALIAS_IDENTITY if place.added else _ALIAS_IDENTITY
-    # "Café Roma" may be short for a longer name of a café, but is no town called Roma.
-    return likeness(query, place.matched, parts=place.sort in ("feature", "street"))
+    # "Café Roma" may be short for a longer name of a café, but is no town called Roma, and no station of that town.
+    of_town = (
+        place.clue_kind in ("station", "airport")
+        and not place.added
+        and kind_said(query) != place.clue_kind
+        and set(fold(place.matched).split()) <= set(fold(query).split())
+    )
+    return likeness(query, place.matched, parts=place.sort in ("feature", "street") and not of_town)
 
 
 def likeness(query: str, name: str, *, parts: bool = True) -> float:
@@ -121,7 +128,8 @@ def branches(name: str) -> float:
 @lru_cache(maxsize=4096)
 def telling_letters(name: str) -> float:
     """Letters of a name beside words that signs share ("Café", "Rue de la"); Chinese and Korean ones count more."""
-    letters = sum(map(_letter, fold(name)))
+    # A letter with a mark of its own is rarer on signs of the world than a plain one.
+    letters = sum(map(_letter, fold(name))) + sum(character.isalpha() for character in name if _is_marked(character))
     for seen in words_seen(name):
         if not seen.categories & _SHARED:
             continue
@@ -130,6 +138,10 @@ def telling_letters(name: str) -> float:
         compound = seen.categories == _COMPOUND and " " not in seen.text and common >= _COMPOUND_LETTERS
         letters -= _COMPOUND_ENDING if compound else common
     return max(0.0, letters)
+
+
+def _is_marked(character: str) -> bool:
+    return "\u00c0" <= character <= "\u024f"
 
 
 def _letter(character: str) -> float:

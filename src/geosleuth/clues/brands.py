@@ -18,6 +18,8 @@ BEYOND_THE_BORDER = 0.1
 MANY_COUNTRIES = 60
 MAX_SIGN_WORDS = 6
 
+_AMONG_OTHERS = 0.3
+_OF_SHOPS = frozenset({"business", "hours", "function"})
 _LEAST_FUZZY_CHARS = 7
 _LEAST_FUZZY_SCORE = 0.8
 _LEAST_EXACT_CHARS = 3
@@ -39,11 +41,12 @@ def brand_findings(lines: Sequence[TextSeen]) -> list[Finding]:
             continue
         best = hits[0]
         sort = {"exact": "brand", "within": "brand.part", "fuzzy": "brand.misspelled"}[best.how]
+        factor = _AMONG_OTHERS if best.how == "within" and _says_more(seen.text, best.matched) else 1.0
         known_in = f", in {len(places)} countries" if len(places) > 1 else ""
         meaning = f"{best.brand.name} ({best.brand.kind.partition('=')[2].replace('_', ' ')}{known_in})"
         found.setdefault(
             best.brand.name,
-            Finding("brand", sort, seen.text, meaning, _countries(places), seen, ("Name Suggestion Index",)),
+            Finding("brand", sort, seen.text, meaning, _countries(places), seen, ("Name Suggestion Index",), factor),
         )
     return list(found.values())
 
@@ -77,6 +80,13 @@ def _trustworthy(hit: BrandHit, text: str, words: int) -> bool:
         return False
     letters = len(fold(text).replace(" ", ""))
     return len(matched) >= _LEAST_PART_CHARS and len(matched) >= _LEAST_PART_SHARE * letters
+
+
+def _says_more(text: str, matched: str) -> bool:
+    """Whether a sign has more than a brand and the kind of its shop: "Lucky Star" is no branch of Lucky."""
+    rest = " ".join(word for word in fold(text).split() if word not in fold(matched).split())
+    said = sum(seen.words for seen in words_seen(rest) if seen.categories & _OF_SHOPS)
+    return len(rest.split()) > said
 
 
 def _only_common_words(name: str) -> bool:

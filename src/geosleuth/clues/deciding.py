@@ -36,6 +36,7 @@ _CENTRES = 30
 _COUNTRIES = 20
 _NEGLIGIBLE = 1e-6
 _AGREES = 0.5
+_NEARLY_EQUAL = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +122,13 @@ class _Discs:
         return share
 
     def best(self, reach_km: float) -> _Found | None:
-        """The centre with the most around it; of those that are equal nearly, the one most likely itself."""
+        """The centre with the most around it; of those that are nearly equal, the one most likely itself."""
         if not len(self.centres):
             return None
         totals = self.within(reach_km).sum(axis=1)
-        best = int(np.argmax(totals + 1e-3 * self.shares[self.centres] - 1e-9 * self.radii[self.centres]))
+        equal = totals >= _NEARLY_EQUAL * totals.max()
+        itself = self.shares[self.centres] + 1e-3 * totals - 1e-9 * self.radii[self.centres]
+        best = int(np.argmax(np.where(equal, itself, -np.inf)))
         apart = self.away[best, self.centres] > 2 * reach_km
         return _Found(best, float(totals[best]), float(totals[apart].max(initial=0.0)))
 

@@ -49,9 +49,10 @@ def spoken(countries: Mapping[str, float]) -> str:
 
 def distinct(findings: Sequence[Finding]) -> list[Finding]:
     """One of each thing seen: the same sign is read in several crops, and signs repeat themselves."""
-    best: dict[tuple[str, str], Finding] = {}
+    best: dict[tuple[str, str, tuple[str, ...]], Finding] = {}
     for finding in findings:
-        key = (finding.kind, finding.seen.casefold())
+        # A line may say one thing by its language and another by its wording.
+        key = (finding.kind, finding.seen.casefold(), finding.sources)
         kept = best.get(key)
         if kept is None or kept.where.confidence < finding.where.confidence:
             best[key] = finding

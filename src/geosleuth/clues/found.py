@@ -20,6 +20,7 @@ KM_A_DEGREE = 111.2
 
 _LEAST_RADIUS_KM = 0.1
 _TOWN_REACH = 1.3  # the atlas's disc is a town's dense part; its signs stand a little farther out
+_LEAST_TOWN_KM = 1.5
 _REGIONS_A_COUNTRY = 16
 _LANDMARK_KM = {"airport": 2.5, "port": 2.0, "station": 0.3, "peak": 2.0, "volcano": 5.0, "nature": 5.0}
 _OTHER_LANDMARK_KM = 0.5
@@ -152,7 +153,7 @@ def _size(kind: str, sort: Sort, half_km: float, country: str | None) -> tuple[f
         area_km2 = (known.area_km2 or 1.0) if known else 500_000.0
         return _town_people(half_km), 1.3 * sqrt(area_km2 / (_REGIONS_A_COUNTRY * pi))
     if kind == "city":
-        return _town_people(half_km), max(_TOWN_REACH * half_km, 0.5)
+        return _town_people(half_km), max(_TOWN_REACH * half_km, _LEAST_TOWN_KM)
     if key in ("place", "boundary"):
         people, radius_km = _SETTLEMENTS.get(value, (5_000, 2.0))
         return people, max(half_km, radius_km if half_km < 0.05 else _LEAST_RADIUS_KM)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.atlas.facts import all_countries
-from geosleuth.geo import Disc, Extent, FloatArray, LatLon, great_circle_km
+from geosleuth.geo import Extent, FloatArray, LatLon, great_circle_km
 from geosleuth.names.geonames import cities_by_country
 
 from .prior import TOWN_PEOPLE_PER_KM2
@@ -41,7 +41,7 @@ def heartland(code: str, within: Extent | None = None) -> Heartland | None:
         return None
     lats, lons, people = cities
     if within is not None:
-        inside = _inside(within, lats, lons)
+        inside = within.holds(lats, lons)
         lats, lons, people = lats[inside], lons[inside], people[inside]
     if not people.sum():
         return None
@@ -64,7 +64,7 @@ def shares_within(within: Extent) -> dict[str, float]:
     shares = {}
     for code, (lats, lons, people) in _cities().items():
         total = people.sum()
-        held = people[_inside(within, lats, lons)].sum()
+        held = people[within.holds(lats, lons)].sum()
         if held:
             shares[code] = float(held / total)
     centre = within.centre
@@ -99,20 +99,6 @@ def _own_radius_km(code: str, people: float) -> float:
 
 def _round_radius_km(code: str) -> float:
     return sqrt((all_countries()[code].area_km2 or 1.0) / pi)
-
-
-def _inside(within: Extent, lats: FloatArray, lons: FloatArray) -> npt.NDArray[np.bool_]:
-    if isinstance(within, Disc):
-        inside: npt.NDArray[np.bool_] = (
-            great_circle_km(within.centre.lat, within.centre.lon, lats, lons) <= within.radius_km
-        )
-        return inside
-    spanned = (
-        (lons >= within.west) & (lons <= within.east)
-        if within.west <= within.east
-        else (lons >= within.west) | (lons <= within.east)
-    )
-    return spanned & (lats >= within.south) & (lats <= within.north)
 
 
 @cache

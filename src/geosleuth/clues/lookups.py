@@ -6,7 +6,7 @@ Names of shops, streets, stops and towns are; telephone numbers, prices, hours a
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 from geosleuth.names import fold
@@ -17,6 +17,7 @@ from .model import TextSeen
 from .naming import MAX_NAME_CHARS, LookupKind, Named, kind_said, named
 from .phones import PhoneSeen, phones_seen
 from .postcodes import PostcodeSeen, postcodes_seen
+from .settlements import Manner, settlements_in
 from .vocabulary import words_seen
 from .web import AddressSeen, addresses_seen
 
@@ -40,6 +41,8 @@ _OTHERS_HOUSES = frozenset({
 _STRONG = 0.6
 _TOWN_BESIDE_CODE = 0.85
 _TOWN_ON_SIGN = 0.9
+_TOWN_SAID = 0.95
+_TOWN_WITH_MORE = 0.75
 _TOWN_OF_NUMBER = 0.5
 _NAME_IN_ADDRESS = 0.3
 
@@ -48,7 +51,8 @@ _NAME_IN_ADDRESS = 0.3
 class Lookup:
     """A question for the atlas: a name, what it seems to name, the line it stands in, and a country where one is named.
 
-    ``worth`` (0 to 1) orders the questions; it is no probability.
+    ``worth`` (0 to 1) orders the questions; it is no probability. ``manner`` is how it stands there, which
+    counts where it turns out to be a town's name.
     """
 
     text: str
@@ -56,6 +60,7 @@ class Lookup:
     where: TextSeen
     country_hint: str | None = None
     worth: float = 0.5
+    manner: Manner = "part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +91,28 @@ def lookups(lines: Sequence[TextSeen], *, limit: int = MAX_LOOKUPS) -> list[Look
     scene = _Scene(others, phones_seen(chosen), postcodes_seen(chosen), addresses_seen(chosen))
     tallest = max(map(height, chosen), default=1.0)
     best: dict[tuple[str, str], Lookup] = {}
-    for found in (*_told_by_codes(scene), *_distance_towns(towns), *_named(scene), *_over_two_lines(scene)):
+    for found in (
+        *_settlements(scene),
+        *_told_by_codes(scene),
+        *_distance_towns(towns),
+        *_named(scene),
+        *_over_two_lines(scene),
+    ):
         prominence = 0.85 + 0.15 * min(1.0, height(found.where) / tallest)
         worth = found.worth * prominence * (0.5 + 0.5 * min(max(found.where.confidence, 0.0), 1.0))
-        one = Lookup(found.text, found.kind, found.where, found.country_hint, worth)
+        one = replace(found, worth=worth)
         key = (fold(one.text), one.kind)
         if key[0] and (key not in best or best[key].worth < worth):
             best[key] = one
     return sorted(best.values(), key=lambda one: (-one.worth, one.text))[: max(0, limit)]
+
+
+def _settlements(scene: _Scene) -> Iterator[Lookup]:
+    """Towns with something before or behind their names."""
+    for seen in scene.lines:
+        for found in settlements_in(seen.text):
+            worth = _TOWN_SAID if found.manner == "said" or found.country else _TOWN_WITH_MORE
+            yield Lookup(found.name, "place", seen, found.country or scene.hint(seen), worth, found.manner)
 
 
 def _named(scene: _Scene) -> Iterator[Lookup]:
@@ -108,7 +127,8 @@ def _questions(text: str, seen: TextSeen, scene: _Scene) -> Iterator[Lookup]:
     if found is None:
         return
     hint = found.country or scene.hint(seen)
-    yield Lookup(name, found.kind, seen, hint, found.worth)
+    manner: Manner = "line" if fold(name) == fold(seen.text) else "part"
+    yield Lookup(name, found.kind, seen, hint, found.worth, manner)
     if found.kind == "street":
         without_number = _HOUSE_LAST.sub("", _HOUSE_FIRST.sub("", name))
         if without_number != name:
@@ -168,7 +188,7 @@ def _told_by_codes(scene: _Scene) -> Iterator[Lookup]:
 
 def _distance_towns(towns: Sequence[TownDistance]) -> Iterator[Lookup]:
     for one in towns:
-        yield Lookup(one.town, "place", one.where, None, _TOWN_ON_SIGN)
+        yield Lookup(one.town, "place", one.where, None, _TOWN_ON_SIGN, "line")
 
 
 def _single(countries: Mapping[str, float]) -> str | None:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from geosleuth.names import country_code, fold
+from geosleuth.names import country_code, country_name, fold
 
 from .brands import brand_hits
 from .plates import looks_like_plate
@@ -58,9 +58,10 @@ def named(text: str) -> Named | None:
         return None
     seen = [word for word in words_seen(text) if word.categories != {"function"}]
     country = country_code(text) if len(text) > LEAST_NAME_LETTERS else None
-    if country:
-        return Named("place", 0.5, country)
     town = town_people(text)
+    # "Granada" is what Spanish calls Grenada, and first of all a town.
+    if country and not (town and fold(country_name(country)) != fold(text)):
+        return Named("place", 0.5, country)
     if town and not any(word.categories - _TOWN_ANYWAY for word in seen):
         return Named("place", WORTH["place"] * (1.0 if max(town.values()) >= LARGE_TOWN else 0.9))
     kind, own = _kind(seen), _own_words(text)

@@ -10,19 +10,24 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-from geosleuth.geo import distance_km
+from geosleuth.atlas.facts import all_countries
+from geosleuth.geo import distance_km as distance_between_km
 from geosleuth.names import country_name, fold
 
-from .bearing import begins, identity, likeness, others_of_name, pull
+from .bearing import begins, identity, likeness, others_of_name, pull, telling_letters
 from .found import Found, read_place, read_places, read_point, read_results
 from .heartlands import country_at
 from .model import Clue, ClueKind, Spot, TextSeen
+from .naming import kind_said
 from .prior import country_prior
 from .reliability import Reliability
+from .settlements import Manner
 from .weighing import SEPARATOR
 
 RELIABILITY: Mapping[str, Reliability] = {
     "place": Reliability(0.55, "names of towns stand on signs to them, on buses and on shops far away"),
+    "place.line": Reliability(0.7, "names of towns stand on signs to them, on buses and on shops far away"),
+    "place.said": Reliability(0.85, "a twin town or an advertisement may be named so, too"),
     "place.region": Reliability(0.5, "names of regions stand on products and shops far away"),
     "place.country": Reliability(0.35, "names of countries stand on products, embassies and advertisements everywhere"),
     "street": Reliability(0.75, "streets of the same name are everywhere, and addresses stand on vans and posters"),
@@ -41,10 +46,24 @@ _FULL_ANSWER = {"maps_geocode": 5, "poi_keyword_search": 10, "poi_input_tips": 1
 _SAME_FEATURE_KM = 0.1
 _LEAST_WEIGHT = 1e-4
 _NAMED_LIKENESS = 0.4
+_LARGE_TOWN = 15_000
+_LETTERS_OF_VILLAGE = 6.0
+_TOWN_OF_STATION_KM = 2.0
+_FOREIGN_NAME, _AFTER_TOWN = 0.05, 0.3
+_SHOPS: Mapping[Manner, float] = {"part": 1.0, "line": 0.3, "said": 0.03}
+"""How many shops of a town's name there are to reckon with, by how the name stands on the sign."""
+
+_OTHER_UNIT, _ABROAD, _AT_SEA = 0.01, 0.2, 0.02
+_WORTH_SAYING = 0.3
 
 
 def place_clues(
-    tool: str, data: Any, seen: TextSeen | Sequence[TextSeen] = (), *, asked: str | Sequence[str] = ()
+    tool: str,
+    data: Any,
+    seen: TextSeen | Sequence[TextSeen] = (),
+    *,
+    asked: str | Sequence[str] = (),
+    manner: Manner = "part",
 ) -> list[Clue]:
     """The clues in one answer of the atlas: one, or none where it found nothing.
 
@@ -53,6 +72,7 @@ def place_clues(
         data: its ``Observation.data``; what is malformed in it is passed over.
         seen: the text that was looked up, or the texts, in the order they were asked for.
         asked: the words that were asked for, where they are not the whole text.
+        manner: how the name stands in the text, if it is a town's.
 
     Raises:
         ValueError: another tool.
@@ -62,7 +82,7 @@ def place_clues(
     texts = (seen,) if isinstance(seen, TextSeen) else tuple(seen)
     words = (asked,) if isinstance(asked, str) else tuple(asked)
     words = words or tuple(text.text for text in texts)
-    clue = PLACE_TOOLS[tool](tool, data, words) if isinstance(data, Mapping) and words else None
+    clue = PLACE_TOOLS[tool](tool, data, words, manner) if isinstance(data, Mapping) and words else None
     if clue is None:
         return []
     read = min((text.confidence for text in texts), default=1.0)
@@ -70,28 +90,59 @@ def place_clues(
     return [replace(clue, reliability=sure, where=texts[0] if texts else None)]
 
 
-def _named(tool: str, data: Mapping[str, Any], words: Sequence[str]) -> Clue | None:
+def _named(tool: str, data: Mapping[str, Any], words: Sequence[str], manner: Manner) -> Clue | None:
     """A name and the places that bear it."""
     query = words[0]
     places = read_places(read_results(data))
     how_like = begins if tool == "poi_input_tips" else None
     likely = [(place, how_like(query, place.name) if how_like else identity(query, place)) for place in places]
-    bearers = _bearers([pair for pair in likely if pair[1] > 0])
+    bearers = _bearers(_of_name([pair for pair in likely if pair[1] > 0], query))
     if not bearers:
         return None
-    unseen = others_of_name(query, street=bearers[0][0].sort == "street")
+    street = bearers[0][0].sort == "street" or kind_said(query) == "street"
+    # Of "High Street, Whitby" it is the High Street that was found, and that is what others are called, too.
+    common = min(query, bearers[0][0].matched, key=telling_letters)
+    named_after = bearers[0][0].sort == "town" and (manner == "said" or _is_known(query, bearers[0][0]))
+    stands: Manner = manner if named_after else "part"
+    unseen = others_of_name(common, street=street) * _SHOPS[stands]
     if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _FULL_ANSWER[tool]:  # a full answer has left some out
         unseen += 2 * min(pull(place) for place, _ in bearers)
-    total = unseen + sum(like * pull(place) for place, like in bearers)
     surest = max(like for _, like in bearers)
+    total = unseen + sum(like * pull(place) for place, like in bearers)
     weighed = [(place, surest * like * pull(place) / total) for place, like in bearers]
     weighed = [(place, weight) for place, weight in weighed if weight >= _LEAST_WEIGHT]
-    return _clue(query, weighed, surest, len(bearers)) if weighed else None
+    return _clue(query, weighed, surest, len(bearers), stands) if weighed else None
 
 
-def _clue(query: str, weighed: Sequence[tuple[Found, float]], surest: float, bearers: int) -> Clue:
+def _is_known(query: str, town: Found) -> bool:
+    """Whether a line that is a town's name is likely meant so: short words are villages' names by chance."""
+    return town.people >= _LARGE_TOWN or telling_letters(query) >= _LETTERS_OF_VILLAGE
+
+
+def _of_name(likely: Sequence[tuple[Found, float]], query: str) -> list[tuple[Found, float]]:
+    """What the name is less often: a country in another language, a region called after its town, a longer name."""
+    towns = [place for place, like in likely if place.sort == "town" and fold(place.name) == fold(query)]
+    large = any(town.people >= _LARGE_TOWN for town in towns)
+    found = []
+    at_station = kind_said(query) == "station"
+    for one, like in likely:
+        # A station is called after its town: "Wivenhoe Park" is somewhere there.
+        of_town = one.clue_kind == "station" and not one.added and not at_station
+        place = replace(one, radius_km=max(one.radius_km, _TOWN_OF_STATION_KM)) if of_town else one
+        foreign = place.sort == "country" and large and fold(place.name) != fold(query)
+        after_town = place.sort == "region" and any(town.country == place.country for town in towns)
+        short_for = place.sort == "town" and large and place.match == "alias"
+        found.append((place, like * (_FOREIGN_NAME if foreign else _AFTER_TOWN if after_town or short_for else 1.0)))
+    return found
+
+
+def _clue(query: str, weighed: Sequence[tuple[Found, float]], surest: float, bearers: int, manner: Manner) -> Clue:
     best, weight = max(weighed, key=lambda pair: pair[1])
-    row = f"place.{best.sort}" if best.sort in ("country", "region") else best.clue_kind
+    row: str = best.clue_kind
+    if best.sort in ("country", "region"):
+        row = f"place.{best.sort}"
+    elif row == "place" and manner != "part":
+        row = f"place.{manner}"
     spots = _spots([(place, share) for place, share in weighed if place.sort != "country"])
     of_countries = {place.country: share for place, share in weighed if place.sort == "country" and place.country}
     like = "" if surest > 0.95 else " is like" if surest < 0.5 else " may be"
@@ -114,21 +165,25 @@ def _clue(query: str, weighed: Sequence[tuple[Found, float]], surest: float, bea
 def _bearers(likely: Sequence[tuple[Found, float]]) -> list[tuple[Found, float]]:
     """Each place once: a town, its district and its station of the same name are one."""
     kept: list[tuple[Found, float]] = []
-    for place, like in sorted(likely, key=lambda pair: (-pair[1] * pull(pair[0]), pair[0].place_id or pair[0].name)):
+    ranked = sorted(likely, key=lambda pair: (-pair[1] * pull(pair[0]), pair[0].place_id or pair[0].name))
+    # Towns go first: the port and the station of a town are called after it.
+    for place, like in sorted(ranked, key=lambda pair: pair[0].sort != "town"):
         if not any(_same(place, other) for other, _ in kept):
             kept.append((place, like))
-    return kept[:MOST_SPOTS]
+    return sorted(kept, key=lambda pair: -pair[1] * pull(pair[0]))[:MOST_SPOTS]
 
 
 def _same(place: Found, kept: Found) -> bool:
-    away = distance_km(place.point, kept.point)
+    away = distance_between_km(place.point, kept.point)
+    if {kept.sort, place.sort} == {"town", "region"}:
+        return False
     if kept.sort in ("town", "region") and place.sort != "country":
         # A shop in Monaco that is called Monaco is in Monaco all the same; it adds nothing.
         return away <= max(kept.radius_km, 2.0) and fold(kept.name) in fold(place.name)
     return away <= max(_SAME_FEATURE_KM, min(place.radius_km, kept.radius_km)) and fold(place.name) == fold(kept.name)
 
 
-def _crossing(_tool: str, data: Mapping[str, Any], words: Sequence[str]) -> Clue | None:
+def _crossing(_tool: str, data: Mapping[str, Any], words: Sequence[str], _manner: Manner) -> Clue | None:
     """Where two streets meet: rarer than either of them."""
     places = read_places(read_results(data))
     scores = [_clipped(place.score) ** 2 for place in places]
@@ -139,7 +194,7 @@ def _crossing(_tool: str, data: Mapping[str, Any], words: Sequence[str]) -> Clue
     return _together("street", words, weighed, f"meet at {_described(weighed[0][0])}")
 
 
-def _colocated(_tool: str, data: Mapping[str, Any], words: Sequence[str]) -> Clue | None:
+def _colocated(_tool: str, data: Mapping[str, Any], words: Sequence[str], _manner: Manner) -> Clue | None:
     """Where several features stand near each other. Names tell, categories such as "pharmacy" hardly do."""
     weighed: list[tuple[Found, float]] = []
     kinds: list[ClueKind] = []
@@ -183,39 +238,100 @@ def _together(kind: ClueKind, words: Sequence[str], weighed: Sequence[tuple[Foun
     )
 
 
-def _range(_tool: str, data: Mapping[str, Any], words: Sequence[str]) -> Clue | None:
-    """Pieces of ground at given distances from towns; other readings of the towns' names count half."""
-    pieces: list[tuple[Mapping[str, Any], float]] = []
-    for key, worth in (("fixes", 1.0), ("other_readings", 0.5)):
-        rows = data.get(key)
-        for row in rows if isinstance(rows, list) else []:
-            if isinstance(row, Mapping):
-                share = row.get("share", 1.0)
-                pieces.append((row, worth * (_clipped(share) if isinstance(share, int | float) else 1.0)))
+def _range(_tool: str, data: Mapping[str, Any], words: Sequence[str], _manner: Manner) -> Clue | None:
+    return range_clue([data], words)
+
+
+def range_clue(answers: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Clue | None:
+    """Pieces of ground at given distances from towns, of all readings of the towns' names and of the unit.
+
+    A piece weighs by how well known the towns of its reading are and how well the distances fit. Where the road signs
+    of its country are in the other unit, where none of the towns is in its country, and at sea, hardly a sign stands.
+    """
+    pieces = [piece for data in answers for piece in _pieces(data)]
     total = sum(worth for _, worth in pieces)
-    conflict = data.get("conflict")
-    trouble = _clipped(conflict) if isinstance(conflict, int | float) else 0.0
-    spots = []
-    for row, worth in pieces:
-        point, radius_km = read_point(row), row.get("radius_km")
-        if point is not None and isinstance(radius_km, int | float) and worth > 0 and isfinite(radius_km):
-            place = row.get("place")
-            name = place if isinstance(place, str) else "where the distances of the sign meet"
-            spots.append(Spot(name, point, max(0.5, float(radius_km)), worth / total, country_at(point)))
-    if not spots:
+    if total <= 0:
         return None
-    row_of_table = RELIABILITY["distance_sign"]
+    spots = tuple(replace(spot, weight=worth / total) for spot, worth in sorted(pieces, key=lambda pair: -pair[1]))
+    trouble = min(_clipped_number(data.get("conflict"), 0.0) for data in answers)
+    row = RELIABILITY["distance_sign"]
     return Clue(
         kind="distance_sign",
         seen=SEPARATOR.join(words),
-        says=f"the distances meet at {spots[0].name}, within {spots[0].radius_km:.0f} km",
-        reliability=row_of_table.value * max(0.0, 1.0 - 2 * trouble),
-        spots=tuple(spots[:MOST_SPOTS]),
-        caution=row_of_table.misled_by if trouble < 0.01 else "the distances do not quite fit together",
+        says=f"the distances meet {_at(spots[0].name)}, within {spots[0].radius_km:.0f} km{_or_else(spots)}",
+        reliability=row.value * max(0.0, 1.0 - 2 * trouble),
+        spots=spots[:MOST_SPOTS],
+        caution=row.misled_by if trouble < 0.01 else "the distances do not quite fit together",
     )
 
 
-PLACE_TOOLS: Mapping[str, Callable[[str, Mapping[str, Any], Sequence[str]], Clue | None]] = {
+def _pieces(data: Mapping[str, Any]) -> list[tuple[Spot, float]]:
+    towns = [row for row in _rows(data.get("towns")) if isinstance(row.get("name"), str)]
+    whole = _clipped_number(data.get("plausibility"), 1.0)
+    found = []
+    for key, usual in (("fixes", whole), ("other_readings", 0.5 * whole)):
+        for row in _rows(data.get(key)):
+            point, radius_km = read_point(row), row.get("radius_km")
+            if point is None or not isinstance(radius_km, int | float) or not isfinite(radius_km):
+                continue
+            country = country_at(point)
+            homes = {town.get("country") for town in towns} if key == "fixes" else {country}
+            worth = _clipped_number(row.get("share"), 1.0) * _clipped_number(row.get("plausibility"), usual)
+            worth *= _road_signs(country, data.get("unit")) * (1.0 if country in homes else _ABROAD)
+            found.append((Spot(_name_of(row, towns), point, max(0.5, float(radius_km)), 1.0, country), worth))
+    return found
+
+
+def _road_signs(country: str | None, unit: Any) -> float:
+    """How common road signs in a unit are in a country, beside its own; at sea there are none."""
+    if country is None:
+        return _AT_SEA
+    known = all_countries().get(country)
+    return 1.0 if known is None or unit not in ("km", "mi") or known.distance_unit == unit else _OTHER_UNIT
+
+
+def _name_of(row: Mapping[str, Any], towns: Sequence[Mapping[str, Any]]) -> str:
+    if row.get("is_ring") and towns:
+        nearest = min(towns, key=lambda town: _clipped_number(town.get("distance_km"), 0.0, 1e6))
+        return f"around {nearest['name']}"
+    place = row.get("place")
+    return place if isinstance(place, str) and place else "where the distances of the sign meet"
+
+
+def _at(name: str) -> str:
+    return name if name.startswith(("near ", "around ", "where ")) else f"at {name}"
+
+
+def _or_else(spots: Sequence[Spot]) -> str:
+    """The second candidate, where it is not far less likely than the first."""
+    if len(spots) < 2 or spots[1].weight < _WORTH_SAYING * spots[0].weight:
+        return ""
+    return f", or {_at(spots[1].name)}"
+
+
+def _rows(value: Any) -> list[Mapping[str, Any]]:
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
+
+
+def _clipped_number(value: Any, otherwise: float, most: float = 1.0) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return _clipped(value, most) if is_number else otherwise
+
+
+def around(clue: Clue, distance_km: float) -> Clue:
+    """A name that stands on a sign with a distance: the sign stands so far from the town, and not in it."""
+    return replace(
+        clue,
+        kind="distance_sign",
+        says=f"{clue.says}, and the sign stands {distance_km:.0f} km from it",
+        spots=tuple(
+            replace(spot, name=f"around {spot.name}", radius_km=max(spot.radius_km, distance_km), place_id=None)
+            for spot in clue.spots
+        ),
+    )
+
+
+PLACE_TOOLS: Mapping[str, Callable[[str, Mapping[str, Any], Sequence[str], Manner], Clue | None]] = {
     "maps_geocode": _named,
     "poi_keyword_search": _named,
     "poi_input_tips": _named,

@@ -42,6 +42,7 @@ _OWN_FORM = re.compile(
 )
 _STATE_ZIP = re.compile(r"(?<!\w)([A-Z]{2})[\s,.]+(\d{5})(?:-\d{4})?(?!\d)")
 _AUSTRALIAN = re.compile(rf"(?<!\w)(?:{_AUSTRALIAN_STATES})[\s,.]+(\d{{4}})(?!\d)")
+_LONDON = re.compile(r"(?<!\w)(?:[NSEW]|NW|SW|SE|EC|WC)\d{1,2}[A-Z]?$")
 _JAPANESE = re.compile(r"〒\s?(\d{3})[-－ー‐]?(\d{4})")
 _BARE = re.compile(r"\s*(\d{5,6})\s*")
 _NOT_A_TOWN = frozenset({"street", "business", "hours", "days"})
@@ -79,7 +80,13 @@ def _postcode_of(seen: TextSeen) -> PostcodeSeen | None:
     text = " ".join(seen.text[:200].split())
     if not any(character.isdigit() for character in text):
         return None
-    return _by_country(text, seen) or _by_form(text, seen) or _with_town(text, seen) or _bare(text, seen)
+    return (
+        _by_country(text, seen)
+        or _on_plate(text, seen)
+        or _by_form(text, seen)
+        or _with_town(text, seen)
+        or _bare(text, seen)
+    )
 
 
 def _by_country(text: str, seen: TextSeen) -> PostcodeSeen | None:
@@ -97,6 +104,15 @@ def _by_country(text: str, seen: TextSeen) -> PostcodeSeen | None:
     japanese = _JAPANESE.search(text)
     if japanese:
         return PostcodeSeen(japanese[0], None, "postcode", {"JP": 1.0}, seen)
+    return None
+
+
+def _on_plate(text: str, seen: TextSeen) -> PostcodeSeen | None:
+    """The district of London behind a street's name, as its plates have it: "Abbey Road NW8"."""
+    match = _LONDON.search(text)
+    before = text[: match.start()].strip(" ,") if match else ""
+    if match and any("street" in word.categories and "en" in word.languages for word in words_seen(before)):
+        return PostcodeSeen(match[0], None, "postcode.in_address", {"GB": 1.0}, seen)
     return None
 
 

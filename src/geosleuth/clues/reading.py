@@ -10,6 +10,7 @@ from .languages import language_findings
 from .layout import usable
 from .model import Clue, TextSeen
 from .money import money_findings
+from .national import national_findings
 from .phones import phone_findings, phones_seen
 from .plates import plate_findings
 from .postcodes import postcode_findings, postcodes_seen
@@ -30,6 +31,7 @@ def text_clues(lines: Sequence[TextSeen], *, reliabilities: ReliabilityTable | N
     found: list[Finding] = [
         *script_findings(chosen),
         *language_findings(chosen),
+        *national_findings(chosen),
         *phone_findings(phones_seen(chosen)),
         *web_findings(addresses_seen(chosen)),
         *postcode_findings(postcodes_seen(chosen)),

@@ -21,6 +21,8 @@ RELIABILITY: Mapping[str, Reliability] = {
     "script.minor": Reliability(0.45, "most text is in another script: a restaurant, a product or a tourist sign"),
     "language": Reliability(0.8, "restaurants, fashion and tourism like foreign languages"),
     "language.guessed": Reliability(0.5, "names and brands look like words of some language or other"),
+    "language.national": Reliability(0.75, "chains and menus word things as they do at home"),
+    "language.one_word": Reliability(0.6, "one word may stand on a sign for other reasons"),
     "language.english": Reliability(0.3, "English stands on signs everywhere"),
     "phone": Reliability(0.9, "tour buses, lorries and chains carry their home number abroad"),
     "phone.national": Reliability(0.75, "the same digits are valid in several countries"),

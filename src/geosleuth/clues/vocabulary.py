@@ -19,12 +19,19 @@ from geosleuth.names.folding import fold_once
 MAX_PHRASE_WORDS = 4
 MAX_LINE_CHARS = 200
 INTERNATIONAL = "mul"
+NATIONAL_WORDS = "national_words.tsv"
+CATEGORIES = frozenset(
+    {"street", "suffix", "station", "airport", "business", "landmark", "days", "hours", "notice", "function",
+     "international"}
+)  # fmt: skip
 UNSPACED = frozenset({"ja", "zh", "th", "ko"})
 """Languages whose words stand inside longer runs of letters."""
 
+_ACCENTS_COUNT = 2  # in words so short: "se" is no "sé"
 _LEAST_STEM_CHARS = 3
 _LEAST_SUFFIX_CHARS = 3
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’`´.][^\W\d_]+)*")
+_FOLDER = files("geosleuth.clues") / "data"
 _APOSTROPHE = re.compile(r"['’`´]")
 
 
@@ -81,6 +88,8 @@ def words_seen(text: str) -> tuple[WordSeen, ...]:
 def _phrase_at(table: _Table, words: list[str], keys: list[str], start: int) -> WordSeen | None:
     for count in range(min(MAX_PHRASE_WORDS, len(words) - start), 0, -1):
         entries = table.by_key.get(" ".join(keys[start : start + count]))
+        if entries and count == 1 and len(words[start]) <= _ACCENTS_COUNT:
+            entries = tuple(entry for entry in entries if entry.written == words[start])
         if entries:
             return _seen(" ".join(words[start : start + count]), start, count, entries)
     return None
@@ -124,16 +133,29 @@ def vocabulary_languages() -> frozenset[str]:
     return _table().languages
 
 
+def national_rows() -> Iterator[tuple[str, str, str]]:
+    """Language, countries and words of each row of the table of national words."""
+    return _rows(NATIONAL_WORDS)
+
+
+def _rows(name: str) -> Iterator[tuple[str, str, str]]:
+    for row in (_FOLDER / name).read_text(encoding="utf-8").splitlines():
+        language, second, words = row.split("\t")
+        yield language, second, words
+
+
 @cache
 def _table() -> _Table:
-    source = files("geosleuth.clues") / "data" / "sign_words.tsv"
     by_key: dict[str, list[_Entry]] = defaultdict(list)
     suffixes: list[tuple[str, _Entry]] = []
     unspaced: dict[str, _Entry] = {}
     languages = set()
     try:
-        for row in source.read_text(encoding="utf-8").splitlines():
-            language, category, words = row.split("\t")
+        for row in (*_rows("sign_words.tsv"), *_rows(NATIONAL_WORDS)):
+            language, category, words = row
+            if category not in CATEGORIES:
+                # The other table has countries there; its words are no names, either.
+                category, words = "notice", "|".join(word for word in words.split("|") if not word.startswith("~"))
             languages.add(language)
             for written in dict.fromkeys(words.split("|")):
                 if category == "suffix":
@@ -144,7 +166,7 @@ def _table() -> _Table:
                 if language in UNSPACED and not written.isascii():
                     unspaced[written] = entry
     except (OSError, ValueError) as error:
-        raise DataFault(f"the table of sign words can't be read: {source}") from error
+        raise DataFault(f"the tables of sign words can't be read: {_FOLDER}") from error
     by_key.pop("", None)
     suffixes = [(end, entry) for end, entry in suffixes if len(end) >= _LEAST_SUFFIX_CHARS]
     return _Table(

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from .distance import distance_km, great_circle_km
-from .point import LatLon
+from .point import FloatArray, LatLon
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,15 @@ class Box:
             return False
         return abs(point.lat) == 90 or self.spans_lon(point.lon)
 
+    def holds(self, lats: FloatArray, lons: FloatArray) -> BoolArray:
+        """`contains` for many points at once."""
+        west, east = lons >= self.west, lons <= self.east
+        spanned = west & east if self.west <= self.east else west | east
+        if self.spans_lon(180.0):
+            spanned = spanned | (np.abs(lons) == 180)
+        inside: BoolArray = (lats >= self.south) & (lats <= self.north) & (spanned | (np.abs(lats) == 90))
+        return inside
+
     def distance_km(self, other: "Extent") -> float:
         """Shortest great-circle distance to another extent, 0 where they meet."""
         return extent_distance_km(self, other)
@@ -82,6 +94,11 @@ class Disc:
     def contains(self, point: LatLon) -> bool:
         """Whether the point lies inside or on the edge."""
         return distance_km(self.centre, point) <= self.radius_km
+
+    def holds(self, lats: FloatArray, lons: FloatArray) -> BoolArray:
+        """`contains` for many points at once."""
+        away_km: FloatArray = np.asarray(great_circle_km(self.centre.lat, self.centre.lon, lats, lons))
+        return away_km <= self.radius_km
 
     def distance_km(self, other: "Extent") -> float:
         """Shortest great-circle distance to another extent, 0 where they meet."""

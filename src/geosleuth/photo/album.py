@@ -34,6 +34,21 @@ class Album:
         self._places: dict[str, _Place] = {}
         self._photos: dict[str, Photo] = {}
         self._recent: OrderedDict[str, View] = OrderedDict()
+        self._first: Album | None = None
+
+    @property
+    def first(self) -> "Album":
+        """The album that this one was copied from, itself where it is no copy: what is known of views may be shared."""
+        return self._first or self
+
+    def copy(self) -> "Album":
+        """An album with the same views under the same handles, to which others can be added; pixels are shared."""
+        made = Album(self._max_pixels)
+        with self._lock:
+            made._places, made._photos = dict(self._places), dict(self._photos)
+            made._recent = OrderedDict(self._recent)
+        made._first = self.first
+        return made
 
     @property
     def handles(self) -> tuple[str, ...]:

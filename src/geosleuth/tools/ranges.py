@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import exp, log
 from typing import Any, Literal
 
 from geosleuth.atlas import Hit, Place
@@ -16,25 +17,38 @@ from .model import Case, Output
 from .whereabouts import find_area
 from .wording import asked, one_line, point_data, unique
 
-_KM_A_MILE = 1.609344
+KM_A_MILE = 1.609344
 _MAX_TOWNS = 8
 _CANDIDATES = 12
 _SAME_KM = 10.0
 _KEPT = 64
 _READINGS = 4
 
+# Signs lead to towns that people go to: one with a tenth of the people is named a sixth as often. Distances that miss
+# each other by a fortieth of their length are as unlikely as a sign that is wrong by so much, one in three or so.
+_CROWD_POWER = 0.75
+_LEAST_PEOPLE = 500.0
+_COST_OF_CONFLICT = 40.0
+_MOST_COST = 4.0
+
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One place for each name, and how badly their rings miss each other pair by pair."""
+    """One place for each name, how badly their rings miss each other, and how much better known others of them are."""
 
     hits: tuple[Hit, ...]
     conflict: float
+    obscurity: float
 
     @property
-    def rank(self) -> tuple[float, float]:
-        """Those that fit first, then the better known."""
-        return round(self.conflict, 2), -sum(hit.score for hit in self.hits)
+    def cost(self) -> float:
+        """How unlikely it is that the sign means these, as a logarithm: 0 for the best known towns, if they fit."""
+        return self.obscurity + _COST_OF_CONFLICT * self.conflict
+
+    @property
+    def plausibility(self) -> float:
+        """The same from 0 to 1."""
+        return exp(-self.cost)
 
 
 @tool("range_fix", renames={"names": "towns", "places": "towns", "distances_km": "distances"})
@@ -68,7 +82,7 @@ async def range_fix(
     others = list(zip(readings[1:], results[1:], strict=True))
     return Output(
         text=_text(towns, reading, result, places, others, found, ranges_km, along),
-        data=_data(towns, reading, result, places, others, found, ranges_km, along),
+        data={"unit": unit, **_data(towns, reading, result, places, others, found, ranges_km, along)},
         sources=unique(hit.place.source for hit in reading.hits),
     )
 
@@ -78,7 +92,7 @@ def _checked(towns: Sequence[str], distances: Sequence[float], unit: str) -> lis
         raise BadInput(f"there are {len(towns)} towns and {len(distances)} distances; give one distance for each town")
     if len(towns) > _MAX_TOWNS:
         raise BadInput(f"{len(towns)} towns are too many; give at most {_MAX_TOWNS}, the nearest ones")
-    ranges_km = [distance * (_KM_A_MILE if unit == "mi" else 1) for distance in distances]
+    ranges_km = [distance * (KM_A_MILE if unit == "mi" else 1) for distance in distances]
     for distance in ranges_km:
         if not 0 <= distance <= 30_000:
             raise BadInput(f"a distance of {distance:g} km can't be; it must lie between 0 and 30000 km")
@@ -110,22 +124,23 @@ def _solve(
     for reading in readings[:_READINGS]:
         ranges = [Range(hit.place.point, km) for hit, km in zip(reading.hits, ranges_km, strict=True)]
         result = range_fixes(ranges, along=along)
-        solved.append((_Reading(reading.hits, result.conflict), result))
-    solved.sort(key=lambda pair: pair[0].rank)
-    best = solved[0][0].conflict
-    kept = [pair for pair in solved if pair[0].conflict <= best + 0.02 and not pair[1].absurd] or solved[:1]
+        solved.append((_Reading(reading.hits, result.conflict, reading.obscurity), result))
+    solved.sort(key=lambda pair: (pair[1].absurd, pair[0].cost))
+    best = solved[0][0].cost
+    kept = [pair for pair in solved if pair[0].cost <= best + _MOST_COST and not pair[1].absurd] or solved[:1]
     return [reading for reading, _ in kept], [result for _, result in kept]
 
 
 def _readings(found: Sequence[list[Hit]], ranges_km: Sequence[float], along: Along) -> list[_Reading]:
-    """Combinations of candidates, those whose rings meet pair by pair first; built name by name, the worst dropped."""
+    """Combinations of candidates, the likeliest first; built name by name, the worst dropped."""
+    crowds = [[_crowd(hit) for hit in hits] for hits in found]
     conflicts: dict[tuple[int, int, int, int], float] = {}
     for (i, here), (j, there) in combinations(enumerate(found), 2):
         for a, first in enumerate(here):
             for b, second in enumerate(there):
                 ends = Range(first.place.point, ranges_km[i]), Range(second.place.point, ranges_km[j])
                 conflicts[i, a, j, b] = pair_conflict(*ends, along=along)
-    partial: list[tuple[tuple[int, ...], _Reading]] = [((), _Reading((), 0.0))]
+    partial: list[tuple[tuple[int, ...], _Reading]] = [((), _Reading((), 0.0, 0.0))]
     for j, hits in enumerate(found):
         longer = [
             (
@@ -133,13 +148,19 @@ def _readings(found: Sequence[list[Hit]], ranges_km: Sequence[float], along: Alo
                 _Reading(
                     (*reading.hits, hit),
                     max([reading.conflict, *(conflicts[i, a, j, b] for i, a in enumerate(chosen))]),
+                    reading.obscurity + max(crowds[j]) - crowds[j][b],
                 ),
             )
             for chosen, reading in partial
             for b, hit in enumerate(hits)
         ]
-        partial = sorted(longer, key=lambda pair: pair[1].rank)[:_KEPT]
+        partial = sorted(longer, key=lambda pair: pair[1].cost)[:_KEPT]
     return [reading for _, reading in partial]
+
+
+def _crowd(hit: Hit) -> float:
+    """How often a sign leads to a place, as a logarithm."""
+    return _CROWD_POWER * log(max(float(hit.place.details.get("population", 0)), _LEAST_PEOPLE))
 
 
 async def _name(case: Case, fix: RangeFix) -> str:
@@ -223,12 +244,14 @@ def _data(
     return {
         "along": along,
         "conflict": round(result.conflict, 4),
+        "plausibility": round(reading.plausibility, 6),
         "towns": [
             {
                 "name": name,
                 "distance_km": round(km, 3),
                 "straight_km": [round(end, 1) for end in Range(hit.place.point, km).allowed_km(along)],
                 **_place_data(hit.place),
+                "country": hit.place.country,
                 "candidates": [_place_data(one.place) for one in hits],
             }
             for name, hit, hits, km in zip(towns, reading.hits, found, ranges_km, strict=True)
@@ -250,6 +273,7 @@ def _data(
                 "towns": [_place_data(hit.place) for hit in other.hits],
                 **_rounded(elsewhere.fixes[0].point),
                 "radius_km": round(elsewhere.fixes[0].radius_km, 1),
+                "plausibility": round(other.plausibility, 6),
             }
             for other, elsewhere in others
         ],

@@ -48,7 +48,7 @@ async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = 
 
 
 class _Readings:
-    """What was read in the views of one album, so that a second look costs nothing."""
+    """What was read in the views of one album and its copies, so that a second look costs nothing."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -81,7 +81,7 @@ _readings_lock = Lock()
 
 def _readings_of(album: Album) -> _Readings:
     with _readings_lock:
-        return _readings.setdefault(album, _Readings())
+        return _readings.setdefault(album.first, _Readings())
 
 
 def _line_data(line: TextLine, looked_at: View, shown: View, case: Case) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from geosleuth.clues.prior import country_prior
-from geosleuth.clues.visual import HOW_TO_LEARN, Best, Distribution, visual_clue
+from geosleuth.clues.visual import HOW_TO_LEARN, NAMED, Best, Distribution, visual_clue
 from geosleuth.errors import BadInput
 from geosleuth.names import country_name
 
@@ -13,7 +13,10 @@ from .framing import BOX_RENAMES, BoxNumbers, cut_of, view_of
 from .model import Case, Output
 from .wording import numbered, one_line, percent, point_data
 
-NO_PRIOR = f"there is no visual prior: learn one from your own geotagged photos with '{HOW_TO_LEARN}'"
+NO_PRIOR = (
+    f"there is no visual prior: learn one from your own geotagged photos with '{HOW_TO_LEARN}', "
+    "or name one with --prior FILE"
+)
 _SHOWN = 8
 _LEAST_SHARE = 0.001
 
@@ -45,6 +48,7 @@ def _output(handle: str, part: str, found: Distribution) -> Output:
     clue, trust = visual_clue(found), found.reach.trust
     data: dict[str, Any] = {
         "image": handle,
+        "looks_like": list(found.seen)[:NAMED],
         "countries": {code: share for code, share in clue.countries.items() if share >= _LEAST_SHARE},
         "cells": [
             {**point_data(spot.point), "radius_km": spot.radius_km, "probability": spot.weight, "country": spot.country}
@@ -61,7 +65,8 @@ def _output(handle: str, part: str, found: Distribution) -> Output:
     shares = {code: trust * share + (1 - trust) * flat.get(code, 0.0) for code, share in clue.countries.items()}
     lines = [f"{country_name(code) or code} ({code}) {percent(share)}" for code, share in list(shares.items())[:_SHOWN]]
     title = f"By its look alone, {part} may be from these countries:"
-    return Output("\n".join([numbered(title, lines), *_where(found.best()), found.reach.says]), data, sources=(source,))
+    told = [numbered(title, lines), clue.says, *_where(found.best()), found.reach.says]
+    return Output("\n".join(told), data, sources=(source,))
 
 
 def _where(best: Best | None) -> list[str]:

@@ -5,16 +5,18 @@
 """
 
 from .choosing import HOW_TO_LEARN, default_prior_path, load_prior, prior_at_hand
-from .clue import visual_clue
+from .clue import NAMED, visual_clue
 from .geoclip import GeoClipPrior
 from .learned import LearnedPrior
-from .learning import learn
+from .learning import FEWEST_PHOTOS, learn
 from .measuring import Comparison, Figures, compare
 from .model import GRID, NEAR_KM, Best, Cell, Distribution, Reach, VisualPrior
 
 __all__ = [
+    "FEWEST_PHOTOS",
     "GRID",
     "HOW_TO_LEARN",
+    "NAMED",
     "NEAR_KM",
     "Best",
     "Cell",

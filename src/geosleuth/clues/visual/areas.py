@@ -16,8 +16,9 @@ from .spreading import Ints, Places, unit_vectors
 PHOTOS_PER_AREA = 20
 MOST_AREAS = 400
 APART_KM = 25.0
-FOLDS = 8
+FOLDS = 6
 _BLOCKS = CellGrid(2.0, equal_area=True)
+_SPOTS = CellGrid(0.03, equal_area=True)
 _ROUNDS = 10
 _ROWS_AT_ONCE = 2048
 
@@ -89,6 +90,16 @@ def _cut(points: FloatArray, parts: int) -> Ints:
         centres = means / np.linalg.norm(means, axis=1, keepdims=True)
     nearest: Ints = (points @ centres.T).argmax(axis=1)
     return nearest
+
+
+def spots_of(places: Places, label: Ints) -> Ints:
+    """Which spot each photo was taken at, numbered from 0: photos of one area and one cell of some kilometres.
+
+    Photos of a spot are often much the same picture, and tell no more than one of them would.
+    """
+    cell = _SPOTS.cell_of(places.lats, places.lons)
+    _, spot = np.unique(np.stack([cell, label], axis=1), axis=0, return_inverse=True)
+    return spot.reshape(-1).astype(np.int64)
 
 
 def blocks_of(places: Places) -> Ints:

@@ -5,12 +5,10 @@ import numpy.typing as npt
 
 from geosleuth.geo import medoid
 
-from .optimising import log_shares, lowest
-from .scaling import Rows
+from .linear import logistic
+from .optimising import log_shares
 from .spreading import Guesses, Places
 
-_STEPS = 100
-_STRENGTH = 0.03  # the best of 0.003, 0.01, 0.03 and 0.1 on every set that was tried
 _ROWS_AT_ONCE = 512
 _MEDOID_OF = 1000
 
@@ -38,28 +36,11 @@ def plain_linear(known: npt.NDArray[np.floating], places: Places, asked: npt.NDA
     middle, spread = given.mean(axis=0), given.std(axis=0) + np.float32(1e-6)
     rows, wanted = (given - middle) / spread, (np.asarray(asked, dtype=np.float32) - middle) / spread
     codes, country = places.codes
-    weights, offsets = _logistic(rows, country, len(codes))
+    weights, offsets = logistic(rows, country, len(codes))
     shares = np.exp(log_shares(wanted @ weights + offsets)).astype(np.float64)
     middles = np.array([_middle(places, np.flatnonzero(country == code)) for code in range(len(codes))])
     best = middles[shares.argmax(axis=1)]
     return Guesses(codes, shares, places.lats[best], places.lons[best], np.full(len(wanted), np.nan))
-
-
-def _logistic(rows: Rows, label: npt.NDArray[np.int64], classes: int) -> tuple[Rows, Rows]:
-    count, shape = len(rows), (rows.shape[1], classes)
-    ones = np.zeros((count, classes), dtype=np.float32)
-    ones[np.arange(count), label] = 1.0
-
-    def objective(at: npt.NDArray[np.floating]) -> tuple[float, npt.NDArray[np.floating]]:
-        weights, offsets = at[:-classes].reshape(shape), at[-classes:]
-        logs = log_shares(rows @ weights + offsets)
-        value = -float(logs[np.arange(count), label].mean()) + 0.5 * _STRENGTH * float((weights * weights).sum())
-        miss = (np.exp(logs) - ones) / np.float32(count)
-        slope = rows.T @ miss + np.float32(_STRENGTH) * weights
-        return value, np.concatenate([slope.ravel(), miss.sum(axis=0)])
-
-    found = lowest(objective, np.zeros(shape[0] * classes + classes, dtype=np.float32), _STEPS)
-    return found[:-classes].reshape(shape).astype(np.float32), found[-classes:].astype(np.float32)
 
 
 def _middle(places: Places, inside: npt.NDArray[np.int64]) -> int:

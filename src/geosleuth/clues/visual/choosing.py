@@ -36,4 +36,9 @@ def prior_at_hand() -> VisualPrior | None:
         BadInput: there is one that can't be read.
     """
     path = default_prior_path()
-    return LearnedPrior.load(path) if path.is_file() else None
+    try:
+        there = path.is_file()
+    except OSError:
+        # A folder that this user may not look into holds nothing that this user learned.
+        return None
+    return LearnedPrior.load(path) if there else None

@@ -8,7 +8,9 @@ from .model import Distribution
 
 _SPOTS = 12
 _LEAST_SPOT = 0.01
-_NAMED = 3
+NAMED = 3
+"""How many countries a picture is said to look like."""
+
 _LEAST_BASE = 1e-4
 
 
@@ -31,7 +33,7 @@ def visual_clue(distribution: Distribution) -> Clue:
         for weight, cell in ranked
         if weight / total >= _LEAST_SPOT
     )
-    named = ", ".join(country_name(code) or code for code in list(seen)[:_NAMED])
+    named = ", ".join(country_name(code) or code for code in list(seen)[:NAMED])
     return Clue(
         kind="visual",
         seen="the look of the picture",

@@ -1,9 +1,8 @@
-"""Two ways to tell areas apart by features; each errs differently, so together they err less.
+"""Three ways to tell areas apart by features; each errs differently, so together they err less.
 
 `Gaussian` describes what each area looks like and leans on its neighbours where photos are few. `Network`, in a module
-of its own, finds combinations of features that a description can't.
-
-Both treat areas near to each other as nearly the same: to take Ghent for Lille is not to take it for Lima.
+of its own, finds combinations of features that a description can't. Both treat areas near to each other as nearly the
+same: to take Ghent for Lille is not to take it for Lima. `Linear`, in a module of its own too, knows countries alone.
 """
 
 from dataclasses import dataclass
@@ -52,6 +51,14 @@ def photo_counts(label: Ints, areas: Areas) -> FloatArray:
     return np.bincount(label, minlength=len(areas)).astype(np.float64) + _UNSEEN
 
 
+def means_of(rows: Rows, group: Ints) -> Rows:
+    """The mean row of each group, of which there are no empty ones."""
+    sums = np.zeros((int(group.max()) + 1, rows.shape[1]), dtype=np.float32)
+    np.add.at(sums, group, rows)
+    means: Rows = sums / np.bincount(group).astype(np.float32)[:, None]
+    return means
+
+
 def kinship(areas: Areas, own: float, country: float, near: float, far: float, farther: float) -> FloatArray:
     """How much each pair of areas is taken to have in common.
 
@@ -81,9 +88,9 @@ class Gaussian:
         return log_shares(seen.turned @ self.weights + self.offsets)
 
 
-def learn_gaussians(seen: Seen, label: Ints, areas: Areas, strengths: tuple[float, ...]) -> list[Gaussian]:
-    """Learn from photos, once for each strength: how far the common shape is drawn towards a ball."""
-    rows = seen.turned.astype(np.float64)
+def learn_gaussians(turned: Rows, label: Ints, areas: Areas, strengths: tuple[float, ...]) -> list[Gaussian]:
+    """Learn from turned rows, once for each strength: how far the common shape is drawn towards a ball."""
+    rows = turned.astype(np.float64)
     photos = np.bincount(label, minlength=len(areas)).astype(np.float64)
     sums = np.zeros((len(areas), rows.shape[1]))
     np.add.at(sums, label, rows)
@@ -97,8 +104,8 @@ def learn_gaussians(seen: Seen, label: Ints, areas: Areas, strengths: tuple[floa
     found = []
     for strength in strengths:
         shape = axes / np.sqrt(np.maximum(variances, 0.0) + strength * variances.mean())
-        turned = believed @ shape
-        weights = shape @ turned.T
-        offsets = prior - 0.5 * (turned**2).sum(axis=1)
+        shaped = believed @ shape
+        weights = shape @ shaped.T
+        offsets = prior - 0.5 * (shaped**2).sum(axis=1)
         found.append(Gaussian(weights.astype(np.float32), offsets.astype(np.float32)))
     return found

@@ -20,6 +20,7 @@ from geosleuth.photo.eyes import Encoder, load_encoder
 
 from .areas import Areas
 from .experts import Gaussian, Seen, photo_counts
+from .linear import Linear
 from .model import Distribution
 from .network import Layers, Network
 from .pooling import pooled
@@ -54,6 +55,7 @@ class Knowledge:
     label: Ints
     gaussian: Gaussian
     network: Network
+    linear: Linear
     weights: FloatArray
     familiarity: Familiarity
     held_out: HeldOut
@@ -120,7 +122,7 @@ class LearnedPrior:
         seen = Seen(scaled, known.scaling.turned(scaled))
         counts = photo_counts(known.label, known.areas)
         prior = np.tile(np.log(counts / counts.sum()).astype(np.float32), (len(seen), 1))
-        experts = (known.gaussian, known.network)
+        experts = (known.gaussian, known.network, known.linear)
         return pooled(known.weights, [prior, *(expert.log_shares(seen) for expert in experts)])
 
     @cached_property
@@ -167,6 +169,9 @@ class LearnedPrior:
             "label": known.label.astype(np.int32),
             "gaussian_weights": known.gaussian.weights,
             "gaussian_offsets": known.gaussian.offsets,
+            "linear_weights": known.linear.weights,
+            "linear_offsets": known.linear.offsets,
+            "linear_within": known.linear.within,
             "expert_weights": known.weights,
             "turned": known.familiarity.turned,
             "away": known.familiarity.away,
@@ -221,6 +226,7 @@ def _read(
         label,
         Gaussian(arrays["gaussian_weights"], arrays["gaussian_offsets"]),
         Network(members),
+        Linear(arrays["linear_weights"], arrays["linear_offsets"], arrays["linear_within"], areas.country),
         arrays["expert_weights"],
         Familiarity(arrays["turned"], arrays["away"], float(header["missing"])),
         HeldOut(**header["held_out"]),

@@ -9,12 +9,13 @@ import numpy.typing as npt
 from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray, LatLon
 
-from .areas import FOLDS, Areas, Mask, apart, areas_of, blocks_of, folds_of
-from .experts import GAUSSIAN_STRENGTHS, Expert, Gaussian, Seen, learn_gaussians, photo_counts
+from .areas import FOLDS, Areas, Mask, apart, areas_of, blocks_of, folds_of, spots_of
+from .experts import GAUSSIAN_STRENGTHS, Expert, Gaussian, Seen, learn_gaussians, means_of, photo_counts
 from .learned import HeldOut, Knowledge, LearnedPrior
+from .linear import Linear, learn_linear
 from .measuring import calibration_error
 from .network import Network, learn_network, soft_targets
-from .pooling import learn_weights, nearness, pooled, without_unseen
+from .pooling import learn_weights, nearness, pooled, tempered, without_unseen
 from .reaching import learn_familiarity
 from .scaling import Rows, scaling_of
 from .spreading import Ints, Places, places_at, unit_vectors
@@ -33,6 +34,7 @@ class _Lesson:
     places: Places
     areas: Areas
     label: Ints
+    spot: Ints
     seed: int
 
     @property
@@ -40,8 +42,10 @@ class _Lesson:
         return self.areas.country[self.label]
 
     def gaussians(self, used: Mask, strengths: tuple[float, ...]) -> list[Gaussian]:
-        """The first expert at several strengths, from some of the photos."""
-        return learn_gaussians(self.seen.only(used), self.label[used], self.areas, strengths)
+        """The first expert at several strengths, from the spots of some of the photos."""
+        _, first, spot = np.unique(self.spot[used], return_index=True, return_inverse=True)
+        rows = means_of(self.seen.turned[used], spot)
+        return learn_gaussians(rows, self.label[used][first], self.areas, strengths)
 
     def network(self, used: Mask) -> Network:
         """The second expert, from some of the photos."""
@@ -50,16 +54,20 @@ class _Lesson:
         targets = soft_targets(points, self.country[used], label, self.areas)
         return learn_network(self.seen.only(used), label, self.areas, targets, self.seed)
 
+    def linear(self, used: Mask) -> Linear:
+        """The third expert, from some of the photos."""
+        return learn_linear(self.seen.only(used), self.label[used], self.areas)
+
     def opinions(self, used: Mask, out: Mask) -> list[Rows]:
         """What is said about photos held out by those who learned from others.
 
-        First by someone who goes by the number of photos alone, then by the network, then by the Gaussians.
+        First by someone who goes by the number of photos alone, then by network, linear model and Gaussians.
         """
         label, seen = self.label[used], self.seen.only(out)
         counts = photo_counts(label, self.areas)
         known = np.bincount(label, minlength=len(self.areas)) > 0
         blind = np.tile(np.log(counts / counts.sum()).astype(np.float32), (len(seen), 1))
-        experts: list[Expert] = [self.network(used), *self.gaussians(used, GAUSSIAN_STRENGTHS)]
+        experts: list[Expert] = [self.network(used), self.linear(used), *self.gaussians(used, GAUSSIAN_STRENGTHS)]
         said = [blind, *(expert.log_shares(seen) for expert in experts)]
         return [without_unseen(one, known) for one in said]
 
@@ -76,7 +84,7 @@ def learn(
     """Learn where pictures are from by their look.
 
     The countries of the points come from the borders that ship with the package; photos in the open sea are left out.
-    How much each expert counts, and so how sure the prior is, is found on blocks of land held out in turn.
+    How much each expert counts, and how sure the prior may be, is found on blocks of land held out in turn.
 
     Args:
         features: one row a photo, as the encoder gives them.
@@ -93,7 +101,8 @@ def learn(
         raise ValueError("there must be as many rows of features as points")
     kept, places = _on_land(points)
     if len(kept) < FEWEST_PHOTOS:
-        raise BadInput(f"only {len(kept)} photos have a place on land; a prior needs at least {FEWEST_PHOTOS}")
+        counted = f"only {len(kept)} of {len(points)} photos with coordinates were taken on land"
+        raise BadInput(f"{counted}; a prior needs at least {FEWEST_PHOTOS}")
     block = blocks_of(places)
     folds = min(FOLDS, int(block.max()) + 1)
     if folds < FEWEST_BLOCKS:
@@ -104,7 +113,7 @@ def learn(
     scaling = scaling_of(half)
     scaled = scaling.scaled(half)
     areas, label = areas_of(places)
-    lesson = _Lesson(Seen(scaled, scaling.turned(scaled)), places, areas, label, seed)
+    lesson = _Lesson(Seen(scaled, scaling.turned(scaled)), places, areas, label, spots_of(places, label), seed)
     fold = folds_of(block, seed, folds)
     held_out = [(apart(places, fold == number), fold == number) for number in range(folds)]
     held_out = [(used, out) for used, out in held_out if used.sum() >= FEWEST_PHOTOS // 2 and out.any()]
@@ -116,12 +125,14 @@ def learn(
         opinions.append(lesson.opinions(used, out))
     progress("learning from all places", steps - 1, steps)
     order = np.concatenate([np.flatnonzero(out) for _, out in held_out])
-    blind, by_network, *by_gaussian = (np.concatenate(parts) for parts in zip(*opinions, strict=True))
+    blind, by_network, by_linear, *by_gaussian = (np.concatenate(parts) for parts in zip(*opinions, strict=True))
     near = nearness(unit_vectors(places.lats[order], places.lons[order]), areas)
-    pools = [learn_weights([blind, one, by_network], lesson.country[order], near, areas) for one in by_gaussian]
+    country = lesson.country[order]
+    pools = [learn_weights([blind, one, by_network, by_linear], country, near, areas) for one in by_gaussian]
     best = int(np.argmin([pool.loss for pool in pools]))
-    shares = pooled(pools[best].weights, [blind, by_gaussian[best], by_network])
     missing = _missing(areas, lesson.country, block)
+    chosen = [blind, by_gaussian[best], by_network, by_linear]
+    weights = tempered(pools[best].weights, chosen, country, areas, missing)
     everything = np.ones(len(kept), dtype=np.bool_)
     knowledge = Knowledge(
         scaling,
@@ -129,9 +140,10 @@ def learn(
         label,
         lesson.gaussians(everything, (GAUSSIAN_STRENGTHS[best],))[0],
         lesson.network(everything),
-        pools[best].weights,
+        lesson.linear(everything),
+        weights,
         learn_familiarity(scaled, held_out, missing),
-        _held_out((1 - missing) * areas.by_country(shares), lesson.country[order]),
+        _held_out((1 - missing) * areas.by_country(pooled(weights, chosen)), country),
     )
     progress("done", steps, steps)
     return LearnedPrior(encoder, spec, knowledge, places, half)
@@ -144,10 +156,13 @@ def _on_land(points: Sequence[LatLon]) -> tuple[Ints, Places]:
 
 
 def _missing(areas: Areas, country: Ints, block: Ints) -> float:
-    """The probability that the next block of land is in a country not seen yet, as Good and Turing estimate it."""
+    """The probability that the next block of land is in a country not seen yet, as Good and Turing estimate it.
+
+    Half a block more than was seen once keeps small collections from claiming to know all countries.
+    """
     pairs = np.unique(np.stack([country, block], axis=1), axis=0)
     once = int((np.bincount(pairs[:, 0], minlength=len(areas.codes)) == 1).sum())
-    return min(0.5, once / len(pairs))
+    return min(0.5, (once + 0.5) / (len(pairs) + 1))
 
 
 def _held_out(shares: FloatArray, country: Ints) -> HeldOut:

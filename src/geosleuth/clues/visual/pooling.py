@@ -13,17 +13,25 @@ from .optimising import log_shares, lowest
 from .scaling import Rows
 from .spreading import Ints
 
-_ROOM = 0.02  # the share kept for what the experts can't know; it keeps one odd photo from deciding the weights
+_ROOM = 0.02  # the share kept for what the experts can't know; it keeps one odd photo from deciding anything
 _EDGE_KM = 100.0
 _NEGATIVE_COST = 3.0
 _STEPS = 100
 _UNKNOWN = np.float32(-30.0)
+_LEAST_FACTOR, _MOST_FACTOR = 0.4, 2.5
+_HALVINGS = 14
 
 
 def pooled(weights: FloatArray, opinions: list[Rows]) -> Rows:
-    """The shares of areas when the experts' logarithms are added up with these weights."""
+    """The shares of areas when the experts' logarithms are added up with these weights.
+
+    The first of them goes by the number of photos alone, and always keeps a small share: nobody is ever certain.
+    """
     total = sum(np.float32(weight) * opinion for weight, opinion in zip(weights, opinions, strict=True))
-    return np.exp(log_shares(np.asarray(total, dtype=np.float32)))
+    shares: Rows = np.exp(log_shares(np.asarray(total, dtype=np.float32)))
+    shares *= 1 - _ROOM
+    shares += np.float32(_ROOM) * np.exp(opinions[0])
+    return shares
 
 
 def without_unseen(opinion: Rows, known: Mask) -> Rows:
@@ -74,3 +82,25 @@ def learn_weights(opinions: list[Rows], country: Ints, near: Rows, areas: Areas)
     start = np.full(len(opinions), 1 / max(1, len(opinions) - 1))
     weights = np.asarray(lowest(objective, start, _STEPS), dtype=np.float64)
     return Pool(weights, objective(weights)[0])
+
+
+def tempered(weights: FloatArray, opinions: list[Rows], country: Ints, areas: Areas, missing: float) -> FloatArray:
+    """The weights, all times one factor, under which the likeliest country is right as often as is stated on average.
+
+    The likeliest weights leave the prior too modest: photos that nobody could know count for more than the many that
+    are right.
+
+    Args:
+        weights: see `learn_weights`.
+        opinions: the experts' logarithms, a row a held-out photo.
+        country: the number of each photo's country.
+        areas: the areas.
+        missing: the probability that a photo is from a country that is not among them.
+    """
+    low, high = _LEAST_FACTOR, _MOST_FACTOR
+    for _ in range(_HALVINGS):
+        factor = (low + high) / 2
+        shares = areas.by_country(pooled(factor * weights, opinions))
+        stated = (1 - missing) * float(shares.max(axis=1).mean())
+        low, high = (factor, high) if stated < float((shares.argmax(axis=1) == country).mean()) else (low, factor)
+    return (low + high) / 2 * weights

@@ -105,6 +105,7 @@ def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
     return " ".join(
         sentence
         for sentence in (
+            _outside(reasoning),
             first,
             _reasons(reasoning),
             _contradicted(reasoning, candidates),
@@ -168,7 +169,16 @@ def _cannot_tell(reasoning: Reasoning, *, clueless: bool) -> str:
             f"Where this was taken can't be told: the clues are too few or too weak. There is {'; '.join(best)}. "
             f"That leaves {odds}{within}, and much else."
         )
-    return f"{said} {would_help(reasoning)}".strip()
+    return f"{_outside(reasoning)} {said} {would_help(reasoning)}".strip()
+
+
+def _outside(reasoning: Reasoning) -> str:
+    """That all clues contradict the area that was given, where they do."""
+    decision = reasoning.outside
+    if decision is None:
+        return ""
+    place = full_name(decision.name or "another place", decision.country)
+    return f"Everything that was read points to {place}, outside the area that was given."
 
 
 def _nothing_seen(reasoning: Reasoning) -> str:

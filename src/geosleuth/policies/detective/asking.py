@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from geosleuth.clues import Lookup, TextSeen, TownDistance
+from geosleuth.clues import DistanceUnit, Lookup, TextSeen, TownDistance
+from geosleuth.clues.naming import kind_said
 from geosleuth.clues.vocabulary import words_seen
 from geosleuth.geo import LatLon
 from geosleuth.names import fold
@@ -19,6 +20,8 @@ MOST_LINES = 6
 MOST_WORDS = 4
 LEAST_TOWNS = 2
 MOST_TOWNS = 5
+OTHER_UNIT = 0.03
+"""Where countries that measure in the other unit are less likely than that, it is not tried."""
 
 _LEAST_LETTERS = 4
 _LEAST_WORD = 6
@@ -88,8 +91,10 @@ def telling_words(lines: Sequence[TextSeen], country: str | None, tools: Names) 
         return
     kept: dict[str, str] = {}
     for line in _largest_first(lines):
-        words = _WORD.findall(line.text)
-        for word in words if len(words) > 1 else ():
+        # Streets are called after towns far away.
+        names = [part for part in line.text.split(",") if kind_said(part) != "street"]
+        words = _WORD.findall(" ".join(names))
+        for word in words if len(_WORD.findall(line.text)) > 1 else ():
             if len(word) >= _LEAST_WORD and not word.islower() and not words_seen(word):
                 kept.setdefault(fold(word), word)
     for word in list(kept.values())[:MOST_WORDS]:
@@ -100,32 +105,41 @@ def _largest_first(lines: Sequence[TextSeen]) -> list[TextSeen]:
     return sorted(lines, key=lambda line: (line.box[1] - line.box[3], line.image, line.box))
 
 
-def range_question(towns: Sequence[TownDistance], countries: Mapping[str, float], done: Iterable[Done]) -> Call | None:
-    """The distances of a sign, where at least two towns have one; those that the atlas does not know are left out."""
+def range_questions(
+    towns: Sequence[TownDistance], countries: Mapping[str, float], done: Iterable[Done]
+) -> Iterator[Call]:
+    """The distances of a sign, where at least two towns have one; those that the atlas does not know are left out.
+
+    A sign without a unit is asked about in kilometres and in miles, unless the text speaks for countries of one.
+    """
     unknown = {fold(str(one.arguments.get("address"))) for one in done if _found_nothing(one)}
     images = Counter(one.where.image for one in towns)
     if not images:
-        return None
+        return
     image = images.most_common(1)[0][0]
     rows = {fold(one.town): one for one in towns if one.where.image == image and fold(one.town) not in unknown}
     chosen = list(rows.values())[:MOST_TOWNS]
     if len(chosen) < LEAST_TOWNS:
-        return None
+        return
     stated = Counter(one.unit for one in chosen if one.unit)
-    unit = stated.most_common(1)[0][0] if stated else _usual_unit(countries)
-    return Call(
-        "range_fix",
-        {"towns": [one.town for one in chosen], "distances": [one.distance for one in chosen], "unit": unit},
-    )
+    for unit in (stated.most_common(1)[0][0],) if stated else _usual_units(countries):
+        yield Call(
+            "range_fix",
+            {"towns": [one.town for one in chosen], "distances": [one.distance for one in chosen], "unit": unit},
+        )
 
 
-def _usual_unit(countries: Mapping[str, float]) -> str:
-    """What distances are in where speeds are in the same: miles where most of the likely countries use them."""
+def _usual_units(countries: Mapping[str, float]) -> tuple[DistanceUnit, ...]:
+    """What distances are in where the photo may be, the likelier first; one where the other hardly occurs."""
     from geosleuth.atlas.facts import all_countries
 
     known = all_countries()
-    in_miles = sum(share for code, share in countries.items() if code in known and known[code].speed_unit == "mph")
-    return "mi" if in_miles > 0.5 else "km"
+    in_miles = sum(share for code, share in countries.items() if code in known and known[code].distance_unit == "mi")
+    if in_miles < OTHER_UNIT:
+        return ("km",)
+    if in_miles > 1 - OTHER_UNIT:
+        return ("mi",)
+    return ("mi", "km") if in_miles > 0.5 else ("km", "mi")
 
 
 def text_of(query: str, wanted: Iterable[Lookup], lines: Iterable[TextSeen]) -> TextSeen | None:

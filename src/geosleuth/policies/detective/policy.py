@@ -11,7 +11,7 @@ from geosleuth.tools import ToolCall
 
 from .advice import on_added_map
 from .answering import answer_of
-from .asking import Call, name_questions, questions_in_country, range_question, telling_words, whole_lines
+from .asking import Call, name_questions, questions_in_country, range_questions, telling_words, whole_lines
 from .checking import checks, notes
 from .looking import Look, at_parts, at_small_text
 from .notebook import Notebook
@@ -127,10 +127,8 @@ def _ask(reasoning: Reasoning) -> Iterator[_Plan]:
         calls += [Call("maps_geocode", {"address": name}) for name in reasoning.hinted]
     yield "I look the names up on the map.", calls
     if "range_fix" in notebook.tools:
-        countries = reasoning.at_first.countries
-        question = range_question(reasoning.towns, countries, notebook.done)
-        if question is not None:
-            yield "The distances on the sign are circles: I see where they meet.", [question]
+        questions = range_questions(reasoning.towns, reasoning.at_first.countries, notebook.done)
+        yield "The distances on the sign are circles: I see where they meet.", list(questions)
     country, share = next(iter(reasoning.at_first.countries.items()), ("", 0.0))
     if share >= LEADING:
         again = questions_in_country(reasoning.lookups, notebook.done, country, notebook.tools)

@@ -7,11 +7,14 @@ from functools import cached_property, lru_cache
 
 from geosleuth.clues import Clue, Lookup, TextSeen, TownDistance, distances, lookups, text_clues
 from geosleuth.clues.calibration import apply
-from geosleuth.clues.deciding import Decision
-from geosleuth.clues.place_clues import PLACE_TOOLS, place_clues
+from geosleuth.clues.deciding import Decision, decide
+from geosleuth.clues.heartlands import shares_within
+from geosleuth.clues.naming import kind_said
+from geosleuth.clues.place_clues import PLACE_TOOLS, around, place_clues, range_clue
 from geosleuth.clues.posterior import Posterior, posterior
 from geosleuth.clues.selftest import SelfTest, self_test
 from geosleuth.names import fold
+from geosleuth.tools.ranges import KM_A_MILE
 
 from .asking import text_of
 from .notebook import Done, Notebook
@@ -21,6 +24,15 @@ from .visual import visual_clues
 # Words of the loop itself, which come after the task as a person's words do.
 _OF_THE_LOOP = re.compile(r"No more tool calls are possible|answer that could be read|best guess", re.IGNORECASE)
 _DENIAL = re.compile(r"\b(?:not|isn't|isnt|never|wrong|no)\b", re.IGNORECASE)
+POINTS_TO = 0.6
+"""From this probability on the clues point somewhere."""
+
+CONTRADICTED = 0.05
+"""Clues that leave less than this to the area that was given contradict it."""
+
+OF_A_SHOP = 0.35
+"""How much the name of a town is worth in the name of a shop, beside other lines."""
+
 _ASKED_FOR = {"maps_geocode": "address", "poi_keyword_search": "keyword", "poi_input_tips": "text"}
 
 
@@ -73,7 +85,36 @@ class Reasoning:
     @cached_property
     def found(self) -> Posterior:
         """What everything together says."""
-        return self._weighed((*self.told, *(clue for one in self.notebook.done for clue in self._looked_up(one))))
+        return self._weighed(self._everything)
+
+    @cached_property
+    def _everything(self) -> tuple[Clue, ...]:
+        looked_up = (clue for one in self.notebook.done for clue in self._looked_up(one))
+        return (*self.told, *looked_up, *self._distances_met())
+
+    @cached_property
+    def outside(self) -> Decision | None:
+        """What all clues together point to, where that lies outside the area that was given; None where it does not."""
+        within, countries = self.known.within, self.known.countries
+        if within is None and countries is None:
+            return None
+        free = posterior(self._everything)
+        decision = decide(free)
+        if decision.level == "none" or apply(decision) < POINTS_TO:
+            return None
+        wanted = None if countries is None else {code.upper() for code in countries}
+        held = None if within is None else shares_within(within)
+        inside = sum(
+            one.probability
+            for one in free.candidates
+            if (within is None or within.contains(one.point)) and (wanted is None or one.country in wanted)
+        )
+        inside += sum(
+            share * (1.0 if held is None else held.get(code, 0.0))
+            for code, share in free.elsewhere.items()
+            if wanted is None or code in wanted
+        )
+        return decision if inside < CONTRADICTED else None
 
     @cached_property
     def tested(self) -> SelfTest:
@@ -103,20 +144,37 @@ class Reasoning:
         elif one.name == "find_colocated":
             words = tuple(map(str, one.arguments.get("features", ())))
             yield from place_clues(one.name, one.data, self._texts(words), asked=words)
-        elif one.name == "range_fix":
-            towns = set(map(str, one.arguments.get("towns", ())))
-            seen = tuple(town.where for town in self.towns if town.town in towns)
-            yield from place_clues(one.name, one.data, seen, asked=tuple(text.text for text in seen))
-        elif one.name in PLACE_TOOLS:
+        elif one.name in PLACE_TOOLS and one.name != "range_fix":
             words = (str(one.arguments.get("first", "")), str(one.arguments.get("second", "")))
             yield from place_clues(one.name, one.data, self._texts(words), asked=words)
 
+    @cached_property
+    def _fixed(self) -> tuple[Done, ...]:
+        """The questions where distances meet that had an answer."""
+        return tuple(one for one in self.notebook.of("range_fix") if one.data.get("fixes"))
+
+    def _distances_met(self) -> Iterator[Clue]:
+        """One clue of all readings of a sign's distances."""
+        towns = {str(town) for one in self._fixed for town in one.arguments.get("towns", ())}
+        seen = tuple(town.where for town in self.towns if town.town in towns)
+        clue = range_clue([one.data for one in self._fixed], [text.text for text in seen]) if seen else None
+        if clue is not None:
+            yield replace(clue, where=seen[0])
+
     def _named(self, one: Done, query: str) -> Iterator[Clue]:
         seen = text_of(query, self.lookups, self.lines)
-        if seen is not None:
+        away = next((town for town in self.towns if town.town == query), None)
+        if away is not None and seen is not None and seen.text == away.where.text:
+            # A sign with distances stands in none of the towns that it names; where they meet, that says all.
+            if not any(query in fixed.arguments.get("towns", ()) for fixed in self._fixed):
+                for clue in place_clues(one.name, one.data, seen, asked=query):
+                    yield around(clue, away.distance * (KM_A_MILE if away.unit == "mi" else 1.0))
+        elif seen is not None:
             # A word of a line is its name less often than the line is.
-            share = 1.0 if any(wanted.text == query for wanted in self.lookups) else _covered(query, seen.text)
-            for clue in place_clues(one.name, one.data, seen, asked=query):
+            wanted = next((wanted for wanted in self.lookups if wanted.text == query), None)
+            share = _covered(query, seen.text) if wanted is None else 1.0
+            manner = "part" if wanted is None else wanted.manner
+            for clue in place_clues(one.name, one.data, seen, asked=query, manner=manner):
                 yield replace(clue, reliability=clue.reliability * share)
         elif query in self.hinted:
             rows = [row for row in one.data.get("results", ()) if row.get("match") != "fuzzy"]
@@ -129,7 +187,9 @@ class Reasoning:
 
 
 def _covered(query: str, line: str) -> float:
-    return min(1.0, len(fold(query)) / max(1, len(fold(line))))
+    """How far a word of a line speaks for the line; shops like to be called after towns that they are not in."""
+    share = min(1.0, len(fold(query)) / max(1, len(fold(line))))
+    return share * (OF_A_SHOP if kind_said(line) == "business" else 1.0)
 
 
 # Every step of a run reads the same lines.

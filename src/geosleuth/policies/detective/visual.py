@@ -21,7 +21,9 @@ def visual_clues(data: Mapping[str, Any]) -> Iterator[Clue]:
     spots = tuple(_spots(data.get("cells")))
     if not countries and not spots:
         return
-    likely = " or ".join(country_name(code) for code in list(countries)[:_SHOWN])
+    # A country of which no photo is known may still be the likelier one; none of its photos look alike.
+    known = [code for code in _codes(data.get("looks_like")) if countries.get(code)] or list(countries)
+    likely = " or ".join(country_name(code) for code in known[:_SHOWN])
     says = f"photos that look alike are from {likely}" if likely else f"photos that look alike are from {spots[0].name}"
     stated, caution = data.get("reliability"), data.get("says")
     reliability = stated if _is_share(stated) else RELIABILITY
@@ -42,6 +44,10 @@ def _shares(given: Any) -> dict[str, float]:
     if isinstance(given, Mapping):
         return {str(code): float(share) for code, share in given.items() if _is_share(share)}
     return {}
+
+
+def _codes(given: Any) -> list[str]:
+    return [code for code in given if isinstance(code, str)] if isinstance(given, list) else []
 
 
 def _spots(given: Any) -> Iterator[Spot]:

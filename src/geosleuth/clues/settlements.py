@@ -1,0 +1,157 @@
+"""Towns that a sign names with more around the name: "Welcome to Whitby", "Praha 1", "Nürnberg Hbf", "Moose Jaw, SK".
+
+The tables are written by hand from general knowledge and not complete.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from geosleuth.names import fold
+from geosleuth.names.folding import fold_once
+from geosleuth.names.geonames import us_states
+
+from .towns import town_people
+
+Manner = Literal["part", "line", "said"]
+"""How a town's name stands on a sign: among other words, as a line of its own, or with words that say it is here."""
+
+MOST_NAME_WORDS = 5
+
+_SAID_BEFORE = (
+    # English, Irish, Welsh, Gaelic
+    "welcome to", "welcome to the city of", "welcome to the town of", "city of", "town of", "village of", "borough of",
+    "royal borough of", "london borough of", "city and county of", "municipality of", "fáilte go", "fáilte go dtí",
+    "croeso i", "fàilte gu",
+    # French, Spanish, Catalan, Galician, Portuguese, Italian, Romanian
+    "bienvenue à", "bienvenue a", "ville de", "commune de", "mairie de", "bienvenidos a", "bienvenido a", "ciudad de",
+    "municipio de", "ayuntamiento de", "municipalidad de", "alcaldía de", "benvinguts a", "ajuntament de",
+    "benvidos a", "concello de", "bem-vindo a", "bem-vindos a", "bem vindo a", "bem vindos a", "cidade de",
+    "município de", "câmara municipal de", "prefeitura de", "prefeitura municipal de", "benvenuti a", "benvenuti ad",
+    "comune di", "città di", "bun venit în", "bun venit la", "bine ați venit în", "municipiul", "orașul",
+    # German, Dutch, Nordic, Baltic
+    "willkommen in", "herzlich willkommen in", "stadt", "gemeinde", "große kreisstadt", "grosse kreisstadt",
+    "kreisstadt", "landeshauptstadt", "hansestadt", "universitätsstadt", "marktgemeinde", "stadtgemeinde",
+    "welkom in", "welkom te", "gemeente", "stad", "välkommen till", "velkommen til", "tervetuloa", "tere tulemast",
+    "laipni lūdzam", "sveiki atvykę į",
+    # Slavic, Hungarian, Turkish, Greek
+    "witamy w", "witamy we", "miasto", "gmina", "vítejte v", "vítejte ve", "město", "obec", "vitajte v", "mesto",
+    "dobrodošli u", "dobrodošli v", "grad", "općina", "opština", "občina", "добро пожаловать в", "город",
+    "ласкаво просимо до", "місто", "добре дошли в", "град", "община", "добродошли у", "üdvözli önt", "isten hozta",
+    "καλώς ήρθατε στην", "καλώς ήρθατε στο", "καλώς ήλθατε στην", "δήμος",
+    # South-east Asia
+    "selamat datang di", "selamat datang ke", "selamat datang", "kota", "chào mừng đến", "thành phố",
+)  # fmt: skip
+_SAID_AFTER = (
+    "welcomes you", "city limits", "city limit", "town limits", "city hall", "town hall", "town council",
+    "city council", "belediyesi", "hoş geldiniz", "kommune", "kommun", "kaupunki", "город", "вас вітає", "город-герой",
+    "üdvözli önt", "wita", "vás vítá", "vás víta", "te da la bienvenida", "le da la bienvenida", "vous accueille",
+)  # fmt: skip
+_PART_AFTER = (
+    "hbf", "hauptbahnhof", "bahnhof", "bhf", "bf", "railway station", "train station", "rail station", "bus station",
+    "station", "central station", "centralstation", "central", "centrale", "centraal", "centralen", "główny", "główna",
+    "hl.n", "hl n", "hlavní nádraží", "hl. nádr", "hlavná stanica", "zob", "tog", "asema", "pályaudvar", "вокзал",
+    "centrum", "centre", "center", "centro", "centrs", "keskusta", "city", "town", "innenstadt", "zentrum", "mitte",
+    "nord", "süd", "ost", "west", "sud", "est", "ouest", "nord-est", "north", "south", "east", "nordre", "airport",
+    "flughafen", "aéroport", "aeropuerto", "aeroporto", "lufthavn", "port", "ville", "centre-ville", "centre ville",
+    "town centre", "city centre", "city center", "downtown", "market", "road", "parkway", "junction",
+)  # fmt: skip
+_UNSPACED_AFTER = ("市役所", "市", "駅", "站", "县", "縣", "역", "시", "区役所")
+# "Praha 1", "Paris 18e", "København V", "Budapest V. kerület", "London NW8", "Wien 7."
+_DISTRICT = re.compile(
+    r"\s+(?:\d{1,2}(?:er|e|ème|ᵉ|\.)?|[IVX]{1,5}\.?|[A-ZÅÄÖØ]|[NSEW][EWC]?\d{1,2}|EC\d|WC\d)"
+    r"(?:\s?(?:arrt?\.?|arrondissement|kerület|bezirk))?$",
+    re.IGNORECASE,
+)
+_STATE = re.compile(r"([^\W\d_][^\d,;/–]*?)\s*([,\s/–-])\s*([A-Z]{2,3})\.?(?:\s+([\d A-Z-]{4,10}))?")
+_CANADIAN = {
+    "AB": "Alberta", "BC": "British Columbia", "MB": "Manitoba", "NB": "New Brunswick",
+    "NL": "Newfoundland and Labrador", "NS": "Nova Scotia", "ON": "Ontario", "PE": "Prince Edward Island",
+    "PEI": "Prince Edward Island", "QC": "Quebec", "SK": "Saskatchewan", "YT": "Yukon", "NU": "Nunavut",
+}  # fmt: skip
+_AUSTRALIAN = {
+    "NSW": "New South Wales", "VIC": "Victoria", "QLD": "Queensland", "TAS": "Tasmania", "ACT": "ACT",
+    "SA": "South Australia", "WA": "Western Australia", "NT": "Northern Territory",
+}  # fmt: skip
+_BRAZILIAN = {
+    "AC": "Acre", "AL": "Alagoas", "AM": "Amazonas", "AP": "Amapá", "BA": "Bahia", "CE": "Ceará",
+    "ES": "Espírito Santo", "GO": "Goiás", "MA": "Maranhão", "MG": "Minas Gerais", "MS": "Mato Grosso do Sul",
+    "MT": "Mato Grosso",
+    "PA": "Pará", "PB": "Paraíba", "PE": "Pernambuco", "PI": "Piauí", "PR": "Paraná", "RJ": "Rio de Janeiro",
+    "RN": "Rio Grande do Norte", "RO": "Rondônia", "RR": "Roraima", "RS": "Rio Grande do Sul", "SC": "Santa Catarina",
+    "SE": "Sergipe", "SP": "São Paulo", "TO": "Tocantins",
+}  # fmt: skip
+_ZIP, _FOUR_DIGITS = re.compile(r"\d{5}(?:-\d{4})?"), re.compile(r"\d{4}")
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """A town that a text names, how, and the country where the text says it."""
+
+    name: str
+    manner: Manner
+    country: str | None = None
+
+
+def settlements_in(text: str) -> Iterator[Settlement]:
+    """The towns that a line names with something before or behind the name, the surest reading first."""
+    line = " ".join(text.split())
+    yield from _in_state(line)
+    words, keys = line.split(), fold(line).split()
+    if not words:
+        return
+    if (said := _cut(words, _keys_of("said before"), front=True)) is not None:
+        yield Settlement(said, "said")
+        return
+    if (said := _cut(words, _keys_of("said after"), front=False)) is not None:
+        yield Settlement(said, "said")
+        return
+    whole = _DISTRICT.sub("", line)
+    if whole != line and town_people(whole):
+        yield Settlement(whole, "line")
+    elif len(keys) > 1 and (rest := _cut(words, _keys_of("part after"), front=False)) is not None:
+        if town_people(rest):
+            yield Settlement(rest, "line")
+    elif "-" in line and town_people(before := line.rpartition("-")[0]):
+        yield Settlement(before.strip(), "line")
+    for ending in _UNSPACED_AFTER:
+        stem = line.removesuffix(ending)
+        if stem != line and len(stem) > 1 and town_people(stem):
+            yield Settlement(stem, "line")
+            return
+
+
+def _in_state(line: str) -> Iterator[Settlement]:
+    """A town with the code of its state: "Springfield, IL 62701", "Byron Bay NSW 2481", "Belo Horizonte - MG"."""
+    match = _STATE.fullmatch(line)
+    if match is None or (match[1].isupper() and match[2] == " " and match[4] is None):
+        return
+    town, mark, code, postcode = match[1].strip(), match[2], match[3], match[4] or ""
+    if _FOUR_DIGITS.fullmatch(postcode) and code in _AUSTRALIAN:
+        yield Settlement(f"{town}, {_AUSTRALIAN[code]}", "line", "AU")
+    elif code in us_states() and (_ZIP.fullmatch(postcode) or (mark == "," and not postcode)):
+        yield Settlement(f"{town}, {us_states()[code]}", "line", "US")
+    elif code in _CANADIAN and (mark == "," or postcode):
+        yield Settlement(f"{town}, {_CANADIAN[code]}", "line", "CA")
+    elif code in _BRAZILIAN and mark in "/–-":
+        yield Settlement(f"{town}, {_BRAZILIAN[code]}", "line", "BR")
+    elif code in _AUSTRALIAN and len(code) == 3 and not postcode:
+        yield Settlement(f"{town}, {_AUSTRALIAN[code]}", "line", "AU")
+
+
+def _cut(words: list[str], phrases: frozenset[str], *, front: bool) -> str | None:
+    """What is left of a text without the longest of the phrases at one of its ends; None where none is there."""
+    for count in range(min(4, len(words) - 1), 0, -1):
+        part, rest = (words[:count], words[count:]) if front else (words[-count:], words[:-count])
+        if fold(" ".join(part)) in phrases and len(rest) <= MOST_NAME_WORDS:
+            name = " ".join(rest).strip(" .,!:;-–")
+            return name if sum(map(str.isalpha, name)) > 1 and not any(map(str.isdigit, name)) else None
+    return None
+
+
+@cache
+def _keys_of(table: Literal["said before", "said after", "part after"]) -> frozenset[str]:
+    phrases = {"said before": _SAID_BEFORE, "said after": _SAID_AFTER, "part after": _PART_AFTER}[table]
+    return frozenset(fold_once(phrase) for phrase in phrases)

@@ -1,0 +1,116 @@
+"""The detective on what stands on real signs: the answer that a careful person gives from the text alone."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.clues import country_prior, text_clues
+from geosleuth.geo import Disc, LatLon
+from geosleuth.policies.detective import Detective
+from sign_bench import SignOutcome, work_on, work_on_all
+from sign_texts import SignText, sign_texts
+
+RIGHT, RIGHT_HELD_OUT = 0.9, 0.85
+"""The least shares, a little below what was measured; the second is of signs held out."""
+
+
+@pytest.fixture
+def atlas(atlas_home: Path) -> OfflineAtlas:
+    return OfflineAtlas(atlas_home / "regions")
+
+
+def told(outcomes: list[SignOutcome]) -> str:
+    return "\n".join(one.told() for one in outcomes if one.fault)
+
+
+def explained(outcome: SignOutcome) -> str:
+    assert outcome.answer.explanation is not None
+    return outcome.answer.explanation
+
+
+def sign(*lines: str) -> SignText:
+    return SignText("road", lines, frozenset(), None, 0.0)
+
+
+def few(*names: str) -> list[SignText]:
+    return [one for one in sign_texts() if one.name in names]
+
+
+def test_there_are_many_signs_of_every_kind_from_many_countries() -> None:
+    signs = sign_texts()
+    assert len(signs) == len({one.name for one in signs}) > 180
+    assert len({code for one in signs for code in one.countries}) > 60
+    assert sum(one.held_out for one in signs) > 50
+
+
+@pytest.mark.slow
+def test_most_signs_get_the_answer_of_a_careful_person(atlas: OfflineAtlas) -> None:
+    outcomes = work_on_all(sign_texts(), atlas)
+    for held_out, least in ((False, RIGHT), (True, RIGHT_HELD_OUT)):
+        half = [one for one in outcomes if one.sign.held_out == held_out]
+        assert sum(one.fault is None for one in half) >= least * len(half), told(half)
+
+
+def test_a_few_of_them(atlas: OfflineAtlas) -> None:
+    names = (
+        "Bad Tölz", "Praha 1", "Welcome to Whitby / Please drive carefully", "Lucky Star",
+        "Leeds 97 / Bristol 145 / Inverness 383", "Lyon 210 km / Marseille 98 km",
+        "Joe's Diner / Springfield, IL 62701 / (217) 555-0142", "Parqueadero / Se arrienda",
+        "Pizzeria Napoli / Öffnungszeiten / Dienstag geschlossen",
+    )  # fmt: skip
+    signs = few(*names)
+    assert len(signs) == len(names)
+    outcomes = work_on_all(signs, atlas)
+    assert not told(outcomes)
+
+
+def test_a_sign_with_distances_says_where_they_meet_in_plain_words(atlas: OfflineAtlas) -> None:
+    words = explained(asyncio.run(work_on(sign("Москва 120 км", "Тула 65 км"), atlas)))
+    assert "meet near" in words
+    assert "at near" not in words
+
+
+def test_one_distance_is_a_ring_and_not_the_town(atlas: OfflineAtlas) -> None:
+    outcome = asyncio.run(work_on(sign("Reykjavík 50 km"), atlas))
+    assert outcome.answer.radius_km is not None
+    assert outcome.answer.radius_km >= 35
+    assert "50 km from it" in explained(outcome)
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "less"),
+    [
+        ("Car Park", "GB", "US"),
+        ("Parking lot", "US", "GB"),
+        ("GIVE / WAY", "GB", "US"),
+        ("Aparcamiento", "ES", "MX"),
+        ("Estacionamiento / Se renta", "MX", "ES"),
+        ("Autocarros", "PT", "BR"),
+        ("Ônibus", "BR", "PT"),
+        ("Dépanneur", "CA", "FR"),
+        ("Tabak Trafik", "AT", "DE"),
+        ("Bahnhofstrasse", "CH", "DE"),
+        ("Kolodvor", "HR", "RS"),
+        ("小心地滑 / 停車場", "TW", "CN"),
+        ("小心地滑 / 停车场", "CN", "TW"),
+    ],
+)
+def test_wording_tells_countries_of_one_language_apart(text: str, more: str, less: str) -> None:
+    clues = [clue for clue in text_clues(sign(*text.split(" / ")).seen()) if "as some countries" in clue.says]
+    [clue] = clues
+    prior = country_prior()
+    assert clue.countries[more] / prior[more] > 3 * clue.countries[less] / prior[less]
+    assert clue.countries[less] > 0
+    assert clue.reliability < 0.8
+
+
+def test_capitals_have_no_sharp_s_and_so_tell_nothing() -> None:
+    assert not [clue for clue in text_clues(sign("BAHNHOFSTRASSE").seen()) if "as some countries" in clue.says]
+
+
+def test_an_area_that_all_clues_contradict_is_said_first(atlas: OfflineAtlas) -> None:
+    austria = Detective(within=Disc(LatLon(48.2, 16.4), 100.0))
+    outcome = asyncio.run(work_on(sign("Göteborg", "Öppettider", "031-123 45 67", "www.kanal.se"), atlas, austria))
+    assert explained(outcome).startswith("Everything that was read points to Gothenburg, Sweden, outside the")
