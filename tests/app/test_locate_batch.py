@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from geosleuth.agent import read_trajectory
+from geosleuth.photo import open_photo
 from locating import FINAL, at, locate_here, photo_file
-from openai_server import ServerUrl, openai_server
+from openai_server import Reply, ServerUrl, openai_server
 from scenery import scene
 
 pytest.importorskip("pydantic_ai")
@@ -89,12 +90,80 @@ def test_what_a_batch_refuses(tmp_path: Path, server: ServerUrl) -> None:
     one, other = photo_file(tmp_path, "1.jpg"), photo_file(tmp_path, "2.jpg")
     for words, reason in (
         (("--trajectory", tmp_path / "run.jsonl"), "--trajectory is for one photo"),
-        (("--check", "1,2"), "--check is for one photo"),
-        (("--out", tmp_path / "x.xmp"), "holds one photo's finding"),
-        (("--write-exif", "--yes"), "give one photo"),
+        (("--out", tmp_path / "x.xmp"), "use --sidecars"),
+        (("--write-exif",), "add --yes"),
+        (("--write-exif", "--yes", "--same-place"), "leave out --same-place"),
         (("--batch", "--same-place"), "leave one of them out"),
     ):
         assert reason in locate_here(one, other, *at(server), *words).refusal
-    assert "holds no photo" in locate_here(tmp_path / "*.webp", *at(server)).refusal
+    for missing in ("*.webp", "holiday[1].jpg"):
+        assert "there is no such file" in locate_here(tmp_path / missing, *at(server)).refusal
+    (tmp_path / "empty").mkdir()
+    assert "holds no photo" in locate_here(tmp_path / "empty", *at(server)).refusal
     assert server.requests == []
     assert json.dumps(sorted(path.name for path in tmp_path.glob("*.*"))) == '["1.jpg", "2.jpg"]'
+
+
+def test_copies_and_sidecars_lie_beside_the_originals(tmp_path: Path, server: ServerUrl) -> None:
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    for seed, name in enumerate(("a.jpg", "b.png", "c.webp"), 1):
+        scene(seed, (120, 90)).save(photos / name)
+    before = {path.name: path.read_bytes() for path in photos.iterdir()}
+    words = (photos, *at(server), "--tools", "none", "--write-exif", "--sidecars", "--yes")
+    done = locate_here(*words)
+    assert done.code == 0, done.err
+    assert "wrote 3 sidecars" in done.err
+    assert "wrote 2 copies" in done.err
+    assert "1 photo is neither JPEG nor PNG" in done.err
+    assert {name: (photos / name).read_bytes() for name in before} == before
+    for name in ("a-located.jpg", "b-located.png"):
+        claimed = open_photo(photos / name).claims.point
+        assert claimed is not None
+        assert (claimed.lat, claimed.lon) == pytest.approx((43.7354, 7.4211), abs=1e-4)
+    for name in before:
+        assert "estimated" in (photos / f"{name}.xmp").read_text(encoding="utf-8")
+
+    (photos / "a.jpg.xmp").write_text("mine", encoding="utf-8")
+    asked = len(server.requests)
+    again = locate_here(*words)
+    assert len(server.requests) == asked + 3, "copies are no photos of the folder"
+    assert "wrote 0 sidecars; 3 sidecars from before kept, --overwrite replaces them" in again.err
+    assert "wrote 0 copies; 2 copies from before kept" in again.err
+    assert (photos / "a.jpg.xmp").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_claim_is_held_against_every_photo(tmp_path: Path, server: ServerUrl) -> None:
+    photos = [photo_file(tmp_path, name) for name in ("1.jpg", "2.png")]
+    out = tmp_path / "findings"
+    words = (*photos, *at(server), "--tools", "none", "--check", "43.7354,7.4211", "--out", f"{out}/")
+    done = locate_here(*words)
+    assert done.code == 0, done.err
+    assert done.out.count(" for") == 2
+    for again in (locate_here(*words, "--json"), locate_here(*words, "--json")):
+        assert [one["check"]["verdict"] for one in again.document["photos"]] == ["for", "for"]
+    assert "The evidence speaks for 43.73540, 7.42110" in (out / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_model_that_keeps_failing_stops_the_batch(tmp_path: Path) -> None:
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    for seed in range(9):
+        scene(seed, (100, 80)).save(photos / f"{seed}.png")
+    (photos / "broken.png").write_bytes(b"no picture")
+    out = tmp_path / "findings"
+    words = ("--tools", "none", "--jobs", "1", "--out", f"{out}/")
+    refused = Reply(b'{"error": {"message": "no such key, request 123"}}', 401)
+    with openai_server([FINAL, refused]) as url:
+        done = locate_here(photos, *at(url), *words, "--json")
+        assert len(url.requests) == 6
+    assert done.code == 1
+    assert done.document["not_tried"] == 4
+    assert [one["status"] for one in done.document["photos"]] == ["located", *["failed"] * 5]
+    (line,) = [line for line in done.err.splitlines() if line.startswith("stopped:")]
+    assert "5 times in a row" in line
+    assert "run the same command again to go on" in line
+    with openai_server([FINAL]) as url:
+        again = locate_here(photos, *at(url), *words, "--json")
+    assert [one["status"] for one in again.document["photos"]].count("located") == 9
+    assert "not_tried" not in again.document

@@ -163,12 +163,54 @@ def test_files_are_not_overwritten_unless_asked(tmp_path: Path) -> None:
         (("--check", "north"), "is no point"),
         (("--drives-on", "top"), "left or right"),
         (("--method", "twm"), "name one with --model"),
-        (("--out", "found.docx"), "no format goes by this ending"),
+        (("--check", "nan,nan"), "is no point"),
+        (("--within", "nan,1,2,3"), "is no area"),
+        (("--within", "1,2,inf"), "is no area"),
+        (("--within", ""), "no area that is known"),
+        (("--taken", ""), "is no time"),
+        (("--out", "found.docx"), "no format goes by this ending; there are .html, .json"),
+        (("--out", ""), "--out names no file"),
+        (("--out", "a.json", "--out", "./a.json"), "the same file twice"),
+        (("--out", "nowhere/found.html"), "the folder nowhere does not exist"),
         (("--image-url", "https://example.org/a.jpg"), "--image-search"),
     ],
 )
 def test_words_that_must_be_mended(tmp_path: Path, words: tuple[str, ...], reason: str) -> None:
     assert reason in locate_here(photo_file(tmp_path), *words).refusal
+
+
+def test_photos_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "empty.jpg").touch()
+    (tmp_path / "folder.jpg").mkdir()
+    for word, reason in (
+        ("", "an empty name is no photo"),
+        (tmp_path / "empty.jpg", "the file is empty"),
+        (tmp_path / "folder.jpg", "holds no photo"),
+        (tmp_path / "gone[1].jpg", "there is no such file"),
+    ):
+        assert reason in locate_here(word).refusal
+
+
+def test_a_trajectory_never_takes_the_photos_place(tmp_path: Path) -> None:
+    photo = photo_file(tmp_path)
+    before = photo.read_bytes()
+    assert "is the photo itself" in locate_here(photo, "--trajectory", photo, "--overwrite").refusal
+    assert photo.read_bytes() == before
+    kept = tmp_path / "run.jsonl"
+    kept.write_text("mine", encoding="utf-8")
+    assert "--overwrite" in locate_here(photo, "--trajectory", kept).refusal
+
+
+def test_a_hint_is_shown_as_it_is_and_does_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "found.html"
+    hint = "\x1b[31mMonaco\x1b[0m \x07<script>alert(1)</script>[bold]x[/bold] " + "Monaco " * 420
+    done = locate_here(photo_file(tmp_path), "--offline", "--tools", "none", "--hint", hint, "--out", out)
+    assert done.code == 0, done.err
+    assert not {"\x1b", "\x07"} & set(done.out + done.err)
+    page = out.read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert not {"\x1b", "\x07"} & set(page)
+    assert "&lt;script&gt;" in page
 
 
 def test_a_polygon_file_is_an_area(tmp_path: Path) -> None:
@@ -181,6 +223,5 @@ def test_a_polygon_file_is_an_area(tmp_path: Path) -> None:
     area = area_of(str(path))
     assert area is not None
     assert area.extent is not None
-    assert area.extent.contains(LatLon(43.9, 7.9))
     assert not area.contains(LatLon(43.9, 7.9))
     assert area.contains(LatLon(43.2, 7.2))

@@ -104,6 +104,8 @@ def test_photos_are_looked_at_once_and_a_folder_brings_its_own_places(tmp_path: 
     [
         (("learn", "nowhere"), "there is no such folder"),
         (("learn", "few"), "at least 30"),
+        (("learn", "untagged"), "no photo with coordinates (left out: 1 x no coordinates)"),
+        (("learn", "empty.csv"), "the first line must name path, lat and lon"),
         (("learn", "few", "--out", "no/such/folder/x.prior"), "does not exist"),
         (("learn", "few", "--encoder", "glasses"), "is no encoder"),
         (("learn", "gone.csv"), "no photo that the table names is there"),
@@ -119,6 +121,8 @@ def test_what_can_not_be_done_is_one_line_and_exit_code_two(
     monkeypatch.chdir(tmp_path)
     photos(tmp_path / "few", 1, 2, tagged=True)
     table(tmp_path / "gone.csv", [("gone.jpg", LatLon(1, 2))])
+    save(scene(3, (60, 40)), tmp_path / "untagged" / "one.jpg")
+    (tmp_path / "empty.csv").write_text("")
     done = geosleuth("prior", *words, home=tmp_path / "home")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1

@@ -15,6 +15,7 @@ from findings import ANSWER, MONACO, SHA, SIZE, Page, album, finding_of, saying,
 from geosleuth.agent import Answered, Trajectory
 from geosleuth.agent.locating import Finding, cap_finding
 from geosleuth.answer import Address, Answer, Candidate
+from geosleuth.answer.wording import how_sure
 from geosleuth.app.report import pictures_of, report_html
 from geosleuth.app.report.digest import account_of
 from geosleuth.app.report.ground import zoom_for
@@ -44,6 +45,42 @@ def test_what_a_reader_sees_first() -> None:
     assert "a business name" in page.text[page.text.index("The best evidence") :].lower()
     assert page.named("a")[0]["href"] == "geo:43.73073,7.42547"
     assert "script" not in {tag for tag, _ in page.elements}
+
+
+def test_the_verdict_on_a_claim_stands_at_the_top() -> None:
+    claim = ("The evidence speaks against 1.00000, 2.00000: it lies 9 km away.", "  against: a <b>sign</b>")
+    page = page_of(finding_of(), claim=claim)
+    top = page.text[: page.text.index("The best evidence")]
+    assert "The claim. The evidence speaks against 1.00000, 2.00000" in top
+    assert "Against: a <b>sign</b>" in top
+    assert "The claim." not in page_of(finding_of()).text
+
+
+def test_nothing_found_begins_with_one_sentence() -> None:
+    words = 'It can\'t be told: "St. Mary" is all. That leaves India 13 %, China 12 %. What would help: text.'
+    page = page_of(finding_of(Answer(explanation=words)))
+    assert next(one for one in page.words if one.startswith("It can't")) == 'It can\'t be told: "St. Mary" is all.'
+    assert "That leaves India 13 %, China 12 %." in page.text
+
+
+def test_what_was_ruled_out_is_no_candidate() -> None:
+    answer = replace(ANSWER, candidates=(*ANSWER.candidates, Candidate("Genoa, Italy", LatLon(44.4, 8.9), 0.1)))
+    page = page_of(finding_of(answer))
+    rows = page.text[page.text.index("Best first.") : page.text.index("Tried without success")]
+    assert "Nice, France" in rows
+    assert "Genoa" not in rows
+
+
+def test_the_guide_names_the_sections_and_words_as_they_are() -> None:
+    guide = (Path(__file__).resolve().parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    shown = page_of(finding_of(album=album())).text
+    table = guide[guide.index("| section | what |") : guide.index("Text from photos, pages and models")]
+    named = [line.split("|")[1].strip() for line in table.splitlines()[2:] if line.startswith("|")]
+    assert len(named) == 8
+    assert [heading for heading in named if heading not in shown] == ["Why"], "which the detective does not need"
+    for words, least in re.findall(r"^\| ([a-z ]+) \| (\d+) % or more \|$", guide, re.MULTILINE):
+        assert how_sure(int(least) / 100) == words
+        assert how_sure(int(least) / 100 - 0.001) != words
 
 
 def test_all_that_stands_behind_it() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from rich.console import Console
 
 from any_trajectory import trajectories
 from findings import MONACO, SHA, SIZE, finding_of, saying
-from geosleuth.agent import Trajectory
+from geosleuth.agent import Started, Trajectory
 from geosleuth.agent.locating import Finding, cap_finding
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.app.report import card
@@ -42,8 +43,7 @@ def test_the_card_at_80_columns() -> None:
         "",
         'evidence      1. a business name: "La Terrasse" is the name of La Terrasse',
         '              2. a telephone number in "+377 93 15": Monaco',
-        "candidates    A   72 % #######    La Terrasse, Monaco",
-        "              B   20 % ##         Nice, France",
+        "could also be B   20 % ##         Nice, France",
         'hangs on      one clue, a business name "What would help: nothing": without it',
         "              no place could be told.",
         "against       the language.",
@@ -52,6 +52,53 @@ def test_the_card_at_80_columns() -> None:
         "found by      detective, method detective, 1 turn, 3 tool calls (1 failed), 1.5",
         "              s",
     ]
+
+
+def test_the_answer_is_not_listed_among_what_else_it_could_be() -> None:
+    near = LatLon(MONACO.lat + 0.001, MONACO.lon)
+    answer = Answer(
+        MONACO,
+        Address.of("Monaco", None, "Rue Grimaldi, Monaco"),
+        0.7,
+        0.5,
+        "The façade fits the lower part of the street.",
+        (
+            Candidate("Rue Grimaldi, Monaco", near, 0.6),
+            Candidate("rue grimaldi monaco", None, 0.6),
+            Candidate("Menton, France", LatLon(43.77, 7.5), 0.2),
+        ),
+    )
+    text = "\n".join(shown(finding_of(answer), maps=False))
+    assert text.count("Grimaldi") == 1
+    assert "could also be B   20 % ##         Menton, France" in text
+
+
+def test_a_namesake_elsewhere_is_another_place() -> None:
+    answer = Answer(
+        MONACO, Address.of("Springfield"), 0.7, 0.5, None, (Candidate("Springfield", LatLon(39.8, -89.6), 0.2),)
+    )
+    assert "could also be B   20 % ##         Springfield" in "\n".join(shown(finding_of(answer), maps=False))
+
+
+def _by_a_model(finding: Finding) -> Finding:
+    first, *rest = finding.trajectory.events
+    assert isinstance(first.body, Started)
+    started = replace(first, body=replace(first.body, method="default", policy="scripted"))
+    return replace(finding, trajectory=Trajectory((started, *rest)))
+
+
+def test_a_models_own_words_stand_above_its_evidence() -> None:
+    text = "\n".join(shown(_by_a_model(finding_of()), maps=False))
+    assert text.index("why           La Terrasse, Monaco: 72 %.") < text.index("evidence      1. a business name")
+    assert "\nwhy " not in "\n".join(shown(finding_of(), maps=False)), "the detective's words are its evidence again"
+
+
+def test_a_long_explanation_is_cut_and_says_where_all_of_it_is() -> None:
+    words = "The street is steep. " * 200
+    finding = _by_a_model(finding_of(Answer(MONACO, Address.of("Monaco"), 0.7, 0.5, words)))
+    lines = shown(finding, maps=False)
+    assert len(lines) < 25
+    assert "--out report.html" in " ".join(lines)
 
 
 def test_the_maps_show_the_candidates() -> None:

@@ -104,3 +104,15 @@ def test_a_thousand_rows() -> None:
     page = page_of(*rows)
     assert len(page.named("tr")) == 1001
     assert len(page.named("path", "dot")) == 1001
+
+
+def test_claims_that_contradict_are_counted_at_the_top() -> None:
+    rows = [
+        SummaryRow("a.jpg", "located", "Monaco", LatLon(43.7, 7.4), 0.9, 1.0, "the file claims another place",
+                   conflicts=True),
+        SummaryRow("b.jpg", "unlocated"),
+    ]  # fmt: skip
+    page = Page(summary_html(rows, generated="today"))
+    assert "1 file claims another place than what was found." in page.text
+    assert "no place could be told" in page.text
+    assert "claims another place" not in Page(summary_html(rows[1:])).text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from geosleuth.answer import GRANULARITIES, Answer, Granularity
 from geosleuth.answer.granularity import withheld
 from geosleuth.answer.wording import envelope, how_sure, percent_words, radius_words
+from geosleuth.policies.detective import Detective
 
 from .trajectory import Trajectory
 
@@ -36,6 +37,11 @@ def best_evidence(trajectory: Trajectory, most: int | None = BEST) -> tuple[str,
     against = _against(trajectory)
     kept = tuple(line for line in unique if line and line not in _WITHHELD and line not in against)
     return kept if most is None else kept[:most]
+
+
+def tells_evidence_alone(trajectory: Trajectory) -> bool:
+    """Whether its explanation says nothing beyond its evidence: the detective's does not, a model's may."""
+    return trajectory.started.method == Detective.name
 
 
 def is_withheld(text: str) -> bool:
@@ -108,11 +114,15 @@ def notebook_card(finding: "Finding") -> str:
         head, sure = envelope(answer.address) or "An unnamed place", sure_line(answer)
     where = "" if answer.point is None else f"{answer.point.lat:.5f}, {answer.point.lon:.5f}"
     evidence = "".join(f"<li>{_text(line)}</li>" for line in best_evidence(finding.trajectory))
+    why = ""
+    if where and not tells_evidence_alone(finding.trajectory) and not is_withheld(answer.explanation or ""):
+        why = answer.explanation or ""
     claim = "The file's own metadata claims another place." if True in finding.conflicts else ""
     rows = (
         f'<div style="font-size:1.25em;font-weight:600"><bdi>{_text(head)}</bdi></div>',
         f"<div>{_text(sure)}</div>" if sure else "",
         f"<div><code>{where}</code></div>" if where else "",
+        f'<div style="margin-top:.5em">{_text(why)}</div>' if why else "",
         f'<ol style="margin:.5em 0;padding-left:1.4em">{evidence}</ol>' if evidence else "",
         f"<div><strong>{claim}</strong></div>" if claim else "",
         f'<div style="opacity:.7">{LEAD} Found by <bdi>{_text(finding.trajectory.started.policy)}</bdi>.</div>',

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from geosleuth.answer import Answer
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap
@@ -17,6 +18,9 @@ from .method import Method
 from .trajectory import Trajectory, TrajectoryWriter
 from .turns import Sink
 
+if TYPE_CHECKING:
+    from geosleuth.clues.visual import VisualPrior
+
 PANORAMA_VIEWS = 6
 # Where an answer gives no radius: a claim further away than a city is wide contradicts it.
 _DEFAULT_RADIUS_KM = 25.0
@@ -28,7 +32,7 @@ class Finding:
     """What came of it: the whole way, and apart from it what the photos' files claim.
 
     ``album`` has the pictures of the run, for reports. ``judged`` is set where the finding was capped: what the claims
-    contradict was decided before.
+    contradict was decided before. ``team`` has the trajectories of those who worked towards it, where several did.
     """
 
     trajectory: Trajectory
@@ -36,6 +40,7 @@ class Finding:
     album: Album | None = field(default=None, repr=False, compare=False)
     judged: tuple[bool | None, ...] | None = None
     granularity: Granularity = "exact"
+    team: tuple[Trajectory, ...] = field(default=(), repr=False)
 
     @property
     def answer(self) -> Answer:
@@ -69,7 +74,8 @@ async def cap_finding(finding: Finding, granularity: Granularity, gazetteer: Gaz
         return finding
     trajectory = await cap_trajectory(finding.trajectory, granularity, gazetteer)
     claims = tuple([await _cap_claims(one, granularity, gazetteer) for one in finding.claims])
-    capped = Finding(trajectory, claims)
+    team = tuple([await cap_trajectory(one, granularity, gazetteer) for one in finding.team])
+    capped = Finding(trajectory, claims, team=team)
     return replace(capped, judged=capped.conflicts, granularity=granularity, album=finding.album)
 
 
@@ -88,6 +94,7 @@ def open_case(
     *,
     web: WebSearch | None = None,
     similar: ImageSearch | None = None,
+    visual: "VisualPrior | None" = None,
 ) -> tuple[Case, tuple[str, ...]]:
     """A case with the photos' first views in it, and what is known about the views themselves.
 
@@ -100,7 +107,7 @@ def open_case(
             view = album.add(photo)
             if note is not None:
                 notes.append(f"{view.handle} {note}")
-    return Case(album, atlas, method.box_scale, web, similar), tuple(notes)
+    return Case(album, atlas, method.box_scale, web, similar, visual), tuple(notes)
 
 
 def album_photos(opened: OpenedPhoto) -> list[tuple[Photo, str | None]]:
@@ -132,6 +139,7 @@ async def locate(
     atlas: Atlas,
     web: WebSearch | None = None,
     similar: ImageSearch | None = None,
+    visual: "VisualPrior | None" = None,
     hint: str | None = None,
     area: str | None = None,
     force_answer: bool = False,
@@ -151,6 +159,7 @@ async def locate(
         atlas: the world, offline or online.
         web: where web searches go; None is the atlas's own documents.
         similar: where similar pictures are looked for.
+        visual: what the tool visual_prior asks.
         hint: the user's words about the photo.
         area: where the place lies, as far as the user knows.
         force_answer: a best guess is wanted in any case.
@@ -164,7 +173,7 @@ async def locate(
         BadInput: there is no photo, or the file can't be written.
         UserError: a policy or a tool can't work as it is set up.
     """
-    case, views = open_case(photos, method, atlas, web=web, similar=similar)
+    case, views = open_case(photos, method, atlas, web=web, similar=similar, visual=visual)
     trajectory = await run(
         case,
         method=method,

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ipaddress import ip_address
@@ -13,7 +12,7 @@ from urllib.parse import urlsplit
 
 from geosleuth.answer.coordinates import find_points
 from geosleuth.app import atlas_views as views
-from geosleuth.app.console import show, show_json, talk
+from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.atlas import Atlas, Colocation, Document, Hit, Marker, OfflineAtlas, Picture, Place, Reverse, regions_dir
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
@@ -320,31 +319,12 @@ def show_info(name: str | None, *, as_json: bool) -> None:
 @contextmanager
 def building() -> Iterator[Callable[[str, float], None]]:
     """A bar for the one-time building of the base atlas."""
-    with _bar("building the base atlas, once") as step:
-        yield lambda what, share: step(what, round(100 * share), 100)
+    with progress("building the base atlas, once") as bar:
+        yield lambda what, share: bar.at(round(100 * share), 100, what)
 
 
 @contextmanager
 def importing() -> Iterator[Callable[[str, int, int], None]]:
     """A bar for importing a region."""
-    with _bar("importing") as step:
-        yield step
-
-
-@contextmanager
-def _bar(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    if not sys.stderr.isatty():
-        yield lambda _what, _done, _total: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        tasks: list[Any] = []
-
-        def step(what: str, done: int, total: int) -> None:
-            if not tasks:
-                tasks.append(bar.add_task(title, total=total))
-            bar.update(tasks[0], description=f"{title}: {what}", completed=done, total=total or None)
-
-        yield step
+    with progress("importing") as bar:
+        yield lambda what, done, total: bar.at(done, total, what)

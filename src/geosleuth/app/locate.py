@@ -38,14 +38,20 @@ def locate(
         ),
     ] = "exact",
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", rich_help_panel=_LEAVES, help="Files of --out may be replaced.")
+        bool, typer.Option("--overwrite", rich_help_panel=_LEAVES, help="Files that are there already may be replaced.")
     ] = False,
     write_exif: Annotated[
         bool,
         typer.Option(
             "--write-exif",
             rich_help_panel=_LEAVES,
-            help="After asking, write a copy of the photo with the estimated place in its metadata.",
+            help="After asking, write a copy of each photo with the estimated place in its metadata.",
+        ),
+    ] = False,
+    sidecars: Annotated[
+        bool,
+        typer.Option(
+            "--sidecars", rich_help_panel=_LEAVES, help="Write an XMP sidecar, PHOTO.jpg.xmp, beside each photo."
         ),
     ] = False,
     within: Annotated[
@@ -102,6 +108,36 @@ def locate(
     base_url: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="URL", rich_help_panel=_MODEL, help="Where the model is served."),
+    ] = None,
+    parallel: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=64,
+            rich_help_panel=_MODEL,
+            help="So many tries at once; a verifier decides. Budgets hold for each try, and for the verifier.",
+        ),
+    ] = 1,
+    verifier: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=_MODEL,
+            show_default="in code: claims are checked against the atlas",
+            help="The model that reads all tries and decides; same for the one that made them.",
+        ),
+    ] = None,
+    chains: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            rich_help_panel=_MODEL,
+            show_default="whole up to 4 tries, then facts",
+            help="What the verifier reads of each try: whole, or facts (what was observed).",
+        ),
+    ] = None,
+    team: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="TEAM.YAML", rich_help_panel=_MODEL, help="Several agents that review and discuss."),
     ] = None,
     turns: Annotated[
         Optional[int],  # noqa: UP045
@@ -190,6 +226,15 @@ def locate(
             help="Where the photo is on the web already, for an image search that takes addresses only.",
         ),
     ] = None,
+    prior: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="FILE|geoclip:FOLDER|none",
+            rich_help_panel=_REACH,
+            show_default="the one of geosleuth prior learn",
+            help="What places look like: for the detective, and as a tool for any model.",
+        ),
+    ] = None,
     allow: Annotated[
         list[str],
         typer.Option(metavar="HOST", rich_help_panel=_REACH, help="A host that map and search services may ask."),
@@ -232,6 +277,10 @@ def locate(
     wishes = Wishes(
         model=model,
         base_url=base_url,
+        parallel=parallel,
+        verifier=verifier,
+        chains=chains,
+        team=team,
         turns=turns,
         calls=calls,
         tokens=tokens,
@@ -258,11 +307,13 @@ def locate(
         web_search=web_search,
         image_search=image_search,
         image_url=image_url,
+        prior=prior,
         allow=tuple(allow),
         trajectory=trajectory,
         out=tuple(out),
         overwrite=overwrite,
         write_exif=write_exif,
+        sidecars=sidecars,
     )
     paths, many = inputs_of(photos, batch=batch, same_place=same_place)
     if many:

@@ -1,41 +1,46 @@
 """What the user knows beforehand, from the words of the command: where the place lies, and when the photo was taken."""
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from geosleuth.app.locate_outline import outline_of
+from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, Extent, LatLon
-from geosleuth.names import continent_of, country_code, country_name, fold
+from geosleuth.names import continent_of, country_code, country_name, fold, same_region
+from geosleuth.names.regions import is_listed_region
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shapely import Geometry
 
 _MOST_FILE_BYTES = 20_000_000
+_MARGIN_DEG = 0.03
 _HOW = "write a country, a region, S,W,N,E or LAT,LON,KM in degrees, or the name of a GeoJSON file"
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Where the place lies, as the user says.
-
-    ``extent`` may be wider than what was meant: of a polygon it is the box around it, and ``shape`` the polygon itself.
-    """
+    """Where the place lies, as the user says: inside an extent, which may be an `Outline`, or in some countries."""
 
     words: str
     extent: Extent | None = None
     countries: tuple[str, ...] | None = None
-    shape: "Geometry | None" = field(default=None, repr=False, compare=False)
 
     def contains(self, point: LatLon) -> bool:
-        """Whether a point lies inside, as finely as is known; borders of countries are not looked at."""
-        if self.shape is not None:
-            import shapely
+        """Whether a point lies inside; off a coast the nearest country counts."""
+        if self.extent is not None:
+            return self.extent.contains(point)
+        if self.countries is None:
+            return True
+        from geosleuth.atlas.borders import Borders
 
-            return bool(shapely.intersects(self.shape, shapely.Point(point.lon, point.lat)))
-        return self.extent is None or self.extent.contains(point)
+        region = Borders.load().at(point)
+        return region is None or region.country in self.countries
 
 
 def area_of(text: str | None) -> Area | None:
@@ -96,13 +101,12 @@ def _of_numbers(words: str, numbers: list[float]) -> Area:
     raise BadInput(f"--within {words[:60]!r} is no area; {_HOW}")
 
 
-def _boxed(box: Box, shape: "Geometry | None" = None) -> Area:
+def _boxed(box: Box) -> Area:
     words = f"latitudes {box.south:g} to {box.north:g}, longitudes {box.west:g} to {box.east:g}"
-    return Area(words, box, shape=shape)
+    return Area(words, box)
 
 
 def _of_file(path: Path) -> Area:
-    import shapely
     from shapely.geometry import shape as shape_of
 
     try:
@@ -115,11 +119,31 @@ def _of_file(path: Path) -> Area:
     except BadInput:
         raise
     except Exception as error:  # shapely and json complain in many ways about what is no GeoJSON
-        raise BadInput(f"{path}: is no GeoJSON: {error}") from error
-    kept = [shapely.make_valid(one) for one in shapes if one.geom_type in ("Polygon", "MultiPolygon")]
+        raise BadInput(f"{path}: is no GeoJSON: {one_line(str(error))[:200]}") from error
+    kept = [one for one in shapes if one.geom_type in ("Polygon", "MultiPolygon") and not one.is_empty]
     if not kept:
-        raise BadInput(f"{path}: holds no polygon")
-    return _around(shapely.union_all(kept), str(path))
+        raise BadInput(f"{path}: holds no polygon; an area is a Polygon or a MultiPolygon")
+    for one in kept:
+        _check_edges(one, path)
+    return _around(kept, str(path))
+
+
+def _check_edges(shape: "Geometry", path: Path) -> None:
+    """Refuse an edge half round the world: whoever drew it meant the short way, and the format means the long one."""
+    import numpy as np
+    import shapely
+
+    for part in shapely.get_parts(shape):
+        for ring in (part.exterior, *part.interiors):
+            lons = shapely.get_coordinates(ring)[:, 0]
+            steps = np.abs(np.diff(lons))
+            if not np.isfinite(lons).all():
+                raise BadInput(f"{path}: is no GeoJSON: a coordinate is not a number")
+            if ((steps > 180) & (steps < 360)).any():
+                raise BadInput(
+                    f"{path}: an edge spans more than 180 degrees of longitude; cut the polygon at the 180th meridian, "
+                    "or go on counting beyond it (181, 182, …)"
+                )
 
 
 def _geometries(plain: Any) -> list[Any]:
@@ -133,12 +157,12 @@ def _geometries(plain: Any) -> list[Any]:
     return [plain]
 
 
-def _around(shape: "Geometry", name: str) -> Area:
-    west, south, east, north = shape.bounds
+def _around(shapes: "Sequence[Geometry]", name: str) -> Area:
     try:
-        return _boxed(Box(south, west, north, east), shape)
+        outline = outline_of(shapes)
     except ValueError as error:
         raise BadInput(f"{name}: is no area on the Earth: {error}") from error
+    return replace(_boxed(outline), words=f"a polygon within {_boxed(outline).words}")
 
 
 def _country(words: str) -> Area | None:
@@ -154,7 +178,10 @@ def _continent(words: str) -> Area | None:
 
 
 def _region(words: str) -> Area | None:
-    """A first-level region by its name or code, alone or before its country; the largest of that name."""
+    """A first-level region by its name in some language or its code, alone or before its country.
+
+    Of several of that name it is the largest.
+    """
     import shapely
 
     from geosleuth.atlas.borders import Borders
@@ -162,22 +189,42 @@ def _region(words: str) -> Area | None:
     name, _, last = words.rpartition(",")
     inside = country_code(last) if name else None
     wanted = (name if inside else words).strip()
-    borders = Borders.load()
+    borders, listed = Borders.load(), _listed_as(wanted)
+    open_to = [(at, one) for at, one in enumerate(borders.regions) if wanted and inside in (None, one.country)]
+    chosen = [
+        (at, one) for at, one in open_to if listed & {fold(one.name), one.code.casefold(), f"geonames:{one.geonames}"}
+    ]
+    if not chosen and is_listed_region(wanted, inside):
+        where = {code for code in {one.country for _, one in open_to} if is_listed_region(wanted, code)}
+        chosen = [
+            (at, one) for at, one in open_to if one.country in where and same_region(wanted, one.name, one.country)
+        ]
     named: dict[str, set[int]] = {}
-    for number, one in enumerate(borders.regions):
-        if wanted and inside in (None, one.country) and _is_named(wanted, one.name, one.code):
-            named.setdefault(one.country, set()).add(number)
-    found: list[tuple[Any, str]] = []
+    for at, one in chosen:
+        named.setdefault(one.country, set()).add(at)
+    found: list[tuple[Any, str, str]] = []
     for code, numbers in named.items():
         west, south, east, north = borders.country_outline(code).geometry.bounds
         shapes = borders.shapes_in(Box(south, west, north, east), level="region")
         parts = [one.geometry for one in shapes if numbers & set(one.ids)]
-        found += [(shapely.union_all(parts), code)] if parts else []
+        called = borders.regions[min(numbers)].name
+        found += [(shapely.union_all(parts), code, called)] if parts else []
     if not found:
         return None
-    shape, code = max(found, key=lambda one: one[0].area)
-    return replace(_around(shape, words), words=f"{wanted}, {country_name(code)}", countries=(code,))
+    shape, code, called = max(found, key=lambda one: one[0].area)
+    # The outlines are good to some 0.02 degrees, and piers and bridges reach beyond them.
+    area = _around([shapely.buffer(shape, _MARGIN_DEG).intersection(shapely.box(-180, -90, 180, 90))], words)
+    return replace(area, words=f"{called}, {country_name(code)}", countries=(code,))
 
 
-def _is_named(wanted: str, name: str, code: str) -> bool:
-    return wanted.casefold() == code.casefold() or fold(wanted) == fold(name)
+def _listed_as(wanted: str) -> set[str]:
+    """A region's name as it was given, and the codes of all regions that some language calls so."""
+    from geosleuth.atlas.base.build import admin1_table
+
+    names = {fold(wanted), wanted.casefold()}
+    codes = {
+        f"geonames:{code}"
+        for code, (name, _, others) in admin1_table().items()
+        if any(fold(one) in names for one in (name, *others))
+    }
+    return names | codes

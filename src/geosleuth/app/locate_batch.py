@@ -4,7 +4,7 @@ import asyncio
 import glob
 import hashlib
 import json
-import sys
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
@@ -18,14 +18,19 @@ from geosleuth import __version__
 from geosleuth.agent import Trajectory, read_trajectory
 from geosleuth.answer.formats import Entry
 from geosleuth.answer.granularity import cap_text
-from geosleuth.app.console import show, show_json, talk
+from geosleuth.app.console import progress, show, show_json, talk
+from geosleuth.app.locate_beside import Placed, is_copy, write_copies, write_sidecars
+from geosleuth.app.locate_check import check_claim, checked_document, checked_lines
 from geosleuth.app.locate_outputs import PAGE, entries_of, write_entries, write_report
 from geosleuth.app.locate_run import run_plan
 from geosleuth.app.locate_setup import Plan, Wishes, plan_of, similar_for
+from geosleuth.app.locate_team import files_beside, make_ready
 from geosleuth.app.locate_views import finding_document
 from geosleuth.app.locate_work import CTRL_C, ask_leave, cancelled_by_ctrl_c, offline_atlas, quiet_libraries
 from geosleuth.app.report import SummaryRow, summary_html, summary_row
 from geosleuth.atlas import OfflineAtlas
+from geosleuth.bench.numbers import plural
+from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import LatLon
@@ -37,15 +42,23 @@ _PATTERN = frozenset("*?[")
 _NAME_LENGTH = 16
 _SOME_FAILED = 1
 _MODEL_JOBS = 4
+_NUMBERS = re.compile(r"[0-9a-f-]*[0-9][0-9a-f-]*")
+GIVE_UP = 5
+"""How often in a row a model may fail in the same way before a batch is given up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """One photo of a batch, finished: its row, and its entry in the files, where it has a finding."""
+    """One photo of a batch, finished: its row, and its entry in the files, where it has a finding.
+
+    ``by_model`` is set where it failed though nothing is wrong with the photo.
+    """
 
     row: SummaryRow
     entries: tuple[Entry, ...] = ()
     document: dict[str, Any] | None = None
+    path: Path = Path()
+    by_model: bool = False
 
 
 def inputs_of(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[list[Path], bool]:
@@ -68,10 +81,13 @@ def inputs_of(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[l
 
 def _expanded(word: str) -> list[Path] | None:
     """The photos of a folder or a pattern; None for anything else."""
+    if not word.strip():
+        raise BadInput("an empty name is no photo; give a photo, a folder or a quoted pattern")
     path = Path(word)
     try:
         if path.is_dir():
             found = [one for one in path.rglob("*") if _is_photo(one.relative_to(path)) and one.is_file()]
+            found = [one for one in found if not is_copy(one)]
         elif _PATTERN & set(word) and not path.exists():
             found = [Path(one) for one in glob.glob(word, recursive=True) if Path(one).is_file()]  # noqa: PTH207  (may begin anywhere)
         else:
@@ -79,8 +95,10 @@ def _expanded(word: str) -> list[Path] | None:
     except (OSError, ValueError):
         # Whoever opens it as a photo says what is wrong with it.
         return None
+    if not found and not path.is_dir():
+        raise BadInput(f"{word}: there is no such file, and none that fits it as a pattern")
     if not found:
-        raise BadInput(f"{word}: holds no photo; there are {', '.join(ENDINGS)}")
+        raise BadInput(f"{word}: holds no photo; photos end in {', '.join(ENDINGS)}")
     return sorted(found)
 
 
@@ -95,9 +113,8 @@ def locate_batch(paths: Sequence[Path], wishes: Wishes, *, as_json: bool, jobs: 
         UserError: something must be mended; nothing has been sent.
         typer.Exit: some photos failed, or it was stopped.
     """
-    for value, option in ((wishes.trajectory, "--trajectory"), (wishes.check, "--check")):
-        if value is not None:
-            raise BadInput(f"{option} is for one photo; for a batch use --out DIR/, which keeps a trajectory each")
+    if wishes.trajectory is not None:
+        raise BadInput("--trajectory is for one photo; for a batch use --out DIR/, which keeps a trajectory each")
     with quiet_libraries():
         plan = plan_of(wishes, paths, batch=True)
         if wishes.model is not None and wishes.model.startswith("replay:"):
@@ -107,23 +124,29 @@ def locate_batch(paths: Sequence[Path], wishes: Wishes, *, as_json: bool, jobs: 
         ask_leave(plan, yes=wishes.yes)
         # Reading text keeps two cores busy by itself; models are waited for.
         usual = 1 if plan.by_detective else _MODEL_JOBS
+        batch = _Batch(plan, settings_of(wishes), jobs or usual)
         try:
-            done = asyncio.run(_Batch(plan, settings_of(wishes), jobs or usual).work(paths))
+            done = asyncio.run(batch.work(paths))
         except asyncio.CancelledError:
             talk("stopped; what is finished is kept" if plan.outputs.folder else "stopped")
             raise typer.Exit(CTRL_C) from None
-        _write(done, plan)
+        _write(done, plan, yes=wishes.yes)
     if as_json:
-        show_json({"photos": [_document(one) for one in done], "failed": _failed(done)})
+        untried = {"not_tried": len(paths) - len(done)} if batch.given_up else {}
+        show_json({"photos": [_document(one) for one in done], "failed": _failed(done), **untried})
     else:
         _show(done)
+    if batch.given_up:
+        go_on = "run the same command again to go on" if plan.outputs.folder else "add --out DIR/ to keep what is found"
+        left = plural(len(paths) - len(done), "photo was", "photos were")
+        talk(f"stopped: {GIVE_UP} times in a row {batch.given_up}; {left} not tried; mend it, then {go_on}")
     if _failed(done):
         raise typer.Exit(_SOME_FAILED)
 
 
 def settings_of(wishes: Wishes) -> str:
     """What a finding depends on beside the photo, as a short name: a finding made otherwise is made again."""
-    files = {"out", "overwrite", "trajectory", "yes", "write_exif"}
+    files = {"out", "overwrite", "trajectory", "yes", "write_exif", "sidecars"}
     told = {name: value for name, value in asdict(wishes).items() if name not in files}
     return hashlib.sha256(json.dumps([__version__, told], default=str, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -136,21 +159,22 @@ def _make_folder(folder: Path) -> None:
 
 
 class _Batch:
-    """A few photos at a time, with no more of them in memory than are worked on."""
+    """A few photos at a time, with no more of them in memory than are worked on.
+
+    ``given_up`` says what went wrong time and again, where the rest was not tried for that reason.
+    """
 
     def __init__(self, plan: Plan, settings: str, jobs: int) -> None:
         self._plan, self._settings, self._jobs = plan, settings, jobs
         self._folder = plan.outputs.folder
         self._under_way: dict[str, asyncio.Lock] = {}
+        self._in_a_row: tuple[str, int] = ("", 0)
+        self.given_up = ""
 
     async def work(self, paths: Sequence[Path]) -> list[Done]:
         plan = self._plan
         async with AsyncExitStack() as held:
-            for one in (plan.policy, plan.maps, plan.web):
-                if close := getattr(one, "aclose", None):
-                    held.push_async_callback(close)
-            if load := getattr(plan.policy, "load", None):
-                await load()
+            await make_ready(plan, held)
             atlas = offline_atlas(needed=True)
             advance = held.enter_context(_progress(len(paths)))
             held.enter_context(cancelled_by_ctrl_c())
@@ -159,14 +183,28 @@ class _Batch:
 
             async def worker() -> None:
                 for number, path in waiting:
-                    one = await self._one(number, path, atlas)
+                    one = replace(await self._one(number, path, atlas), path=path)
                     done[number] = one
                     advance(path, one)
+                    self._watch(one)
+                    if self.given_up:
+                        return
 
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._jobs):
                     group.create_task(worker())
         return [one for one in done if one is not None]
+
+    def _watch(self, one: Done) -> None:
+        """Give up where a model fails again and again in the same way; a bad photo says nothing about it."""
+        if one.row.status == "failed" and not one.by_model:
+            return
+        # Numbers of requests and times differ where the trouble is the same.
+        trouble = _NUMBERS.sub("#", one.row.note) if one.by_model else ""
+        before, count = self._in_a_row
+        self._in_a_row = (trouble, count + 1 if trouble == before else 1)
+        if trouble and self._in_a_row[1] >= GIVE_UP:
+            self.given_up = one.row.note
 
     async def _one(self, number: int, path: Path, atlas: OfflineAtlas) -> Done:
         name = path.name if self._plan.granularity == "exact" else f"photo {number + 1}"
@@ -180,7 +218,7 @@ class _Batch:
         except Exception as error:  # noqa: BLE001  (one photo's trouble is not the batch's)
             known = isinstance(error, GeosleuthError)
             note = str(error) if known else f"{type(error).__name__}: {error}"
-            return Done(SummaryRow(name, "failed", note=cap_text(note, self._plan.granularity)))
+            return Done(SummaryRow(name, "failed", note=cap_text(note, self._plan.granularity)), by_model=True)
 
     async def _worked(self, sha256: str, path: Path, name: str, atlas: OfflineAtlas) -> Done:
         plan = self._plan
@@ -188,15 +226,21 @@ class _Batch:
         similar = similar_for(plan, [photo])
         kept = self._file(sha256, ".jsonl")
         if kept is not None:
-            kept.unlink(missing_ok=True)
+            for old in (kept, *files_beside(kept, plan.several)):
+                old.unlink(missing_ok=True)
         finding = await run_plan(plan, [photo], plan.maps or atlas, atlas, similar=similar, keep_in=kept)
         page = self._file(sha256, ".html")
+        checked = check_claim(finding, plan)
+        claim = () if checked is None else tuple(checked_lines(checked))
         if page is not None:
-            await write_report(page, finding, atlas)
+            await write_report(page, finding, atlas, claim=claim)
         row = summary_row(name, finding, report=page.name if page else None)
         if row.status == "failed":
-            return Done(replace(row, note=row.note or "the model failed"))
+            return Done(replace(row, note=row.note or "the model failed"), by_model=True)
         document = finding_document(finding)
+        if checked is not None:
+            document["check"] = checked_document(checked)
+            row = replace(row, note="; ".join(filter(None, (row.note, claim[0].removesuffix(".")))))
         self._keep(sha256, row, document)
         return Done(row, self._entries(finding.trajectory, sha256, path), document)
 
@@ -246,28 +290,17 @@ def _hash(path: Path) -> str:
 def _progress(total: int) -> Iterator[Callable[[Path, Done], None]]:
     """A bar at a terminal, else a line for each photo; trouble is a line either way."""
     count = iter(range(1, total + 1))
-
-    def line(path: Path, one: Done) -> str:
-        row = one.row
-        told = row.note if row.status == "failed" else row.place or "can't tell"
-        return f"{path}: {told}"
-
-    if not sys.stderr.isatty():
-        yield lambda path, one: talk(f"{next(count)}/{total} {line(path, one)}")
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-    from rich.text import Text
-
-    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
-    columns = (TextColumn("locating"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=total)
+    with progress("locating", total) as bar:
 
         def advance(path: Path, one: Done) -> None:
-            if one.row.status == "failed":
-                console.print(Text(f"failed: {line(path, one)}", no_wrap=True, overflow="ellipsis"))
-            bar.advance(task)
+            row = one.row
+            outcome = row.note if row.status == "failed" else row.place or "can't tell"
+            told = f"{path}: {outcome}"
+            if not bar.drawn:
+                bar.say(f"{next(count)}/{total} {told}")
+            elif row.status == "failed":
+                bar.say(f"failed: {told}")
+            bar.advance()
 
         yield advance
 
@@ -276,7 +309,7 @@ def _failed(done: Sequence[Done]) -> int:
     return sum(1 for one in done if one.row.status == "failed")
 
 
-def _write(done: Sequence[Done], plan: Plan) -> None:
+def _write(done: Sequence[Done], plan: Plan, *, yes: bool) -> None:
     entries = [entry for one in done for entry in one.entries]
     pages = [path for path in plan.outputs.files if path.name.lower().endswith(PAGE)]
     if plan.outputs.folder is not None:
@@ -288,6 +321,9 @@ def _write(done: Sequence[Done], plan: Plan) -> None:
         else:
             write_entries(path, entries)
         talk(f"wrote {path}")
+    placed = [Placed(one.path, entry) for one in done for entry in one.entries]
+    write_sidecars(placed, plan.outputs)
+    write_copies(placed, plan.outputs, yes=yes)
 
 
 def _document(one: Done) -> dict[str, Any]:
@@ -301,7 +337,8 @@ def _show(done: Sequence[Done]) -> None:
     from geosleuth.answer.wording import percent_words, radius_words
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("photo", "place", "how sure", "point"):
+    checked = any("check" in (one.document or {}) for one in done)
+    for heading in ("photo", "place", "how sure", "point", *(("check",) if checked else ())):
         table.add_column(heading, overflow="fold")
     for one in done:
         row = one.row
@@ -309,7 +346,9 @@ def _show(done: Sequence[Done]) -> None:
         sure += f", {radius_words(row.radius_km)}" if sure and row.radius_km is not None else ""
         point = "" if row.point is None else f"{row.point.lat:.5f}, {row.point.lon:.5f}"
         place = row.place or {"failed": f"failed: {row.note}", "unlocated": "can't tell"}.get(row.status, "")
-        table.add_row(*(Text(" ".join(text.split())) for text in (row.name, place, sure, point)))
+        place += " (the file claims another place)" if row.conflicts else ""
+        verdict = (one.document or {}).get("check", {}).get("verdict", "")
+        table.add_row(*(Text(one_line(" ".join(text.split()))) for text in (row.name, place, sure, point, verdict)))
     show(table)
     found = sum(1 for one in done if one.row.status == "located")
     talk(f"{found} of {len(done)} found, {_failed(done)} failed; leads, not verdicts")

@@ -1,7 +1,7 @@
 """``--check``: what a finding says about a place that somebody claims: for it, against it, or nothing certain."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from geosleuth.agent import conversation_of
 from geosleuth.agent.locating import Finding
@@ -13,6 +13,9 @@ from geosleuth.bench.plain import one_line
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
 from geosleuth.policies.detective import Detective, Reasoning, evidence_line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 Verdict = Literal["for", "against", "undecided"]
 LIKELY, SURE = 0.5, 0.8
@@ -65,6 +68,8 @@ def _by_distance(claimed: LatLon, answer: Answer) -> tuple[Verdict, str]:
     told = f"it lies {distance(away_km)} from the finding"
     told += "" if answer.radius_km is None else f", whose radius is {radius_words(answer.radius_km)}"
     sure = answer.probability
+    if answer.radius_km is not None and answer.radius_km < away_km <= radius_km:
+        told += f"; up to {radius_words(_LEAST_KM)} counts as the same place"
     if away_km <= radius_km:
         if radius_km > _COARSE_KM:
             return "undecided", f"{told}: too coarse to say more than that it fits"
@@ -116,6 +121,20 @@ def checked_lines(checked: Checked) -> list[str]:
         *(f"  for: {one_line(line)}" for line in checked.speaks_for),
         *(f"  against: {one_line(line)}" for line in checked.speaks_against),
     ]
+
+
+def checked_view(checked: Checked) -> "RenderableType":
+    """The verdict for the terminal, above the finding and as wide as it."""
+    from rich.console import Group
+    from rich.constrain import Constrain
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from geosleuth.app.report.card import COLUMNS
+
+    head, *lines = checked_lines(checked)
+    sides = [Padding(Text(line.strip()), (0, 0, 0, 2)) for line in lines]
+    return Constrain(Group(Text(head, style="bold"), *sides, Text("")), COLUMNS)
 
 
 def checked_document(checked: Checked) -> dict[str, Any]:

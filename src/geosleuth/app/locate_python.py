@@ -14,6 +14,7 @@ from geosleuth.agent.locating import Finding
 from geosleuth.answer.granularity import Granularity
 from geosleuth.app.locate_run import run_plan
 from geosleuth.app.locate_setup import Plan, Wishes, image_hosts, plan_of, similar_for
+from geosleuth.app.locate_team import make_ready, thinkers
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
@@ -66,7 +67,14 @@ async def alocate(
     """
     several = [photo] if isinstance(photo, str | os.PathLike) else list(photo)
     paths = [Path(one) for one in several]
-    unknown = set(options) - set(Wishes.__slots__) | {"out", "overwrite", "write_exif", "check", "yes"} & set(options)
+    unknown = set(options) - set(Wishes.__slots__) | {
+        "out",
+        "overwrite",
+        "write_exif",
+        "sidecars",
+        "check",
+        "yes",
+    } & set(options)
     if unknown:
         raise BadInput(f"locate() has no option {', '.join(sorted(unknown))}")
     when = taken.isoformat() if isinstance(taken, datetime) else taken
@@ -78,18 +86,16 @@ async def alocate(
     await asyncio.to_thread(ensure_base)
     atlas = OfflineAtlas()
     async with AsyncExitStack() as held:
-        for one in (plan.policy, plan.maps, plan.web):
-            if close := getattr(one, "aclose", None):
-                held.push_async_callback(close)
-        if load := getattr(plan.policy, "load", None):
-            await load()
+        await make_ready(plan, held)
         keep_in = None if trajectory is None else Path(trajectory)
         return await run_plan(plan, photos, plan.maps or atlas, atlas, similar=similar, keep_in=keep_in, sinks=sinks)
 
 
 def _check_leave(plan: Plan, *, send: bool) -> None:
     hosts = image_hosts(plan)
-    if send or not (plan.policy.hosts or hosts):
+    sending = [one for one in thinkers(plan) if one.hosts]
+    if send or not (sending or hosts):
         return
-    told = consent_line(plan.policy) if plan.policy.hosts else f"the image search sends the photo to {min(hosts)}"
+    lines = [consent_line(one) for one in sending] or [f"the image search sends the photo to {min(hosts)}"]
+    told = "; ".join(lines)
     raise BadInput(f"{told}; add send=True to allow it")

@@ -9,6 +9,7 @@ from geosleuth.agent.capping import EventBlanker
 from geosleuth.agent.locating import Finding, cap_finding, locate
 from geosleuth.answer.granularity import Granularity
 from geosleuth.app.locate_setup import Plan
+from geosleuth.app.locate_team import Say, run_several, try_file
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.files import replacing
@@ -44,6 +45,7 @@ async def run_plan(
     similar: ImageSearch | None = None,
     keep_in: Path | None = None,
     sinks: Iterable[Sink] = (),
+    say: Say | None = None,
 ) -> Finding:
     """Work on photos of one place; the finding is capped as the plan wants it.
 
@@ -54,38 +56,57 @@ async def run_plan(
         gazetteer_atlas: knows the names that may be told.
         similar: where pictures like these are looked for; it is closed here, in the loop that it was used in.
         keep_in: the trajectory's file.
-        sinks: who gets the events as they happen, uncapped.
+        sinks: who gets the events as they happen, uncapped; of several tries and a verifier, the verifier's.
+        say: gets a line for each of several tries as it ends.
     """
     capped = plan.granularity != "exact"
     async with AsyncExitStack() as held:
         if close := getattr(similar, "aclose", None):
             held.push_async_callback(close)
-        store: TrajectoryWriter | None = None
-        if keep_in is not None:
-            made = BlankWriter(keep_in, plan.granularity) if capped else TrajectoryWriter(keep_in)
-            store = held.enter_context(made)
-        finding = await locate(
-            photos,
-            policy=plan.policy,
-            method=plan.method,
-            toolset=plan.toolset,
-            atlas=atlas,
-            web=plan.web,
-            similar=similar,
-            hint=plan.hint,
-            area=plan.area,
-            force_answer=plan.force_answer,
-            budget=plan.budget,
-            sampling=plan.sampling,
-            wire=plan.wire,
-            store=store,
-            sinks=sinks,
-        )
+
+        def keep(path: Path) -> TrajectoryWriter:
+            made = BlankWriter(path, plan.granularity) if capped else TrajectoryWriter(path)
+            return held.enter_context(made)
+
+        if plan.several is not None:
+            finding = await run_several(
+                plan,
+                plan.several,
+                photos,
+                atlas,
+                similar=similar,
+                keep_in=keep_in,
+                keep=keep,
+                sinks=sinks,
+                say=say,
+            )
+        else:
+            finding = await locate(
+                photos,
+                policy=plan.policy,
+                method=plan.method,
+                toolset=plan.toolset,
+                atlas=atlas,
+                web=plan.web,
+                similar=similar,
+                visual=plan.visual,
+                hint=plan.hint,
+                area=plan.area,
+                force_answer=plan.force_answer,
+                budget=plan.budget,
+                sampling=plan.sampling,
+                wire=plan.wire,
+                store=None if keep_in is None else keep(keep_in),
+                sinks=sinks,
+            )
     if not capped:
         return finding
     told = await cap_finding(finding, plan.granularity, OfflineGazetteer(gazetteer_atlas))
     if keep_in is not None:
-        with replacing(keep_in) as neighbour:
-            neighbour.unlink()
-            write_trajectory(neighbour, told.trajectory)
+        beside = [(try_file(keep_in, number), one) for number, one in enumerate(told.team, 1)]
+        for path, trajectory in [(keep_in, told.trajectory), *beside]:
+            if path.exists():
+                with replacing(path) as neighbour:
+                    neighbour.unlink()
+                    write_trajectory(neighbour, trajectory)
     return told

@@ -11,7 +11,10 @@ from geosleuth.agent.methods import method as method_of
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
 from geosleuth.app.atlas_work import online_settings, point
 from geosleuth.app.locate_area import Area, area_of, taken_of
-from geosleuth.app.locate_outputs import Outputs, check_new_file, outputs_of
+from geosleuth.app.locate_beside import check_exif, copy_of, sidecar_of
+from geosleuth.app.locate_outputs import Outputs, check_is_none_of, check_new_file, outputs_of
+from geosleuth.app.locate_prior import check_prior_is_asked, prior_of, tools_with_prior
+from geosleuth.app.locate_team import Several, check_several, endpoint_settings, files_beside, several_of
 from geosleuth.atlas import Atlas
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
@@ -23,6 +26,7 @@ from geosleuth.tools import ImageSearch, Toolset, WebSearch
 from geosleuth.tools.catalogue import all_tools
 
 if TYPE_CHECKING:
+    from geosleuth.clues.visual import VisualPrior
     from geosleuth.tools.similar import ImageIndex
 
 _Word = TypeVar("_Word", bound=str)
@@ -40,6 +44,10 @@ class Wishes:
 
     model: str | None = None
     base_url: str | None = None
+    parallel: int = 1
+    verifier: str | None = None
+    chains: str | None = None
+    team: Path | None = None
     turns: int | None = None
     calls: int | None = None
     tokens: int | None = None
@@ -66,11 +74,13 @@ class Wishes:
     web_search: str | None = None
     image_search: str | None = None
     image_url: str | None = None
+    prior: str | None = None
     allow: tuple[str, ...] = ()
     trajectory: Path | None = None
     out: tuple[str, ...] = ()
     overwrite: bool = False
     write_exif: bool = False
+    sidecars: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,13 +108,15 @@ class Plan:
     images: str | None
     image_url: str | None
     index: "ImageIndex | None"
+    visual: "VisualPrior | None"
     allow: tuple[str, ...]
     outputs: Outputs
+    several: Several | None = None
 
     @property
     def by_detective(self) -> bool:
         """Whether no model is asked."""
-        return isinstance(self.policy, Detective)
+        return isinstance(self.policy, Detective) and (self.several is None or self.several.team is None)
 
 
 def plan_of(wishes: Wishes, photos: Sequence[Path], *, batch: bool = False) -> Plan:
@@ -119,20 +131,26 @@ def plan_of(wishes: Wishes, photos: Sequence[Path], *, batch: bool = False) -> P
     wire: Wire | None = _one_of(wishes.wire, get_args(Wire), "--wire") if wishes.wire is not None else None
     granularity = _one_of(wishes.granularity, GRANULARITIES, "--granularity")
     taken, checked = taken_of(wishes.taken), None if wishes.check is None else point(wishes.check)
+    check_several(wishes)
     recorded = _recording(wishes)
     began = recorded.started if recorded else None
     method = method_of(wishes.method or (began.method if began else _usual_method(wishes)), box_scale=scale)
-    toolset = method.toolset(all_tools(), _tool_names(wishes.tools, began.tools if began else None))
+    visual, names = prior_of(wishes.prior), _tool_names(wishes.tools, began.tools if began else None)
+    toolset = method.toolset(all_tools(), tools_with_prior(names, method, visual, wishes.prior))
+    check_prior_is_asked(toolset.names, wishes.prior)
     if wishes.trajectory is not None:
-        check_new_file(wishes.trajectory)
-    outputs = outputs_of(
-        wishes.out, photos, batch=batch, overwrite=wishes.overwrite, exif=wishes.write_exif, yes=wishes.yes
-    )
+        _check_trajectory(wishes.trajectory, wishes, photos)
+    outputs = _outputs(wishes, photos, batch=batch)
     _check_searches(wishes, photos)
     area = area_of(wishes.within)
     maps, web, index = _maps(wishes), _web(wishes), _index(wishes)
+    policy = _policy(wishes, recorded, area, taken)
+    several = several_of(wishes, policy)
+    for path in files_beside(wishes.trajectory, several) if wishes.trajectory else ():
+        check_new_file(path, overwrite=wishes.overwrite)
     return Plan(
-        policy=_policy(wishes, recorded, area, taken),
+        policy=policy,
+        several=several,
         method=method,
         toolset=toolset,
         budget=_budget(wishes, began.budget if began else method.budget),
@@ -149,9 +167,32 @@ def plan_of(wishes: Wishes, photos: Sequence[Path], *, batch: bool = False) -> P
         images=wishes.image_search if index is None else None,
         image_url=wishes.image_url,
         index=index,
+        visual=visual,
         allow=wishes.allow,
         outputs=outputs,
     )
+
+
+def _check_trajectory(path: Path, wishes: Wishes, photos: Sequence[Path]) -> None:
+    check_new_file(path, overwrite=wishes.overwrite)
+    check_is_none_of(path, photos, "the photo itself")
+    check_is_none_of(path, map(Path, wishes.out), "named by --out too")
+    if wishes.model is not None and wishes.model.startswith(_REPLAY):
+        check_is_none_of(path, [_recorded_in(wishes.model)], "the recording itself")
+
+
+def _outputs(wishes: Wishes, photos: Sequence[Path], *, batch: bool) -> Outputs:
+    outputs = outputs_of(wishes.out, photos, batch=batch, overwrite=wishes.overwrite)
+    beside: list[Path] = []
+    if wishes.write_exif:
+        check_exif(photos, batch=batch, yes=wishes.yes)
+        beside += map(copy_of, photos)
+    if wishes.sidecars:
+        beside += map(sidecar_of, photos)
+    if not batch:
+        for path in beside:
+            check_new_file(path, overwrite=wishes.overwrite)
+    return replace(outputs, exif=wishes.write_exif, sidecars=wishes.sidecars)
 
 
 def similar_for(plan: Plan, photos: Sequence[OpenedPhoto]) -> ImageSearch | None:
@@ -233,17 +274,23 @@ def _recording(wishes: Wishes) -> Trajectory | None:
         return None
     if wishes.base_url is not None:
         raise BadInput("a recording has no address; leave out --base-url")
-    name = wishes.model.removeprefix(_REPLAY).strip()
+    return read_trajectory(_recorded_in(wishes.model))
+
+
+def _recorded_in(model: str) -> Path:
+    name = model.removeprefix(_REPLAY).strip()
     if not name:
         raise BadInput(f"{_REPLAY} lacks the recording; write {_REPLAY}FILE")
-    return read_trajectory(Path(name).expanduser())
+    return Path(name).expanduser()
 
 
 def _policy(wishes: Wishes, recorded: Trajectory | None, area: Area | None, taken: datetime | None) -> Policy:
     if recorded is not None:
         return ReplayPolicy(recorded.steps)
     if wishes.model not in (None, DETECTIVE):
-        return make_policy(wishes.model, base_url=wishes.base_url, offline=wishes.offline)
+        return make_policy(
+            wishes.model, base_url=wishes.base_url, settings=endpoint_settings(wishes), offline=wishes.offline
+        )
     if wishes.base_url is not None:
         raise BadInput("--base-url is where a model is served; name it with --model server:NAME")
     if wishes.method not in (None, DETECTIVE):

@@ -1,18 +1,20 @@
 """What is said on stderr while a run goes on: a line a step, and at a terminal who is at work and for how long."""
 
-import sys
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from geosleuth.agent import Event, Prompted, Said, Started, ToolObserved
 from geosleuth.agent.capping import EventBlanker
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, withheld
-from geosleuth.app.console import talk
+from geosleuth.app.console import progress
 from geosleuth.bench.plain import one_line
 
 _SHOWN_CHARACTERS = 160
 # Replies in a form for machines; the finding shows what they say.
 _FORMS = ("{", "[", "```", "<answer")
+# A team's trajectory says first what a reply is for.
+_TEAM_STEP = re.compile(r"\[([^\]\n]+)\]\n")
 _LEFT_OUT = frozenset(withheld(level) for level in GRANULARITIES)
 
 
@@ -20,39 +22,24 @@ _LEFT_OUT = frozenset(withheld(level) for level in GRANULARITIES)
 def telling(granularity: Granularity = "exact") -> Iterator[Callable[[Event], None]]:
     """Gives what to call with each event of one run; nothing finer than allowed is said."""
     blank = EventBlanker(granularity)
-    if not sys.stderr.isatty():
-        yield lambda event: _say(blank(event), talk)
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-    from rich.text import Text
-
-    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        work = bar.add_task("", total=None)
-
-        def show(line: str) -> None:
-            console.print(Text(line, no_wrap=True, overflow="ellipsis"))
+    with progress("", measure="time") as bar:
 
         def tell(event: Event) -> None:
             told = blank(event)
-            _say(told, show)
+            if (line := step_line(told)) is not None:
+                bar.say(line)
             if (doing := under_way(told)) is not None:
-                bar.reset(work, description=doing)
+                bar.turn_to(doing)
 
         yield tell
-
-
-def _say(event: Event, how: Callable[[str], None]) -> None:
-    if (line := step_line(event)) is not None:
-        how(line)
 
 
 def step_line(event: Event) -> str | None:
     """One line about an event for somebody who waits; None where there is nothing to tell."""
     match event.body:
         case Said(turn=turn, step=step):
+            if team := _TEAM_STEP.match(step.text):
+                return _short(f"turn {turn}: {step.model}: {team[1]}: {_told(step.text[team.end() :])}")
             spoken = "" if step.text.lstrip().startswith(_FORMS) else step.text
             words = _told(spoken) or _told(step.thinking)
             if not step.calls and not words:

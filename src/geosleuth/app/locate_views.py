@@ -4,8 +4,10 @@ from typing import Any
 
 from geosleuth.agent import Spent
 from geosleuth.agent.locating import Finding
-from geosleuth.answer import answer_to_dict
+from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.app.atlas_views import plain
+from geosleuth.team.parallel import answered as came_to_an_answer
+from geosleuth.team.parallel import chains_read, evidence_named
 
 
 def finding_document(finding: Finding) -> dict[str, Any]:
@@ -28,6 +30,40 @@ def finding_document(finding: Finding) -> dict[str, Any]:
             {"sha256": claims.sha256, "claimed_point": plain(claims.point), "claim_conflicts": conflict}
             for claims, conflict in zip(finding.claims, finding.conflicts, strict=True)
         ],
+        **({"team": team_document(finding)} if finding.team else {}),
+    }
+
+
+def team_document(finding: Finding) -> dict[str, Any]:
+    """What each of several minds said and what all of it cost; of tries also how many agree and what decided."""
+    from geosleuth.app.report.team import NEAR_KM, agreement, are_tries, spent_together, voices
+
+    own = finding.trajectory
+    together = {"spent_together": _spent(spent_together(finding))}
+    if not are_tries(finding):
+        said = [{"member": one.who, "answer": answer_to_dict(one.answer)} for one in voices(finding)]
+        return {"said": said, "runs": [one.id for one in finding.team], **together}
+    exact = finding.granularity == "exact"
+    return {
+        "said": [
+            {
+                "try": number,
+                "answered": came_to_an_answer(one),
+                "answer": answer_to_dict(one.answer or Answer()),
+                "ended": one.ended.reason if one.ended else None,
+                "trouble": one.ended.trouble if one.ended else None,
+                "model": one.started.policy,
+                "seed": one.started.sampling.seed,
+                "spent": _spent(one.spent),
+                "trajectory": one.id,
+            }
+            for number, one in enumerate(finding.team, 1)
+        ],
+        "agree": agreement(finding),
+        "within_km": NEAR_KM if exact else None,
+        "chains": chains_read(own) if exact else None,
+        "evidence": list(evidence_named(own, finding.team)),
+        **together,
     }
 
 

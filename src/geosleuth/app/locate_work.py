@@ -14,18 +14,21 @@ import typer
 from geosleuth.agent.locating import Finding
 from geosleuth.app.atlas_work import building
 from geosleuth.app.console import show, show_json, talk
-from geosleuth.app.locate_check import check_claim, checked_document, checked_lines
-from geosleuth.app.locate_outputs import asked, write_exif, write_outputs
+from geosleuth.app.locate_beside import placed_of, write_exif, write_sidecars
+from geosleuth.app.locate_check import check_claim, checked_document, checked_lines, checked_view
+from geosleuth.app.locate_outputs import asked, write_outputs
 from geosleuth.app.locate_reach import reach_line, within_reach
 from geosleuth.app.locate_run import run_plan
 from geosleuth.app.locate_setup import Plan, Wishes, image_hosts, plan_of, similar_for
 from geosleuth.app.locate_talk import telling
+from geosleuth.app.locate_team import files_beside, make_ready, thinkers
 from geosleuth.app.locate_views import finding_document
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.policies import consent_line
+from geosleuth.policies.detective import Detective
 from geosleuth.policies.replay import ReplayPolicy
 from geosleuth.tools import ImageSearch
 
@@ -45,11 +48,16 @@ def locate_photos(paths: Sequence[Path], wishes: Wishes, *, as_json: bool) -> No
         photos = [open_photo(path) for path in paths]
         similar = similar_for(plan, photos)
         ask_leave(plan, yes=wishes.yes)
+        if wishes.trajectory is not None and wishes.overwrite:
+            for path in (wishes.trajectory, *files_beside(wishes.trajectory, plan.several)):
+                path.unlink(missing_ok=True)
         try:
             finding = asyncio.run(_work(plan, photos, similar, paths, wishes.trajectory))
         except asyncio.CancelledError:
-            if wishes.trajectory is not None and wishes.trajectory.exists():
-                talk(f"stopped; {wishes.trajectory} holds what was done until then")
+            if wishes.trajectory is not None:
+                files = (wishes.trajectory, *files_beside(wishes.trajectory, plan.several))
+                for path in [path for path in files if path.exists()][:1]:
+                    talk(f"stopped; {path} holds what was done until then")
             raise typer.Exit(CTRL_C) from None
         failed = _show(finding, plan, as_json=as_json)
         if (
@@ -59,6 +67,7 @@ def locate_photos(paths: Sequence[Path], wishes: Wishes, *, as_json: bool) -> No
             and (line := reach_line(within_reach(offline=wishes.offline)))
         ):
             talk(line)
+        write_sidecars(placed_of(finding, paths), plan.outputs)
         write_exif(finding, paths[0], plan.outputs, yes=wishes.yes)
     if failed:
         raise GeosleuthError(_trouble(finding))
@@ -76,7 +85,7 @@ def _show(finding: Finding, plan: Plan, *, as_json: bool) -> bool:
         show_json({**finding_document(finding), **more})
     elif spent.turns or not failed:
         if checked is not None:
-            show("\n".join([*checked_lines(checked), ""]))
+            show(checked_view(checked))
         show(card(finding))
     if plan.within is not None and finding.granularity == "exact":
         point = finding.answer.point
@@ -99,20 +108,18 @@ async def _work(
     keep_in: Path | None,
 ) -> Finding:
     async with AsyncExitStack() as held:
-        for one in (plan.policy, plan.maps, plan.web):
-            if close := getattr(one, "aclose", None):
-                held.push_async_callback(close)
         # Models on this machine show what is wrong with them only when they are loaded.
-        if load := getattr(plan.policy, "load", None):
-            await load()
-        asks = plan.maps is None and len(plan.toolset) > 0
+        await make_ready(plan, held)
+        asks = plan.maps is None and (len(plan.toolset) > 0 or plan.several is not None)
         offline = offline_atlas(needed=asks or plan.granularity != "exact")
         tell = held.enter_context(telling(plan.granularity))
         held.enter_context(cancelled_by_ctrl_c())
         finding = await run_plan(
-            plan, photos, plan.maps or offline, offline, similar=similar, keep_in=keep_in, sinks=(tell,)
+            plan, photos, plan.maps or offline, offline, similar=similar, keep_in=keep_in, sinks=(tell,), say=talk
         )
-        await write_outputs(finding, paths, plan.outputs, offline)
+        checked = check_claim(finding, plan)
+        claim = () if checked is None else tuple(checked_lines(checked))
+        await write_outputs(finding, paths, plan.outputs, offline, claim=claim)
         return finding
 
 
@@ -132,12 +139,13 @@ def ask_leave(plan: Plan, *, yes: bool) -> None:
         BadInput: nobody agreed.
     """
     searched = sorted(image_hosts(plan))
-    lines = [] if isinstance(plan.policy, ReplayPolicy) or plan.by_detective else [consent_line(plan.policy)]
+    asked_models = [one for one in thinkers(plan) if not isinstance(one, ReplayPolicy | Detective)]
+    lines = [consent_line(one) for one in asked_models]
     lines += [f"the image search sends the photo and cuts of it to {' and '.join(searched)}"] if searched else []
     if not lines:
         return
     told = "; ".join(lines)
-    if yes or not (plan.policy.hosts or searched):
+    if yes or not (any(one.hosts for one in asked_models) or searched):
         talk(told)
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

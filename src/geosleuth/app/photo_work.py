@@ -1,8 +1,5 @@
 """What the ``photo`` commands do once their words are read; imported only when one runs."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from geosleuth.app.atlas_views import facts_view, plain
-from geosleuth.app.console import show, show_json
+from geosleuth.app.console import progress, show, show_json
 from geosleuth.bench.plain import printable
 from geosleuth.errors import BadInput
 from geosleuth.photo import Claims, first_view, open_photo
@@ -49,8 +46,8 @@ def make_index(folder: Path, out: Path | None, encoder: str, coordinates: Path |
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(f"{path.parent}: the index can't be kept there: {error.strerror or error}") from error
-    with _looking() as progress:
-        done = build_index(folder, path, encoder, progress, coordinates=coordinates)
+    with progress("looking at photos") as bar:
+        done = build_index(folder, path, encoder, bar.at, coordinates=coordinates)
     if as_json:
         show_json({"index": str(path), **plain(done), "reasons": dict(done.reasons)})
     else:
@@ -130,18 +127,3 @@ def _similar_view(found: list[Match]) -> RenderableType:
         where = f"{point.lat:.5f}, {point.lon:.5f}" if point else f"{match.same}: no evidence"
         table.add_row(f"{match.score:.3f}", where, printable(match.title))
     return table
-
-
-@contextmanager
-def _looking() -> Iterator[Callable[[int, int], None]]:
-    """A bar over photos, on stderr and only at a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _done, _total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("looking at photos", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,5 +1,6 @@
 """``geosleuth prior``: learn from your own photos what places look like, test that, and ask it about a photo."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -37,6 +38,8 @@ def learn(
 
       geosleuth prior learn streets.csv --out streets.prior
     """
+    # Several threads wait for each other by spinning, which on a busy machine takes many times as long as one alone.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from geosleuth.app import prior_work as work
 
     work.learn_prior(source, out, encoder, as_json=as_json)

@@ -1,7 +1,6 @@
 """What the ``prior`` commands do once their words are read; imported only when one runs."""
 
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,10 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from geosleuth.app.atlas_views import facts_view
-from geosleuth.app.console import show, show_json
+from geosleuth.app.console import progress, show, show_json
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.bench.plain import printable
 from geosleuth.clues.visual import (
+    FEWEST_PHOTOS,
     Comparison,
     Distribution,
     Figures,
@@ -52,12 +52,11 @@ def learn_prior(source: Path, out: Path | None, encoder: str, *, as_json: bool) 
     elif not path.parent.is_dir():
         raise BadInput(f"{path}: the folder {path.parent} does not exist")
     begin = time.perf_counter()
-    with _working() as progress:
-        summary, contents = _looked_at(source, encoder, progress)
+    with _working() as tell:
+        summary, contents = _looked_at(source, encoder, tell)
         looked_s = time.perf_counter() - begin
-        learned = learn(
-            contents.features, contents.points, encoder=contents.encoder, spec=contents.spec, progress=progress
-        )
+        _check_enough(source, summary, len(contents.points))
+        learned = learn(contents.features, contents.points, encoder=contents.encoder, spec=contents.spec, progress=tell)
     learned.save(path)
     held_out = learned.knowledge.held_out
     told = {
@@ -73,15 +72,18 @@ def learn_prior(source: Path, out: Path | None, encoder: str, *, as_json: bool) 
     if as_json:
         show_json(told)
         return
+    countries = len(learned.places.base)
     estimate = (
         f"right country for {held_out.country_top1:.0%}, among the first five for {held_out.country_top5:.0%} of "
         f"{held_out.photos} photos, each held against other places (an estimate on the same collection)"
     )
+    if countries == 1:
+        estimate = "all photos are from one country: it can tell parts of that country, and says nothing about others"
     show(
         facts_view(
             {
                 "prior": str(path),
-                "learned from": f"{len(learned)} photos from {len(learned.places.base)} countries",
+                "learned from": f"{len(learned)} photos from {_counted(countries)}",
                 "left out": [f"{count} x {printable(reason)}" for reason, count in _left_out_of(told).items()],
                 "how good": estimate,
                 "test it": f"geosleuth prior test OTHER_PHOTOS --prior {path}",
@@ -93,14 +95,14 @@ def learn_prior(source: Path, out: Path | None, encoder: str, *, as_json: bool) 
 def measure_prior(source: Path, prior: Path | None, *, as_json: bool) -> None:
     """How good a prior is on other photos."""
     learned = LearnedPrior.load(prior or default_prior_path())
-    with _working() as progress:
-        summary, contents = _looked_at(source, learned.spec, progress)
+    with _working() as tell:
+        summary, contents = _looked_at(source, learned.spec, tell)
         if contents.encoder != learned.encoder:
             raise BadInput(
                 f"the prior was learned with the encoder {learned.encoder!r}, and {contents.encoder!r} is there now; "
                 "learn it anew"
             )
-        progress("comparing", 0, 1)
+        tell("comparing", 0, 1)
         found = compare(learned, contents.features, contents.points)
     left_out = _left_out(summary, found.at_sea)
     if found.known:
@@ -128,7 +130,7 @@ def show_look(photo: Path, prior: str | None, *, as_json: bool) -> None:
         show(_distribution_view(seen))
 
 
-def _looked_at(source: Path, encoder: str, progress: Progress) -> tuple[IndexSummary, Contents]:
+def _looked_at(source: Path, encoder: str, tell: Progress) -> tuple[IndexSummary, Contents]:
     """The photos of a folder or a table as the eyes see them; what was looked at before is not looked at again."""
     table = source if source.is_file() else None
     folder = source if table is None else source.parent
@@ -139,12 +141,25 @@ def _looked_at(source: Path, encoder: str, progress: Progress) -> tuple[IndexSum
         folder,
         index,
         encoder,
-        lambda done, total: progress("looking at photos", done, total),
+        lambda done, total: tell("looking at photos", done, total),
         coordinates=table,
         only_listed=table is not None,
     )
     told = None if table is None else read_coordinates(table, folder)
     return summary, read_contents(index, folder, told)
+
+
+def _check_enough(source: Path, summary: IndexSummary, photos: int) -> None:
+    if photos >= FEWEST_PHOTOS:
+        return
+    reasons = ", ".join(f"{count} x {printable(reason)}" for reason, count in _left_out(summary, 0).items())
+    left_out = f" (left out: {reasons})" if reasons else ""
+    found = f"{photos} photos with coordinates" if photos else "no photo with coordinates"
+    raise BadInput(f"{source}: {found}{left_out}; a prior needs at least {FEWEST_PHOTOS}")
+
+
+def _counted(countries: int) -> str:
+    return "1 country" if countries == 1 else f"{countries} countries"
 
 
 def _make_folder(folder: Path) -> None:
@@ -223,19 +238,12 @@ def _distribution_view(seen: Distribution) -> RenderableType:
     if best is not None:
         around = f"{best.point.lat:.1f}, {best.point.lon:.1f}"
         parts.append(Text(f"most likely around {around}: {best.probability:.0%} within {best.radius_km:.0f} km"))
-    return Group(*parts, Text(seen.reach.says))
+    mixed = f"This holds for photos mixed as in the collection, which knows {_counted(len(seen.base))}."
+    return Group(*parts, Text(f"{seen.reach.says} {mixed}"))
 
 
 @contextmanager
 def _working() -> Iterator[Progress]:
-    """A bar for each thing that is being done, on stderr and only at a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _what, _done, _total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("looking at photos", total=None)
-        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+    """A bar for each thing that is being done."""
+    with progress("") as bar:
+        yield lambda what, done, total: bar.at(done, total, what)

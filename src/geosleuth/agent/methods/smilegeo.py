@@ -120,11 +120,11 @@ def review_prompt(answer: Answer, *, names: Iterable[str] = ()) -> str:
 
 
 def read_comment(text: str) -> Comment:
-    """A reviewer's reply: the comment, and the confidence of its last line."""
+    """A reviewer's reply: the comment, and the confidence of its last line, which stays where it is the only one."""
     text = text.strip()
     last = text.rpartition("\n")[2]
     stated = parse_lenient(last).probability
-    return Comment(_LAST_CONFIDENCE.sub("", text).strip() if stated is not None else text, stated)
+    return Comment((_LAST_CONFIDENCE.sub("", text).strip() if stated is not None else "") or text, stated)
 
 
 def summary_prompt(answer: Answer, comments: Sequence[Comment], *, names: Iterable[str] = ()) -> str:

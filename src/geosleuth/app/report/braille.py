@@ -47,9 +47,7 @@ def region_lines(
     """Coasts and borders of countries around a place, and letters on them; wider where the radius is large."""
     from geosleuth.atlas.borders import Borders
 
-    half = min(max(_LEAST_HALF_DEG, 1.5 * radius_km / _KM_PER_DEGREE), _MOST_HALF_DEG)
-    lat = min(max(centre.lat, half - 85), 85 - half)
-    half_lon = min(179.0, half * columns * 2 / (rows * 4) / max(0.2, cos(radians(lat))))
+    half, lat, half_lon = _frame(centre, radius_km, columns, rows)
     # One more row and column, so that dots can be compared with their neighbours.
     step, step_lon = 2 * half / (4 * rows), 2 * half_lon / (2 * columns)
     lats = lat + half - step * (np.arange(4 * rows + 1) + 0.5)
@@ -62,6 +60,19 @@ def region_lines(
         (mark, (lat + half - north) / (2 * half), (east + half_lon) / (2 * half_lon)) for mark, east, north in turned
     )
     return _lettered(braille(edges), spots)
+
+
+def region_width_km(centre: LatLon, radius_km: float, *, columns: int = 36, rows: int = 10) -> float:
+    """How much `region_lines` shows from its left to its right edge, to two figures."""
+    _, lat, half_lon = _frame(centre, radius_km, columns, rows)
+    return float(f"{2 * half_lon * cos(radians(lat)) * _KM_PER_DEGREE:.2g}")
+
+
+def _frame(centre: LatLon, radius_km: float, columns: int, rows: int) -> tuple[float, float, float]:
+    """Half the height in degrees, the latitude of the middle, half the width in degrees."""
+    half = min(max(_LEAST_HALF_DEG, 1.5 * radius_km / _KM_PER_DEGREE), _MOST_HALF_DEG)
+    lat = min(max(centre.lat, half - 85), 85 - half)
+    return half, lat, min(179.0, half * columns * 2 / (rows * 4) / max(0.2, cos(radians(lat))))
 
 
 def _middles(first: float, last: float, count: int) -> FloatArray:

@@ -11,19 +11,22 @@ from rich.text import Text
 from geosleuth.agent import Trajectory
 from geosleuth.agent.display import BEST
 from geosleuth.agent.locating import Finding
-from geosleuth.answer.wording import percent_words
+from geosleuth.answer.wording import percent_words, radius_words
 from geosleuth.bench.numbers import distance, plural
 from geosleuth.bench.plain import one_line
 from geosleuth.geo import distance_km
 
-from .braille import region_lines, world_lines
+from .braille import region_lines, region_width_km, world_lines
 from .digest import Digest, Rival, as_finding, digest_of
 from .facts import at
+from .team import team_lines
 
 COLUMNS = 80
 _WORLD, _REGION, _BETWEEN = 41, 36, 2
 _SHOWN = 5
 _BAR = 10
+_VOICES = 10
+_WHY_CHARS = 520
 
 
 def card(found: Finding | Trajectory, *, maps: bool = True) -> RenderableType:
@@ -50,39 +53,56 @@ def card(found: Finding | Trajectory, *, maps: bool = True) -> RenderableType:
     table.add_column(overflow="fold", ratio=1)
     for label, rows in _rows(finding, digest):
         for number, row in enumerate(rows):
-            table.add_row("" if number else label, Text(row))
+            table.add_row("" if number else label, row)
     parts.append(Padding(table, (1, 0, 0, 0)))
     return Constrain(Group(*parts), COLUMNS)
 
 
-def _rows(finding: Finding, digest: Digest) -> Iterator[tuple[str, list[str]]]:
+def _rows(finding: Finding, digest: Digest) -> Iterator[tuple[str, list[RenderableType]]]:
     account = digest.account
-    if not digest.located:
-        yield "why", [one_line(account.why)] if account.why else []
-    elif digest.evidence:
-        yield "evidence", [f"{number}. {one_line(piece)}" for number, piece in enumerate(digest.evidence[:BEST], 1)]
-    elif account.why:
-        yield "why", [one_line(account.why)]
-    if len(digest.rivals) > 1 or not digest.located:
-        label = "candidates" if digest.located else "likely at all"
-        yield label, [_rival(one) for one in digest.rivals[:_SHOWN]]
+    yield "why", [Text(_short(digest.own_words))] if digest.own_words else []
+    pieces = digest.evidence[:BEST] if digest.located else ()
+    yield "evidence", [_hanging(f"{number}.", Text(one_line(piece))) for number, piece in enumerate(pieces, 1)]
+    label = "could also be" if digest.located else "likely at all"
+    yield label, [_rival(one) for one in digest.others[:_SHOWN]]
     for label, words, opening in (
         ("hangs on", account.hangs_on, "It hangs on "),
         ("against", account.against, "Against it speaks "),
         ("would help", account.would_help, "What would help: "),
     ):
-        yield label, [one_line(words.removeprefix(opening))] if words else []
-    yield "ruled out", [one_line(one.place) for one in digest.dropped[:_SHOWN]]
-    yield "file claims", list(_claims(finding, digest))
-    yield "found by", [_made(digest)]
+        yield label, [Text(one_line(words.removeprefix(opening)))] if words else []
+    yield "ruled out", [Text(one_line(one.place)) for one in digest.dropped[:_SHOWN]]
+    said = list(team_lines(finding))
+    if len(said) > _VOICES:
+        said = [*said[: _VOICES - 1], f"… and {len(said) - _VOICES + 1} more (--json has all)"]
+    yield "who said what", [Text(one_line(line)) for line in said]
+    yield "file claims", [Text(line) for line in _claims(finding, digest)]
+    yield "found by", [Text(_made(digest))]
 
 
-def _rival(one: Rival) -> str:
+def _rival(one: Rival) -> RenderableType:
     name = one_line(one.name) or ("unnamed" if one.point is None else at(one.point))
     if one.probability is None:
-        return f"{one.letter}  {name}"
+        return _hanging(one.letter, Text(name))
     bar = "#" * round(_BAR * one.probability)
-    return f"{one.letter}  {percent_words(one.probability):>5} {bar:<{_BAR}} {name}"
+    return _hanging(f"{one.letter}  {percent_words(one.probability):>5} {bar:<{_BAR}}", Text(name))
+
+
+def _hanging(mark: str, words: Text) -> RenderableType:
+    """A mark with its words beside it, so that further lines begin where the first one does."""
+    pair = Table.grid(padding=(0, 1, 0, 0))
+    pair.add_column(no_wrap=True)
+    pair.add_column(overflow="fold", ratio=1)
+    pair.add_row(Text(mark), words)
+    return pair
+
+
+def _short(words: str) -> str:
+    """As much of an explanation as a card has room for, ending with a whole word."""
+    line = one_line(" ".join(words.split()))
+    if len(line) <= _WHY_CHARS:
+        return line
+    return f"{line[:_WHY_CHARS].rsplit(' ', 1)[0].rstrip(' ,;:.')} … (all of it: --out report.html)"
 
 
 def _claims(finding: Finding, digest: Digest) -> Iterator[str]:
@@ -123,17 +143,27 @@ class _Maps:
         self._digest = digest
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        marks = [(one.letter, one.point) for one in self._digest.rivals[:_SHOWN] if one.point is not None]
+        marks = [(one.letter, one.point) for one in self._digest.rivals[: _SHOWN + 1] if one.point is not None]
         if not marks or options.max_width < _WORLD or not options.encoding.lower().startswith("utf"):
             return
-        lines = world_lines(marks, _WORLD)
-        point = self._digest.answer.point
+        lines, legend = world_lines(marks, _WORLD), self._legend(len(marks))
+        point, radius_km = self._digest.answer.point, self._digest.answer.radius_km or 0.0
         if point is not None and options.max_width >= _WORLD + _BETWEEN + _REGION:
-            around = region_lines(point, marks, radius_km=self._digest.answer.radius_km or 0.0, columns=_REGION)
+            around = region_lines(point, marks, radius_km=radius_km, columns=_REGION)
             lines = [f"{one}{' ' * _BETWEEN}{other}" for one, other in zip(lines, around, strict=True)]
+            across = radius_words(region_width_km(point, radius_km, columns=_REGION))
+            legend = f"{legend} Left: the world. Right: {across} across."
         letters = "".join(mark for mark, _ in marks)
         yield Text("")
         for line in lines:
-            text = Text(line.rstrip(), no_wrap=True)
-            text.highlight_regex(f"[{letters}]", "bold red")
+            text = Text(line.rstrip(), style="dim", no_wrap=True)
+            text.highlight_regex(f"[{letters}]", "not dim bold red")
             yield text
+        yield Text(legend, style="dim")
+
+    def _legend(self, count: int) -> str:
+        if not self._digest.located:
+            return "The letters are what is likely at all, and no finding."
+        if self._digest.answer.point is None:
+            return "The letters are the other candidates."
+        return "A is the finding, the others are below." if count > 1 else "A is the finding."

@@ -1,19 +1,29 @@
 """What a report tells about a finding, gathered from its trajectory and put in order."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from geosleuth.agent import EndReason, Hypothesis, Trajectory
-from geosleuth.agent.display import AGAINST, LEAD, best_evidence, is_capped, sure_line, told_no_finer_than
+from geosleuth.agent.display import (
+    AGAINST,
+    LEAD,
+    best_evidence,
+    is_capped,
+    sure_line,
+    tells_evidence_alone,
+    told_no_finer_than,
+)
 from geosleuth.agent.locating import Finding
 from geosleuth.answer import GRANULARITIES, Answer, Candidate, Granularity
 from geosleuth.answer.wording import envelope
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.names import fold
 from geosleuth.tools import FailureKind, Observation
 
 UNLOCATED = "No place was found"
 _SAME_PLACE_KM = 0.05
+_NEAR_KM = 1.0
 _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|“[^”]*”')
 _ENDS: Mapping[EndReason, str] = {
     "answered": "",
@@ -97,6 +107,20 @@ class Digest:
         """Whether everything may be told."""
         return self.granularity == "exact"
 
+    @property
+    def others(self) -> tuple[Rival, ...]:
+        """The places that it could be instead of the answer."""
+        return tuple(one for one in self.rivals if not one.is_answer)
+
+    @property
+    def own_words(self) -> str:
+        """Why, as whoever looked says it; nothing where it only says once more what the evidence says.
+
+        The detective's reasons are its evidence, put into a sentence; a model's are more than that.
+        """
+        repeated = self.located and self.evidence and tells_evidence_alone(self.trajectory)
+        return "" if repeated else self.account.why
+
 
 def as_finding(found: Finding | Trajectory) -> Finding:
     """A finding; of a bare trajectory one without claims."""
@@ -114,6 +138,7 @@ def digest_of(finding: Finding) -> Digest:
         raise ValueError("cap the finding first, see geosleuth.agent.locating.cap_finding")
     coarsest = min(finding.granularity, told_no_finer_than(trajectory), key=GRANULARITIES.index)
     located = answer.point is not None or bool(answer.address)
+    dropped = tuple(one for one in trajectory.pool if one.fate == "dropped")
     return Digest(
         trajectory=trajectory,
         answer=answer,
@@ -123,8 +148,8 @@ def digest_of(finding: Finding) -> Digest:
         verdict=_verdict(finding, located=located),
         evidence=best_evidence(trajectory, None) if coarsest == "exact" else (),
         account=account_of(answer.explanation or "") if coarsest == "exact" else Account(),
-        rivals=tuple(_rivals(answer)),
-        dropped=tuple(one for one in trajectory.pool if one.fate == "dropped"),
+        rivals=tuple(_rivals(answer, {fold(one.place) for one in dropped})),
+        dropped=dropped,
     )
 
 
@@ -152,6 +177,13 @@ def account_of(explanation: str) -> Account:
     return Account(explanation[: starts[order[0]]].strip(), part(_AGAINST + _RIVALS), part(_HANGS), part(_HELP))
 
 
+def first_sentence(text: str) -> tuple[str, str]:
+    """A text's first sentence and the rest; a full stop in quotation marks ends nothing."""
+    masked = _QUOTED.sub(lambda found: "\0" * len(found[0]), text)
+    end = masked.find(". ")
+    return (text, "") if end < 0 else (text[: end + 1], text[end + 2 :].strip())
+
+
 def _verdict(finding: Finding, *, located: bool) -> str:
     """What the finding is worth, in words."""
     answered, ended = finding.trajectory.answered, finding.trajectory.ended
@@ -164,17 +196,40 @@ def _verdict(finding: Finding, *, located: bool) -> str:
     return f"{early}{LEAD}"
 
 
-def _rivals(answer: Answer) -> Iterator[Rival]:
-    """The answer and the other candidates, lettered; a place without a name goes by its point."""
-    listed = list(answer.candidates)
-    first = listed[0] if listed else None
-    if answer.point is not None and (first is None or not _same(first.point, answer.point)):
-        listed = [one for one in listed if not _same(one.point, answer.point)]
-        listed.insert(0, Candidate(envelope(answer.address) or None, answer.point, answer.probability))
-    for number, one in enumerate(listed):
-        speaks_for, against = _sides(one.evidence or "")
-        is_answer = number == 0 and answer.point is not None
-        yield Rival(_letter(number), one.name or "", one.point, one.probability, speaks_for, against, is_answer)
+def _rivals(answer: Answer, ruled_out: Set[str]) -> Iterator[Rival]:
+    """The answer and the other candidates, lettered, each place once; a place without a name goes by its point.
+
+    What was ruled out, by its folded name, is no candidate any more.
+    """
+    others, located = list(answer.candidates), answer.point is not None or bool(answer.address)
+    if located:
+        own = [one for one in others if _is_answer(one, answer)]
+        others = [one for one in others if one not in own]
+        noted = own[0] if own else Candidate()
+        odds = noted.probability if answer.probability is None else answer.probability
+        named = envelope(answer.address) or noted.name
+        yield _rival(0, Candidate(named, answer.point, odds, noted.evidence), is_answer=True)
+    still_open = [one for one in others if not one.name or fold(one.name) not in ruled_out]
+    for number, one in enumerate(still_open, int(located)):
+        yield _rival(number, one, is_answer=False)
+
+
+def _rival(number: int, one: Candidate, *, is_answer: bool) -> Rival:
+    speaks_for, against = _sides(one.evidence or "")
+    return Rival(_letter(number), one.name or "", one.point, one.probability, speaks_for, against, is_answer)
+
+
+def _is_answer(one: Candidate, answer: Answer) -> bool:
+    """Whether a candidate is the answer itself: it lies there, or goes by the same name and lies as near as counts."""
+    if answer.point is not None and one.point is not None:
+        away_km = distance_km(one.point, answer.point)
+        if away_km <= _SAME_PLACE_KM:
+            return True
+        if away_km > max(answer.radius_km or 0.0, _NEAR_KM):
+            return False
+    name, levels = fold(one.name or ""), answer.address
+    finest = levels.precise or levels.region or levels.country
+    return bool(name) and name in (fold(envelope(levels)), fold(finest.conclusion or ""))
 
 
 def _sides(evidence: str) -> tuple[str, str]:
@@ -182,10 +237,6 @@ def _sides(evidence: str) -> tuple[str, str]:
     at = masked.find(AGAINST)
     speaks_for, against = (evidence, "") if at < 0 else (evidence[:at], evidence[at + len(AGAINST) :])
     return speaks_for.strip().removeprefix("For: "), against.strip()
-
-
-def _same(one: LatLon | None, other: LatLon) -> bool:
-    return one is not None and distance_km(one, other) <= _SAME_PLACE_KM
 
 
 def _letter(number: int) -> str:

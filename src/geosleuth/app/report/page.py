@@ -19,11 +19,12 @@ from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
 from geosleuth.bench.page.worldmap import shared_drawing
 
 from .chain import chain_section
-from .digest import Digest, Rival, as_finding, digest_of
+from .digest import Digest, Rival, as_finding, digest_of, first_sentence
 from .facts import at, claims_section, conflict_note, failures_section, making_section
 from .ground import Ground, draw_ground, ground_figure, map_credits, world_figure
 from .pictures import Embedded, Pictures, badges
 from .seen import Seen, speaks_of, text_seen
+from .team import team_section
 
 _DOTS = 20
 _EVIDENCE_CHARS = 400
@@ -36,6 +37,7 @@ async def report_html(
     atlas: Atlas | None = None,
     pictures: Pictures | None = None,
     generated: str | None = None,
+    claim: Sequence[str] = (),
 ) -> str:
     """The report as text, to be written as UTF-8.
 
@@ -48,16 +50,22 @@ async def report_html(
         pictures: pixels by handle, such as what `pictures_of` gives; those of the finding's own album if left out.
             Without either no photo is shown.
         generated: when the page was made, as it is to be read; now, if left out.
+        claim: what the finding says of a place that somebody claims: the verdict, then what speaks for and against.
     """
     finding = as_finding(found)
     digest = digest_of(finding)
     grounds = await draw_ground(digest, atlas)
     own = finding.album.__getitem__ if finding.album is not None else None
-    return render_report(finding, digest, grounds, pictures or own, generated or now())
+    return render_report(finding, digest, grounds, pictures or own, generated or now(), claim)
 
 
 def render_report(
-    finding: Finding, digest: Digest, grounds: Sequence[Ground], pictures: Pictures | None, generated: str
+    finding: Finding,
+    digest: Digest,
+    grounds: Sequence[Ground],
+    pictures: Pictures | None,
+    generated: str,
+    claim: Sequence[str] = (),
 ) -> str:
     """The page from what was gathered for it."""
     embedded = Embedded(digest.trajectory, pictures, legible=digest.exact)
@@ -66,7 +74,7 @@ def render_report(
         "body",
         {"class": "finding"},
         shared_drawing(),
-        _header(finding, digest),
+        _header(finding, digest, claim),
         el(
             "main",
             {"id": "main"},
@@ -79,6 +87,7 @@ def render_report(
             _evidence(digest, seen, embedded),
             _account(digest),
             _rivals(digest),
+            team_section(finding),
             failures_section(digest),
             claims_section(finding, digest),
             chain_section(digest, embedded),
@@ -131,7 +140,7 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def _header(finding: Finding, digest: Digest) -> Html:
+def _header(finding: Finding, digest: Digest, claim: Sequence[str]) -> Html:
     point = digest.answer.point
     lines: list[object] = [
         el("p", {"class": "kicker"}, "geosleuth · where was this photo taken?"),
@@ -150,13 +159,28 @@ def _header(finding: Finding, digest: Digest) -> Html:
             )
         )
     if not digest.located:
-        lines.append(el("p", {"class": "sure"}, clean(digest.account.why, 900)))
+        first, rest = first_sentence(digest.account.why)
+        lines.append(el("p", {"class": "sure", "dir": "auto"}, clean(first, 900)))
+        lines.append(el("p", {"class": "quiet rest", "dir": "auto"}, clean(rest, 900)) if rest else "")
     lines.append(el("p", {"class": "verdict"}, digest.verdict))
     if not digest.exact:
         words = f"Told no finer than the {digest.granularity}: whatever could say more is left out of this page."
         lines.append(el("p", {"class": "capped"}, words))
     lines.append(conflict_note(finding, digest))
+    if claim:
+        lines.append(_claim(claim))
     return el("header", None, *lines)
+
+
+def _claim(claim: Sequence[str]) -> Html:
+    verdict, *sides = claim
+    listed = el("ul", None, *(el("li", {"dir": "auto"}, clean(_capital(line.strip()), 400)) for line in sides))
+    return el(
+        "div",
+        {"class": "checked"},
+        el("p", None, el("b", None, "The claim. "), clean(verdict, 400)),
+        listed if sides else "",
+    )
 
 
 def _dots(probability: float | None) -> Html:
@@ -232,15 +256,9 @@ def _account(digest: Digest) -> Html:
     account = digest.account
     if not digest.located and not account.would_help:
         return Html("")
+    why = _why(digest) if digest.located else Html("")
     if not account.in_parts:
-        if not account.why:
-            return Html("")
-        return el(
-            "section",
-            {"id": "why", "aria-labelledby": "why-h"},
-            el("h2", {"id": "why-h"}, "Why"),
-            el("p", {"class": "lead", "dir": "auto"}, clean(account.why, 4000)),
-        )
+        return why
     rows = [
         ("What it hangs on", account.hangs_on),
         ("What speaks against it", account.against),
@@ -254,11 +272,23 @@ def _account(digest: Digest) -> Html:
         if words
     ]
     heading = "How far to trust it" if digest.located else "What would help"
-    return el(
+    trust = el(
         "section",
         {"id": "trust", "aria-labelledby": "trust-h"},
         el("h2", {"id": "trust-h"}, heading),
         el("div", {"class": "trust"}, *cells),
+    )
+    return join((why, trust))
+
+
+def _why(digest: Digest) -> Html:
+    if not digest.own_words:
+        return Html("")
+    return el(
+        "section",
+        {"id": "why", "aria-labelledby": "why-h"},
+        el("h2", {"id": "why-h"}, "Why"),
+        el("p", {"class": "lead", "dir": "auto"}, clean(digest.own_words, 4000)),
     )
 
 
@@ -284,8 +314,8 @@ def _rivals(digest: Digest) -> Html:
         {"id": "candidates", "aria-labelledby": "candidates-h"},
         el("h2", {"id": "candidates-h"}, heading),
         el("div", {"class": "scroll"}, table),
-        el("p", {"class": "quiet alone-note"}, "No other place came close.")
-        if digest.located and len(digest.rivals) == 1
+        el("p", {"class": "quiet alone-note"}, "No other single place was found that it could be.")
+        if digest.located and not digest.others
         else "",
     )
 

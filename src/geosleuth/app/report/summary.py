@@ -47,6 +47,7 @@ class SummaryRow:
         status: whether a place was found, none could be told, or the work on it failed.
         place, point, probability, radius_km: the finding, as finely as it may be told.
         note: what else the reader must know, such as why it failed.
+        conflicts: whether the file itself claims another place.
         report: the single report, as a path relative to the summary; None where there is none.
         thumbnail: the photo as a small JPEG, see `small_jpeg`; None leaves it out.
     """
@@ -60,6 +61,7 @@ class SummaryRow:
     note: str = ""
     report: str | None = None
     thumbnail: bytes | None = None
+    conflicts: bool = False
 
 
 def summary_row(
@@ -74,7 +76,8 @@ def summary_row(
     digest, ended = digest_of(finding), finding.trajectory.ended
     failed = ended is None or (ended.reason in ("service", "error", "cancelled") and not digest.located)
     answer = digest.answer
-    notes = ["the file claims another place"] if True in finding.conflicts else []
+    conflicts = True in finding.conflicts
+    notes = ["the file claims another place"] if conflicts else []
     if failed and ended is not None and ended.trouble:
         notes.append(ended.trouble)
     return SummaryRow(
@@ -87,6 +90,7 @@ def summary_row(
         note="; ".join(notes),
         report=report,
         thumbnail=(thumbnail or _first_picture(finding)) if digest.exact else None,
+        conflicts=conflicts,
     )
 
 
@@ -136,6 +140,9 @@ def _counted(rows: Sequence[SummaryRow]) -> Html:
     parts: list[object] = [el("b", None, count(len(found))), f" found, {count(sure)} of them with 85 % or more; "]
     parts += [el("b", None, count(unlocated)), " can't be told"]
     parts += ["; ", el("b", None, count(failed)), " failed."] if failed else ["."]
+    if conflicts := sum(1 for row in rows if row.conflicts):
+        told = plural(conflicts, "file claims another place", "files claim other places")
+        parts.append(el("span", {"class": "conflict"}, f" {told} than what was found."))
     return join(parts)
 
 
@@ -179,7 +186,7 @@ def _map(rows: Sequence[SummaryRow]) -> Html:
                 "Each dot is a finding; it leads to its row. How sure: ",
                 join(el("span", {"class": "key-line"}, el("span", {"class": f"spot spot-{kind}"}), words)
                      for kind, words in legend),
-                "" if view[2] >= WORLD[0] else "The map shows the part of the world where the findings are.",
+                "" if view[2] >= WORLD[0] else " The map shows the part of the world where the findings are.",
             ),
         ),
     )  # fmt: skip
@@ -239,11 +246,17 @@ def _row(number: int, row: SummaryRow) -> Html:
         {"id": f"photo-{number}", "class": row.status},
         el("td", {"class": "thumb"}, _image(row)),
         el("th", {"scope": "row", "data-sort": clean(row.name, 200)}, link),
-        el("td", {"data-sort": clean(row.place, 200)}, name(row.place, 120) if row.place else "", where, note),
+        el("td", {"data-sort": clean(row.place, 200)}, _place(row), where, note),
         el("td", {"data-sort": _number(row.probability)}, sure),
         el("td", {"data-sort": _number(row.radius_km)}, within),
         el("td", {"data-sort": _ORDER.index(row.status)}, _STATUS[row.status]),
     )
+
+
+def _place(row: SummaryRow) -> Html:
+    if row.place:
+        return name(row.place, 120)
+    return el("span", {"class": "quiet"}, "no place could be told") if row.status == "unlocated" else Html("")
 
 
 def _number(value: float | None) -> str:

@@ -53,6 +53,7 @@ class HostedPolicy:
         self._target = target
         self._settings = settings or EndpointSettings()
         self._packed: _Newest[BinaryContent] = _Newest(_IMAGES_KEPT)
+        self._packing = threading.Lock()
         self._replies: _Newest[ModelResponse] = _Newest(_REPLIES_KEPT)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._building: asyncio.Task[tuple[Model[Any], Client | None]] | None = None
@@ -164,11 +165,13 @@ class HostedPolicy:
 
     def _pack(self, view: View) -> BinaryContent:
         key = (view.photo_handle, view.box_in_original, view.size)
-        packed = self._packed.get(key)
-        if packed is None:
-            data = encode(view, "jpeg", quality=self._settings.jpeg_quality, max_bytes=_MAX_IMAGE_BYTES)
-            packed = BinaryContent(data, media_type="image/jpeg")
-            self._packed.put(key, packed)
+        # Runs that begin together all want the same photo: one packs it, the others wait for that.
+        with self._packing:
+            packed = self._packed.get(key)
+            if packed is None:
+                data = encode(view, "jpeg", quality=self._settings.jpeg_quality, max_bytes=_MAX_IMAGE_BYTES)
+                packed = BinaryContent(data, media_type="image/jpeg")
+                self._packed.put(key, packed)
         return packed
 
     def _request(self, conversation: Conversation, model: Model[Any]) -> tuple[ModelSettings, ModelRequestParameters]:

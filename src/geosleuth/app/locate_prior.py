@@ -1,0 +1,52 @@
+"""Which visual prior a run has, and that its tool is on where there is one."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from geosleuth.agent import Method
+from geosleuth.errors import BadInput
+from geosleuth.policies.detective import Detective
+
+if TYPE_CHECKING:
+    from geosleuth.clues.visual import VisualPrior
+
+_NO_PRIOR = "none"
+_TOOL = "visual_prior"
+
+
+def prior_of(asked: str | None) -> "VisualPrior | None":
+    """The prior that is asked for; where nobody asks, the user's own if one was learned.
+
+    Raises:
+        BadInput: there is none of that name, or it can't be read.
+    """
+    from geosleuth.clues.visual import load_prior, prior_at_hand
+
+    if asked is None:
+        return prior_at_hand()
+    return None if asked == _NO_PRIOR else load_prior(asked)
+
+
+def tools_with_prior(
+    names: Sequence[str] | None, method: Method, prior: "VisualPrior | None", asked: str | None
+) -> Sequence[str] | None:
+    """The tools to switch on; None is the method's own choice.
+
+    Whoever asks for a prior has its tool on, whatever the method. One that merely lies at hand is for the detective,
+    and for methods that have the tool anyway: it does not change what a paper's method consists of.
+    """
+    if prior is None or names is not None:
+        return names
+    if asked is None and method.name != Detective.name:
+        return None
+    return list(dict.fromkeys((*method.tools, _TOOL)))
+
+
+def check_prior_is_asked(tools: Sequence[str], asked: str | None) -> None:
+    """Complain about a prior that nobody can ask.
+
+    Raises:
+        BadInput: the tools were chosen by hand, and the one that asks the prior is not among them.
+    """
+    if asked not in (None, _NO_PRIOR) and _TOOL not in tools:
+        raise BadInput(f"--prior is asked with the tool {_TOOL}; add it to --tools, or leave --prior out")

@@ -1,0 +1,155 @@
+"""What several minds said who worked towards one finding, and how far they agree."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from geosleuth.agent import Spent, Trajectory
+from geosleuth.agent.locating import Finding
+from geosleuth.agent.methods.smilegeo import read_answer
+from geosleuth.answer import Answer
+from geosleuth.answer.wording import envelope, percent_words
+from geosleuth.bench.numbers import plural
+from geosleuth.bench.page.markup import Html, clean, el, name
+from geosleuth.geo import distance_km
+from geosleuth.team.parallel import VERIFIER, answered, evidence_named
+
+from .facts import at
+
+NEAR_KM = 1.0
+"""Tries agree whose points lie within so many kilometres of one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """What one of them said last, and how it ended where it came to no answer."""
+
+    who: str
+    answer: Answer = field(default_factory=Answer)
+    failed: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it says it is."""
+        point = "" if self.answer.point is None else at(self.answer.point)
+        return envelope(self.answer.address) or point or "can't tell"
+
+    @property
+    def sure(self) -> str:
+        """How sure it says it is."""
+        return "" if self.answer.probability is None else percent_words(self.answer.probability)
+
+
+def are_tries(finding: Finding) -> bool:
+    """Whether they were tries that a verifier read, and not members of a team."""
+    return finding.trajectory.started.method == VERIFIER or finding.trajectory in finding.team
+
+
+def voices(finding: Finding) -> list[Voice]:
+    """Everybody's last word, in order, no finer than the finding may be told."""
+    if are_tries(finding):
+        return [_try(f"try {number}", one) for number, one in enumerate(finding.team, 1)]
+    return list(_members(finding)) if finding.granularity == "exact" else []
+
+
+def _try(who: str, trajectory: Trajectory) -> Voice:
+    if answered(trajectory):
+        return Voice(who, trajectory.answer or Answer())
+    ended = trajectory.ended
+    return Voice(who, failed=f"no answer ({ended.reason if ended else 'broken off'})")
+
+
+def _members(finding: Finding) -> Iterator[Voice]:
+    """The newest answer of every member; what it said about the answers of others is none."""
+    said: dict[str, Voice] = {}
+    for step in finding.trajectory.steps:
+        _, _, words = step.text.partition("\n")
+        answer = read_answer(words)
+        if answer.located or answer.address:
+            said[step.model] = Voice(step.model, answer)
+        else:
+            said.setdefault(step.model, Voice(step.model, failed="no answer of its own"))
+    yield from said.values()
+
+
+def agreement(finding: Finding) -> int:
+    """How many tries stand together: within a kilometre of one of them.
+
+    Where less than everything may be told: at a place of the same name.
+    """
+    answers = [one.answer or Answer() for one in finding.team if answered(one)]
+    if finding.granularity != "exact":
+        names = Counter(str(one.address) for one in answers if one.address)
+        return max(names.values(), default=0)
+    points = [one.point for one in answers if one.point is not None]
+    return max((sum(distance_km(one, other) <= NEAR_KM for other in points) for one in points), default=0)
+
+
+def agreement_line(finding: Finding) -> str:
+    """For one, "4 tries: 3 agree within 1 km"; of a team, how many of its members spoke."""
+    if not are_tries(finding):
+        spoke = len({step.model for step in finding.trajectory.steps if step.model})
+        return f"{plural(spoke, 'member', 'members')} of the team spoke" if spoke else "a team worked on it"
+    count, together = len(finding.team), agreement(finding)
+    head = plural(count, "try", "tries")
+    failed = sum(not answered(one) for one in finding.team)
+    trouble = f", {failed} failed" if failed else ""
+    if together < 2:
+        return f"{head}: {'no two agree' if count > 1 else 'one answer'}{trouble}"
+    if finding.granularity != "exact":
+        return f"{head}: {together} name the same place{trouble}"
+    return f"{head}: {together} agree within {NEAR_KM:g} km{trouble}"
+
+
+def spent_together(finding: Finding) -> Spent:
+    """What all of them used. Tries go on at once: their seconds add up to more than passed.
+
+    The trajectory of a team counts what its members used; that of a verifier counts its own alone.
+    """
+    own = finding.trajectory
+    if not are_tries(finding):
+        return own.spent
+    return sum((one.spent for one in finding.team if one != own), start=own.spent)
+
+
+def evidence_line(finding: Finding) -> str:
+    """Which pieces of which tries decided, as the verifier says; nothing where it does not, or may not be told."""
+    exact = finding.granularity == "exact" and are_tries(finding)
+    marks = evidence_named(finding.trajectory, finding.team) if exact else ()
+    return f"decided by {', '.join(marks)}" if marks else ""
+
+
+def team_lines(finding: Finding) -> Iterator[str]:
+    """Lines for a card: how far they agree, and what each said."""
+    if not finding.team:
+        return
+    yield agreement_line(finding)
+    for one in voices(finding):
+        sure = f" ({one.sure})" if one.sure else ""
+        yield f"{one.who}: {one.failed or one.place}{sure}"
+
+
+def team_section(finding: Finding) -> Html:
+    """A section of a page: how far they agree, and what each said."""
+    if not finding.team:
+        return Html("")
+    rows = [
+        el(
+            "tr",
+            None,
+            el("td", None, name(one.who, 80)),
+            el("th", {"scope": "row"}, clean(one.failed or one.place, 160)),
+            el("td", None, one.sure or "not said"),
+        )
+        for one in voices(finding)
+    ]
+    head = el("tr", None, *(el("th", {"scope": "col"}, words) for words in ("Who", "Answer", "How sure")))
+    table = el("table", {"class": "rivals"}, el("thead", None, head), el("tbody", None, *rows))
+    words = "; ".join(filter(None, (agreement_line(finding), evidence_line(finding))))
+    return el(
+        "section",
+        {"id": "team", "aria-labelledby": "team-h"},
+        el("h2", {"id": "team-h"}, "Who said what"),
+        el("p", {"class": "lead"}, clean(f"{words[:1].upper()}{words[1:]}.", 600)),
+        el("div", {"class": "scroll"}, table) if rows else "",
+    )

@@ -1,0 +1,126 @@
+"""What a try claims that an atlas can be asked about: its country, its place, names that stand there, telephones."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from geosleuth.agent import Trajectory
+from geosleuth.answer import Answer
+from geosleuth.geo import LatLon
+from geosleuth.names import country_code, fold
+from geosleuth.tools.wording import one_line
+
+from .items import Concluded, Looked, answered, items_of
+
+ClaimKind = Literal["country", "region", "place", "named", "phone"]
+
+MOST_NAMES = 3
+_QUOTED = re.compile(r'"([^"\n]{3,60})"|“([^”\n]{3,60})”|«\s*([^»\n]{3,60}?)\s*»|‘([^’\n]{3,60})’')
+_PHONE = re.compile(r"(?:\+|＋|(?<!\d)00(?=[1-9]))\s?\d[\d\s().\-/]{5,18}\d")
+_LEAST_LETTERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One thing that a try says, and the piece of the try that says it."""
+
+    kind: ClaimKind
+    words: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Where a try stands: its answer and what it claims along with it."""
+
+    number: int
+    answer: Answer
+    claims: tuple[Claim, ...]
+    mark: str
+
+    @property
+    def point(self) -> LatLon | None:
+        """The answer's point."""
+        return self.answer.point
+
+    @property
+    def places(self) -> bool:
+        """Whether it names any place at all."""
+        return self.answer.located or bool(self.answer.address)
+
+    @property
+    def country(self) -> str | None:
+        """The ISO code of the country that it names."""
+        return country_code(self.answer.address.country.conclusion or "")
+
+
+def stands_of(tries: Sequence[Trajectory]) -> list[Stand]:
+    """Where each try that answered stands, in their order."""
+    return [_stand(number, one) for number, one in enumerate(tries, 1) if answered(one)]
+
+
+def _stand(number: int, trajectory: Trajectory) -> Stand:
+    items = items_of(number, trajectory)
+    last = items[-1]
+    answer = last.content.answer if isinstance(last.content, Concluded) else Answer()
+    seen = [(line, item.mark) for item in items if isinstance(item.content, Looked) for line in _lines(item.content)]
+    told = [(text, last.mark) for text in _told(answer)]
+    claims = [*_levels(answer, last.mark), *_named(answer, seen, told), *_phones([*seen, *told])]
+    return Stand(number, answer, tuple(claims), last.mark)
+
+
+def _levels(answer: Answer, mark: str) -> Iterator[Claim]:
+    address = answer.address
+    if address.country.conclusion:
+        yield Claim("country", one_line(address.country.conclusion, 80), mark)
+    if address.region.conclusion:
+        yield Claim("region", one_line(address.region.conclusion, 80), mark)
+    if address.precise.conclusion:
+        yield Claim("place", one_line(address.precise.conclusion, 120), mark)
+
+
+def _told(answer: Answer) -> Iterator[str]:
+    for level in (answer.address.precise, answer.address.region, answer.address.country):
+        yield from level.clues
+    if answer.explanation:
+        yield answer.explanation
+
+
+def _lines(looked: Looked) -> Iterator[str]:
+    data: Any = looked.observation.data
+    if looked.observation.failure is None and isinstance(data, Mapping) and isinstance(data.get("lines"), list):
+        for row in data["lines"]:
+            if isinstance(row, Mapping) and isinstance(row.get("text"), str):
+                yield row["text"]
+
+
+def _named(answer: Answer, seen: Sequence[tuple[str, str]], told: Sequence[tuple[str, str]]) -> Iterator[Claim]:
+    """Names that the answer rests on: what it quotes, and what was read in the photo and stands in its address.
+
+    Its own place and country are asked about otherwise.
+    """
+    own = {fold(part) for part in str(answer.address).split(",")}
+    words = fold(str(answer.address))
+    quoted = [
+        (next(group for group in match.groups() if group), mark)
+        for text, mark in told
+        for match in _QUOTED.finditer(text)
+    ]
+    read = [(line, mark) for line, mark in seen if len(fold(line)) >= _LEAST_LETTERS and fold(line) in words]
+    found: dict[str, Claim] = {}
+    for name, mark in [*read, *quoted]:
+        line = one_line(name, 60).strip(" .,:;!?")
+        key = fold(line)
+        letters = sum(letter.isalpha() for letter in line)
+        if letters >= _LEAST_LETTERS and key not in own and country_code(line) is None:
+            found.setdefault(key, Claim("named", line, mark))
+    yield from list(found.values())[:MOST_NAMES]
+
+
+def _phones(texts: Sequence[tuple[str, str]]) -> Iterator[Claim]:
+    """Telephone numbers with a country code, the first of them."""
+    for text, mark in texts:
+        if (match := _PHONE.search(text)) is not None:
+            yield Claim("phone", one_line(match[0], 30), mark)
+            return

@@ -1,0 +1,172 @@
+"""Members that think with a model: a plain one, a whole agent with tools, or a persona over a model that others share.
+
+Whatever a member is asked, it works through the agent's loop, with its own tools and within its own limits.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from geosleuth.agent import Budget, Method, Task, Trajectory, run
+from geosleuth.agent.locating import open_case
+from geosleuth.agent.methods import read_comment
+from geosleuth.agent.methods.shared import PLACES_NOT_PEOPLE, boxes, own_names, paragraphs, question, tool_list
+from geosleuth.agent.methods.smilegeo import read_answer, smilegeo
+from geosleuth.answer import Answer
+from geosleuth.atlas import Atlas
+from geosleuth.errors import ServiceFault, UserError
+from geosleuth.photo import OpenedPhoto
+from geosleuth.policies import Policy, Sampling, Wire
+from geosleuth.team import Reply, Request
+from geosleuth.tools import Case, ImageSearch, Toolset, WebSearch
+
+from .counting import run_tokens
+
+if TYPE_CHECKING:
+    from geosleuth.clues.visual import VisualPrior
+
+_LOOK_AT_REPLIES = """\
+You are shown a photo and what was said about where it was taken. Look at the photo yourself, and judge what was said
+by it."""
+_FORCED = """\
+In this run, give your best guess in every case, with a confidence that is honest, and add "lat" and "lon" to the
+location, in decimal degrees, south and west negative."""
+# Photos whose views stay at hand: those that members of a team, or of a few at once, look at now.
+_CASES_KEPT = 8
+# Stages whose replies are words about answers, and name no place themselves.
+_COMMENTING = ("review", "judge")
+_NO_COMMENT = "That held no comment. Write what you think of the reply, and how sure you are, as it was asked for."
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the tools of members may touch: the world, and where they may search."""
+
+    atlas: Atlas
+    web: WebSearch | None = None
+    similar: ImageSearch | None = None
+    visual: "VisualPrior | None" = None
+    _opened: dict[tuple[object, ...], tuple[Case, tuple[str, ...]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    async def case(self, photos: tuple[OpenedPhoto, ...], method: Method) -> tuple[Case, tuple[str, ...]]:
+        """A case of one's own with the photos in it, and what is known about their views; views are made once."""
+        key = (method.first_view_pixels, *(one.photo.handle for one in photos))
+        if key not in self._opened:
+            opened = await asyncio.to_thread(
+                open_case, photos, method, self.atlas, web=self.web, similar=self.similar, visual=self.visual
+            )
+            while len(self._opened) >= _CASES_KEPT:
+                self._opened.pop(next(iter(self._opened)))
+            self._opened[key] = opened
+        case, views = self._opened[key]
+        return replace(case, album=case.album.copy(), box_scale=method.box_scale), views
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveMember:
+    """One agent of a team: a policy that works by a method with some tools.
+
+    ``persona`` stands before the method's own system prompt, in every stage. ``prompt`` stands in place of the
+    method's question where it answers for itself. A policy may be shared: it is not closed here.
+    """
+
+    name: str
+    policy: Policy
+    method: Method
+    toolset: Toolset
+    around: Surroundings
+    persona: str | None = None
+    prompt: str | None = None
+    budget: Budget | None = None
+    sampling: Sampling | None = None
+    wire: Wire | None = None
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The hosts that its model sends photos to."""
+        return self.policy.hosts
+
+    async def reply(self, request: Request) -> Reply:
+        """Say something; trouble with the model or the tools is a reply with a failure."""
+        began = time.perf_counter()
+        method = self._method_for(request)
+        sampling = self.sampling or method.sampling
+        try:
+            case, views = await self.around.case(request.photos, method)
+            trajectory = await run(
+                case,
+                method=method,
+                policy=self.policy,
+                toolset=self.toolset,
+                hint=request.hint,
+                area=request.area,
+                views=views,
+                force_answer=request.force_answer and request.stage not in _COMMENTING,
+                budget=self.budget,
+                sampling=sampling if request.seed is None else replace(sampling, seed=request.seed),
+                wire=self.wire,
+            )
+        except (ServiceFault, UserError) as error:
+            return Reply(failure=" ".join(str(error).split())[:500], seconds=time.perf_counter() - began)
+        return _reply(trajectory, method, time.perf_counter() - began)
+
+    async def aclose(self) -> None:
+        """Nothing to let go of: the policy belongs to whoever made it."""
+
+    def _method_for(self, request: Request) -> Method:
+        """The member's own way to work, with the words of the request."""
+        own = self.method
+        words = request.words
+        if request.stage == "answer":
+            asked = words if words is not None else self.prompt
+            return replace(
+                own,
+                system=lambda task, tools: paragraphs(self.persona, own.system(task, tools)),
+                prompt=own.prompt if asked is None else lambda task, _tools: question(task, asked),
+            )
+        comments = request.stage in _COMMENTING
+        return replace(
+            own,
+            system=self._stage_system,
+            prompt=lambda task, _tools: question(task, words or ""),
+            read_answer=_read_comment if comments else read_answer,
+            reminder=_NO_COMMENT if comments else smilegeo().reminder,
+            reads_thinking=False,
+        )
+
+    def _stage_system(self, task: Task, tools: tuple[str, ...]) -> str:
+        shown_as = self.method.shown_as
+        return paragraphs(
+            self.persona,
+            _LOOK_AT_REPLIES,
+            tool_list(tools, shown_as),
+            boxes(own_names(tools, shown_as), self.method.box_scale),
+            PLACES_NOT_PEOPLE,
+            _FORCED if task.force_answer else None,
+        )
+
+
+def _read_comment(text: str) -> Answer:
+    """A comment as an answer without a place: its words, and how sure the reviewer is."""
+    comment = read_comment(text)
+    return Answer(probability=comment.probability, explanation=comment.text or text.strip() or None)
+
+
+def _reply(trajectory: Trajectory, method: Method, seconds: float) -> Reply:
+    answered, ended, steps = trajectory.answered, trajectory.ended, trajectory.steps
+    answer = answered.answer if answered else Answer()
+    failure = None
+    if answered is None or answered.by == "nobody":
+        failure = (ended.trouble if ended else None) or answer.explanation or "gave no answer"
+    return Reply(
+        steps[-1].text if steps else "",
+        answer,
+        run_tokens(trajectory, method.context),
+        trajectory.spent.usage,
+        seconds,
+        failure,
+        trajectory,
+    )

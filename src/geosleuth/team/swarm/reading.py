@@ -1,0 +1,171 @@
+"""A YAML file read strictly: plain mappings, lists and values, each with the line it stands on.
+
+There are no tags, no anchors and no aliases, so that a file can neither make objects nor grow; size and depth have
+limits. Every complaint is one line with the file and the line number.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from geosleuth.errors import BadInput
+
+MOST_BYTES = 256 * 1024
+_MOST_DEPTH = 12
+_TAG = "tag:yaml.org,2002:"
+_KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value of the file: where it stands, and what it is called there."""
+
+    node: Any
+    path: Path
+    name: str
+
+    def complain(self, trouble: str) -> BadInput:
+        """An error about this value."""
+        return complaint(self.path, self.node, f"{self.name} {trouble}")
+
+    def fields(self, known: Sequence[str], required: Sequence[str] = ()) -> dict[str, "Value"]:
+        """The entries of a mapping; those that say nothing are left out.
+
+        Raises:
+            BadInput: it is no mapping, an entry is not known or stands there twice, or one is missing.
+        """
+        if self.node.id != "mapping":
+            raise self.complain(f"must be a mapping with {', '.join(known)}, not {self._kind}")
+        found: dict[str, Value] = {}
+        for key, node in self.node.value:
+            word = str(key.value) if key.id == "scalar" else ""
+            if word not in known:
+                raise complaint(self.path, key, f"{self.name} has no setting {_shown(word)}; {_nearest(word, known)}")
+            if word in found:
+                raise complaint(self.path, key, f"{self.name} has {word} twice; leave one out")
+            found[word] = Value(node, self.path, word)
+        told = {word: value for word, value in found.items() if not value.empty}
+        if missing := [word for word in required if word not in told]:
+            raise self.complain(f"lacks {missing[0]}")
+        return told
+
+    def items(self, most: int) -> list["Value"]:
+        """The entries of a list."""
+        if self.node.id != "sequence":
+            raise self.complain(f"must be a list, not {self._kind}")
+        if len(self.node.value) > most:
+            raise self.complain(f"has {len(self.node.value):,} entries; at most {most} are possible")
+        return [Value(node, self.path, f"{self.name}, entry {at}") for at, node in enumerate(self.node.value, 1)]
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing stands there."""
+        return bool(self.node.tag == f"{_TAG}null")
+
+    def text(self, most: int = 200) -> str:
+        """A text; numbers and the like count as what they are written as."""
+        if self.node.id != "scalar" or self.empty:
+            raise self.complain(f"must be a text, not {self._kind}")
+        words = str(self.node.value).strip()
+        if not words or len(words) > most:
+            raise self.complain("is empty" if not words else f"is longer than {most:,} characters")
+        return words
+
+    def number(self, low: float = 0.0, high: float = float("inf"), *, above: bool = False) -> float:
+        """A number from ``low`` to ``high``; with ``above``, more than ``low``."""
+        if self.node.tag not in (f"{_TAG}int", f"{_TAG}float"):
+            raise self.complain(f"must be a number, not {self._kind}")
+        try:
+            value = float(str(self.node.value).replace("_", ""))
+        except ValueError as error:
+            raise self.complain(f"must be a plain number, not {_shown(self.node.value)}") from error
+        if not isfinite(value) or not low <= value <= high or (above and value == low):
+            upper = "" if high == float("inf") else f" and at most {high:g}"
+            raise self.complain(f"must be {'above' if above else 'at least'} {low:g}{upper}, not {self.node.value}")
+        return value
+
+    def whole(self, low: int = 0, high: int = 10**9) -> int:
+        """A whole number from ``low`` to ``high``."""
+        if self.node.tag != f"{_TAG}int":
+            raise self.complain(f"must be a whole number, not {self._kind}")
+        return int(self.number(low, high))
+
+    def truth(self) -> bool:
+        """Yes or no."""
+        if self.node.tag != f"{_TAG}bool":
+            raise self.complain(f"must be true or false, not {self._kind}")
+        return str(self.node.value).lower() in ("true", "yes", "on")
+
+    @property
+    def _kind(self) -> str:
+        if self.node.id != "scalar":
+            return f"a {'mapping' if self.node.id == 'mapping' else 'list'}"
+        kind = _KINDS.get(str(self.node.tag).removeprefix(_TAG), "a text")
+        return kind if self.empty else f"{kind} ({_shown(self.node.value)})"
+
+
+def read_yaml(path: Path) -> Value:
+    """The whole file as one value.
+
+    Raises:
+        BadInput: it can't be read, is too large, or is not plain YAML.
+    """
+    yaml: Any = import_module("yaml")
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+    if len(data) > MOST_BYTES:
+        raise BadInput(f"{path}: is larger than {MOST_BYTES // 1024} KiB, which no team needs")
+    try:
+        text = data.decode("utf-8-sig")
+        _refuse_more_than_values(yaml, text, path)
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: is not UTF-8 text") from error
+    except yaml.YAMLError as error:
+        raise BadInput(_described(path, error)) from error
+    if node is None:
+        raise BadInput(f"{path}: is empty")
+    return Value(node, path, "the team")
+
+
+def complaint(path: Path, node: Any, trouble: str) -> BadInput:
+    """An error about a part of the file, with its line."""
+    return BadInput(f"{path}, line {node.start_mark.line + 1}: {trouble}")
+
+
+def _refuse_more_than_values(yaml: Any, text: str, path: Path) -> None:
+    """Look through the file before anything is built from it."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise complaint(path, event, "anchors and aliases (& and *) are not read here; write it out")
+        if isinstance(event, yaml.NodeEvent) and getattr(event, "tag", None) is not None:
+            raise complaint(path, event, "tags (!) are not read here; write plain values")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > _MOST_DEPTH:
+            raise complaint(path, event, "is nested too deeply")
+
+
+def _described(path: Path, error: Any) -> str:
+    mark = getattr(error, "problem_mark", None)
+    trouble = " ".join(str(getattr(error, "problem", None) or getattr(error, "reason", None) or error).split())
+    return f"{path}{f', line {mark.line + 1}' if mark else ''}: is not YAML: {trouble[:200]}"
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    near = get_close_matches(word.lower(), known, 1, 0.5)
+    return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+
+
+def _shown(word: object) -> str:
+    return repr(" ".join(str(word).split())[:40])

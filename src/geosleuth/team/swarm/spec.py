@@ -1,0 +1,173 @@
+"""``team.yaml``: who is in a team, how it works, and where it keeps what it learned.
+
+name: three-views
+society: team.sqlite
+settings: {answerers: 2, reviewers: 2, rounds: 10, within_km: 50}
+agents:
+  - {name: botanist, model: "server:qwen3-vl", base_url: "http://127.0.0.1:8000/v1", persona: You know plants.}
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from geosleuth.agent.methods import METHODS
+from geosleuth.errors import BadInput
+from geosleuth.policies import Sampling
+from geosleuth.tools.catalogue import all_tools
+
+from .reading import Value, read_yaml
+from .settings import SwarmSettings
+
+_MOST_AGENTS = 64
+_MOST_WORDS = 20_000
+_SETTINGS = (
+    "answerers",
+    "reviewers",
+    "rounds",
+    "within_km",
+    "seconds_per_reply",
+    "seconds",
+    "tokens",
+    "usd",
+    "walk",
+    "waits_for_news",
+)
+_AGENT = ("name", "model", "base_url", "method", "tools", "persona", "prompt", "limits", "sampling")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSpec:
+    """One agent as the file describes it; None is what its method has.
+
+    ``limits`` are fields of the agent's budget, for each of its replies.
+    """
+
+    name: str
+    model: str
+    base_url: str | None = None
+    method: str = "smilegeo"
+    tools: tuple[str, ...] | None = None
+    persona: str | None = None
+    prompt: str | None = None
+    limits: dict[str, int | float] = field(default_factory=dict, hash=False)
+    sampling: dict[str, int | float] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TeamSpec:
+    """A team as the file describes it. ``society`` is where it keeps whom to trust; None has learned nothing."""
+
+    name: str
+    agents: tuple[AgentSpec, ...]
+    settings: SwarmSettings = field(default_factory=SwarmSettings)
+    society: Path | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The agents' names, in order."""
+        return tuple(agent.name for agent in self.agents)
+
+
+def read_team(path: Path) -> TeamSpec:
+    """Read a team's file. Nothing is opened, made or sent.
+
+    Raises:
+        BadInput: something in it must be mended; one line says where and what.
+    """
+    path = path.expanduser()
+    told = read_yaml(path).fields(("name", "agents", "settings", "society"), ("agents",))
+    agents = tuple(_agent(one) for one in told["agents"].items(_MOST_AGENTS))
+    if not agents:
+        raise told["agents"].complain("is empty; list at least one agent")
+    known: set[str] = set()
+    for one, agent in zip(told["agents"].items(_MOST_AGENTS), agents, strict=True):
+        if agent.name.casefold() in known:
+            raise one.complain(f"is called {agent.name!r} like another one; give each agent a name of its own")
+        known.add(agent.name.casefold())
+    society = path.parent / Path(told["society"].text(1_000)).expanduser() if "society" in told else None
+    return TeamSpec(
+        told["name"].text(60) if "name" in told else path.stem,
+        agents,
+        _settings(told["settings"]) if "settings" in told else SwarmSettings(),
+        society,
+    )
+
+
+def _agent(entry: Value) -> AgentSpec:
+    told = entry.fields(_AGENT, ("name", "model"))
+    name, method = told["name"].text(60), "smilegeo"
+    if "\n" in name or len(name) < 2:
+        raise told["name"].complain("must be one line of two letters or more: other agents' texts are searched for it")
+    if "method" in told:
+        method = told["method"].text().casefold()
+        if method not in METHODS or method == "detective":
+            models = ", ".join(one for one in METHODS if one != "detective")
+            raise told["method"].complain(f"is {method[:40]!r}; there are {models}")
+    return AgentSpec(
+        name,
+        told["model"].text(),
+        told["base_url"].text(1_000) if "base_url" in told else None,
+        method,
+        _tools(told["tools"]) if "tools" in told else None,
+        told["persona"].text(_MOST_WORDS) if "persona" in told else None,
+        told["prompt"].text(_MOST_WORDS) if "prompt" in told else None,
+        _limits(told["limits"]) if "limits" in told else {},
+        _sampling(told["sampling"]) if "sampling" in told else {},
+    )
+
+
+def _tools(value: Value) -> tuple[str, ...]:
+    names = tuple(one.text() for one in value.items(100))
+    try:
+        all_tools().select(names)
+    except BadInput as error:
+        raise value.complain(f"are wrong: {error}") from error
+    return names
+
+
+def _limits(value: Value) -> dict[str, int | float]:
+    told = value.fields(("turns", "calls", "tokens", "seconds", "usd"))
+    lowest = {"turns": 1, "calls": 0, "tokens": 1}
+    return {name: one.whole(lowest[name]) if name in lowest else one.number(above=True) for name, one in told.items()}
+
+
+def _sampling(value: Value) -> dict[str, int | float]:
+    told = value.fields(Sampling.__slots__)
+    read: dict[str, int | float] = {}
+    for name, one in told.items():
+        match name:
+            case "temperature":
+                read[name] = one.number(0.0, 10.0)
+            case "top_p":
+                read[name] = one.number(0.0, 1.0, above=True)
+            case "seed":
+                read[name] = one.whole()
+            case _:
+                read[name] = one.whole(1)
+    return read
+
+
+def _settings(value: Value) -> SwarmSettings:
+    told = value.fields(_SETTINGS)
+    read: dict[str, Any] = {}
+    for name, one in told.items():
+        match name:
+            case "answerers":
+                read[name] = one.whole(1, _MOST_AGENTS)
+            case "tokens":
+                read[name] = one.whole(1)
+            case "reviewers" | "rounds":
+                read[name] = one.whole(0, 1_000)
+            case "within_km":
+                read[name] = one.number(0.0, 20_000.0)
+            case "walk":
+                read[name] = one.text()
+            case "waits_for_news":
+                read[name] = one.truth()
+            case _:
+                read[name] = one.number(above=True)
+    try:
+        return SwarmSettings(**read)
+    except BadInput as error:
+        raise value.complain(f"are wrong: {error}") from error
