@@ -2,11 +2,12 @@
 
 import typer
 
+from geosleuth.app.team_compare import compare, sweep
+from geosleuth.app.team_learn import learn, show
+from geosleuth.app.team_replay import replay
+
 team = typer.Typer(
     help="Teams of agents: learn whom to trust, look at it, and replay known answers.", no_args_is_help=True
 )
-
-
-@team.callback()
-def _team() -> None:
-    pass
+for _command in (learn, show, compare, sweep, replay):
+    team.command()(_command)

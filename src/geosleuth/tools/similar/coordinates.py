@@ -12,7 +12,7 @@ from geosleuth.geo import LatLon
 from .store import key_of
 
 _COLUMNS: Final = {
-    "path": ("path", "file", "filename"),
+    "path": ("path", "file", "filename", "image"),
     "lat": ("lat", "latitude"),
     "lon": ("lon", "lng", "longitude"),
 }

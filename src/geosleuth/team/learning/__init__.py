@@ -1,0 +1,39 @@
+"""Learning whom to trust: from photos whose place is known to labels, from labels to a network.
+
+The only part of a team that holds truths. ``rounds`` finds out, for one picture, who is right and whose reviews went
+with right answers; ``training`` teaches the network to tell that from the picture; ``notebook`` keeps both.
+"""
+
+from .dataset import Source, read_sources
+from .learning import Budget, LearnSummary, learn
+from .notebook import Lesson, Notebook
+from .overview import Country, Overview, overview
+from .rounds import Heard, Observation, learn_picture
+from .settings import PAPER, PAPER_ROUNDS, QUICK, LearnSettings, TrainSettings
+from .stages import RememberingMember, swarm_stages
+from .training import Examples, train
+
+__all__ = [
+    "PAPER",
+    "PAPER_ROUNDS",
+    "QUICK",
+    "Budget",
+    "Country",
+    "Examples",
+    "Heard",
+    "LearnSettings",
+    "LearnSummary",
+    "Lesson",
+    "Notebook",
+    "Observation",
+    "Overview",
+    "RememberingMember",
+    "Source",
+    "TrainSettings",
+    "learn",
+    "learn_picture",
+    "overview",
+    "read_sources",
+    "swarm_stages",
+    "train",
+]

@@ -1,0 +1,224 @@
+"""``geosleuth team learn``: from photos whose place is known to a state that teams answer with."""
+
+import asyncio
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geosleuth.atlas.borders import Borders
+from geosleuth.errors import BadInput
+from geosleuth.geo import LatLon
+from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
+from geosleuth.photo.eyes import Encoder
+from geosleuth.score import Truth
+from geosleuth.team import Member, Placer, Request
+from geosleuth.team.network import Weights, load_picture_encoder
+from geosleuth.tools.similar.store import pixel_digest
+
+from .dataset import Source
+from .notebook import Lesson, Notebook
+from .rounds import Observation, learn_picture
+from .settings import QUICK, LearnSettings, TrainSettings
+from .stages import RememberingMember, swarm_stages
+from .training import Examples, train
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Where asking stops; what was learned until then is trained on. None has no limit."""
+
+    photos: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LearnSummary:
+    """What a run did.
+
+    Attributes:
+        learned: photos newly learned from.
+        known: photos that had been learned from before.
+        left_out: how many were left out for which reason.
+        replies: how often members were really asked.
+        tokens: what that cost, by the team's tariff.
+        stopped: which limit ended the asking, where one did.
+        version: of the weights that were written; None where nothing was there to learn from.
+        weights: what was written.
+    """
+
+    learned: int
+    known: int
+    left_out: Mapping[str, int]
+    replies: int
+    tokens: int
+    stopped: str | None
+    version: int | None
+    weights: Weights | None = field(repr=False)
+
+
+async def learn(
+    sources: Sequence[Source],
+    members: Sequence[Member],
+    state: Path,
+    *,
+    placer: Placer,
+    encoder: str = "eyes",
+    settings: LearnSettings | None = None,
+    training: TrainSettings = QUICK,
+    budget: Budget | None = None,
+    at_once: int = 1,
+    progress: Progress = lambda _what, _done, _total: None,
+) -> LearnSummary:
+    """Ask the members about photos whose place is known, write down who was right, and teach the network.
+
+    Photos that the state knows are not asked about again, whatever their files are called. Each is written down as
+    soon as it is learned from. Several runs may share a state: each takes what the others have not.
+
+    Args:
+        sources: the photos, see `read_sources`.
+        members: the team, in the order of its file; they are not closed.
+        state: the team's state, made where there is none.
+        placer: finds the places that answers name.
+        encoder: the eyes, see `load_picture_encoder`.
+        settings: how it is found out who is right.
+        training: how the network is taught.
+        budget: where asking stops.
+        at_once: photos that are asked about at the same time.
+        progress: called with what is done, how many are done, and how many there are.
+
+    Raises:
+        BadInput: the team, the state or the encoder can't be used, or there is nothing to learn from.
+    """
+    names = [member.name for member in members]
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise BadInput("learning whom to trust needs at least two members with different names; see the team's file")
+    eyes = load_picture_encoder(encoder, training.side_px)
+    with Notebook.open(state, names, eyes, _spec(encoder)) as notebook:
+        run = _Run(members, placer, eyes, settings or LearnSettings(), budget or Budget(), notebook)
+        # Runs that share a state begin at different places, so that they seldom ask about the same photo at once.
+        order = random.sample(list(sources), len(sources))
+        waiting = iter(order)
+        done = 0
+
+        async def worker() -> None:
+            nonlocal done
+            for source in waiting:
+                if run.stopped is not None:
+                    return
+                progress("asking about photos", done, len(order))
+                await run.take(source)
+                done += 1
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(max(1, at_once)):
+                group.create_task(worker())
+        progress("asking about photos", done, len(order))
+        lessons = notebook.lessons()
+        weights, version = None, None
+        if lessons:
+            examples = Examples.of(np.stack([one.features for one in lessons]), [one.observation for one in lessons])
+            weights = await asyncio.to_thread(train, examples, training, _named(progress, "teaching the network"))
+            version = notebook.keep(weights)
+    return LearnSummary(
+        run.learned, run.known, dict(run.left_out), run.replies, run.tokens, run.stopped, version, weights
+    )
+
+
+class _Run:
+    def __init__(
+        self,
+        members: Sequence[Member],
+        placer: Placer,
+        eyes: Encoder,
+        settings: LearnSettings,
+        budget: Budget,
+        notebook: Notebook,
+    ) -> None:
+        self._members, self._placer, self._eyes = members, placer, eyes
+        self._settings, self._budget, self._notebook = settings, budget, notebook
+        self._begin = time.monotonic()
+        self.learned = self.known = self.replies = self.tokens = 0
+        self.left_out: Counter[str] = Counter()
+
+    @property
+    def stopped(self) -> str | None:
+        """Which limit is reached."""
+        budget = self._budget
+        if budget.photos is not None and self.learned >= budget.photos:
+            return f"{budget.photos} photos were learned from"
+        if budget.tokens is not None and self.tokens >= budget.tokens:
+            return f"{budget.tokens} tokens were spent"
+        if budget.seconds is not None and time.monotonic() - self._begin >= budget.seconds:
+            return f"{budget.seconds:g} seconds were over"
+        return None
+
+    async def take(self, source: Source) -> None:
+        """Learn from one photo, or say why not."""
+        try:
+            opened = await asyncio.to_thread(open_photo, source.path)
+        except BadInput as error:
+            self.left_out[str(error).removeprefix(f"{source.path}: ")] += 1
+            return
+        point = source.point or opened.claims.point
+        if point is None:
+            self.left_out["no coordinates"] += 1
+            return
+        image = first_view(opened.photo).image
+        key = pixel_digest(image)
+        if self._notebook.knows(key):
+            self.known += 1
+            return
+        seen = await self._asked(opened, key, Truth(point))
+        if seen.empty:
+            self.left_out["nobody answered"] += 1
+            return
+        (features,) = await asyncio.to_thread(self._eyes.features, [image])
+        lesson = Lesson(key, features, seen, _country(point))
+        added = self._notebook.add(lesson, _told(self._settings))
+        self.learned += added
+        self.known += not added
+
+    async def _asked(self, opened: OpenedPhoto, key: bytes, truth: Truth) -> Observation:
+        asked = [RememberingMember(member, ask_anew=self._settings.ask_anew) for member in self._members]
+        # The photo goes to the members without what its file claims: that is where the truth may come from.
+        request = Request((_unclaimed(opened),))
+        stages = swarm_stages(asked, request, truth, placer=self._placer, settings=self._settings)
+        rng = random.Random(f"{self._settings.seed} {key.hex()}")  # noqa: S311
+        try:
+            return await learn_picture(len(asked), stages, self._settings, rng)
+        finally:
+            for member in asked:
+                await member.aclose()
+            self.replies += sum(member.replies for member in asked)
+            self.tokens += sum(member.tokens for member in asked)
+
+
+def _unclaimed(opened: OpenedPhoto) -> OpenedPhoto:
+    told = opened.claims
+    return OpenedPhoto(opened.photo, Claims(told.format, told.file_bytes, told.sha256, told.size_px))
+
+
+def _spec(encoder: str) -> str:
+    """What finds the eyes again from any folder."""
+    return encoder if encoder == "eyes" else str(Path(encoder).expanduser().resolve())
+
+
+def _country(point: LatLon) -> str:
+    return str(Borders.load().countries(np.array([point.lat]), np.array([point.lon]))[0])
+
+
+def _told(settings: LearnSettings) -> dict[str, Any]:
+    return asdict(settings)
+
+
+def _named(progress: Progress, what: str) -> Callable[[int, int], None]:
+    return lambda done, total: progress(what, done, total)

@@ -1,0 +1,200 @@
+"""What a team writes down while it learns: the one SQLite file, for as many writers at once as there are.
+
+Every picture is a transaction of its own, and so is every set of weights: a run that is cut off loses the picture it
+was at, and two runs at once lose nothing.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geosleuth.errors import BadInput
+from geosleuth.photo.eyes import Encoder, Features
+from geosleuth.team.network import Weights
+from geosleuth.team.network.state import (
+    APPLICATION,
+    BUSY_SECONDS,
+    FORMAT,
+    SCHEMA,
+    StateInfo,
+    connected_to_read,
+    damaged,
+    explained,
+    read_info,
+)
+
+from .rounds import Observation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson:
+    """What was learned from one picture: its features, what was observed, and in which country it was taken."""
+
+    key: bytes
+    features: Features
+    observation: Observation
+    country: str = ""
+
+
+class Notebook:
+    """A team's state, open for learning; `open` is the way to get one."""
+
+    def __init__(self, conn: sqlite3.Connection, path: Path, info: StateInfo) -> None:
+        self._conn, self._path = conn, path
+        self.info = info
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls, path: Path, members: Sequence[str] | None = None, encoder: Encoder | None = None, spec: str = "eyes"
+    ) -> "Iterator[Notebook]":
+        """The state to add to; it is made where there is none and members and encoder are given.
+
+        Raises:
+            BadInput: something else is there, it can't be written, or it is of other members or other eyes.
+        """
+        if not path.parent.is_dir():
+            raise BadInput(f"{path}: the folder {path.parent} does not exist")
+        if not path.exists() and (members is None or encoder is None):
+            raise BadInput(f"{path}: there is no such state; make one with: geosleuth team learn DATASET")
+        with explained(path):
+            conn = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+            with closing(conn):
+                if members is not None and encoder is not None:
+                    _create_once(conn, StateInfo(tuple(members), encoder.name, spec, encoder.dimension))
+                info = read_info(conn, path)
+                conn.execute("PRAGMA journal_mode = WAL")
+                conn.execute("PRAGMA synchronous = NORMAL")
+                if members is not None and tuple(members) != info.members:
+                    raise BadInput(
+                        f"{path}: it was learned by {', '.join(info.members)}, not by {', '.join(members)}; "
+                        "give the same team in the same order, or another --state"
+                    )
+                if encoder is not None and (encoder.name, encoder.dimension) != (info.encoder, info.dimension):
+                    raise BadInput(
+                        f"{path}: it was learned with the eyes {info.encoder!r}, not {encoder.name!r}; use those, "
+                        "or another --state"
+                    )
+                yield cls(conn, path, info)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """For what else the file holds."""
+        return self._conn
+
+    @classmethod
+    @contextmanager
+    def read(cls, path: Path) -> "Iterator[Notebook]":
+        """The state to look at, lessons included, for those who ask what a team has learned from.
+
+        Raises:
+            BadInput: there is none, or it can't be read.
+        """
+        if not path.is_file():
+            raise BadInput(f"{path}: there is no such state; make one with: geosleuth team learn DATASET")
+        with explained(path), closing(connected_to_read(path)) as conn:
+            yield cls(conn, path, read_info(conn, path))
+
+    def knows(self, key: bytes) -> bool:
+        """Whether this picture was learned from already, by whomever."""
+        return self._conn.execute("SELECT 1 FROM lesson WHERE key = ?", (key,)).fetchone() is not None
+
+    def add(self, lesson: Lesson, settings: Mapping[str, Any]) -> bool:
+        """Write a picture down; False where another run was first, and its word stands."""
+        seen = lesson.observation
+        with self._committed():
+            done = self._conn.execute(
+                "INSERT OR IGNORE INTO lesson VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    lesson.key, lesson.features.astype("<f2").tobytes(), _doubles(seen.labels),
+                    _doubles(seen.distances), _doubles(seen.links), _doubles(seen.answers), lesson.country,
+                    json.dumps(settings),
+                ),
+            )  # fmt: skip
+        return done.rowcount == 1
+
+    def lessons(self) -> list[Lesson]:
+        """All pictures learned from so far, by all runs, in an order that does not depend on when each came.
+
+        Raises:
+            BadInput: the state is damaged.
+        """
+        count = len(self.info.members)
+        query = "SELECT key, features, labels, distances, links, answers, country FROM lesson ORDER BY key"
+        found = []
+        try:
+            for key, features, labels, distances, links, answers, country in self._conn.execute(query):
+                row = np.frombuffer(features, dtype="<f2").astype(np.float32)
+                seen = Observation(
+                    _read(labels, count), tuple(_read(links[8 * count * i : 8 * count * (i + 1)], count)
+                                                for i in range(count)),
+                    _read(distances, count), tuple(int(value) for value in _read(answers, count)),
+                )  # fmt: skip
+                if len(row) != self.info.dimension:
+                    raise ValueError(key)
+                found.append(Lesson(key, row, seen, country))
+        except ValueError as error:
+            raise damaged(self._path) from error
+        return found
+
+    def keep(self, weights: Weights) -> int:
+        """Write down what was learned as a new version, and say which."""
+        with self._committed():
+            done = self._conn.execute(
+                "INSERT INTO weights (lessons, made, settings, figures, arrays) VALUES (?, ?, ?, ?, ?)",
+                (
+                    weights.lessons, datetime.now(UTC).isoformat(timespec="seconds"), json.dumps(weights.settings),
+                    json.dumps(weights.figures), weights.packed(),
+                ),
+            )  # fmt: skip
+        return int(done.lastrowid or 0)
+
+    @contextmanager
+    def _committed(self) -> Iterator[None]:
+        with explained(self._path):
+            self._conn.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._conn.execute("ROLLBACK")
+                raise
+            self._conn.execute("COMMIT")
+
+
+def _create_once(conn: sqlite3.Connection, info: StateInfo) -> None:
+    """Make the tables, unless they are there or another process is faster."""
+    conn.execute("BEGIN IMMEDIATE")
+    try:
+        (tables,) = conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not tables:
+            for statement in SCHEMA.strip().split(";\n"):
+                conn.execute(statement)
+            told = {"encoder": info.encoder, "spec": info.spec, "dimension": str(info.dimension)}
+            conn.executemany("INSERT INTO meta VALUES (?, ?)", told.items())
+            conn.executemany("INSERT INTO member VALUES (?, ?)", enumerate(info.members))
+            conn.execute(f"PRAGMA application_id = {APPLICATION}")
+            conn.execute(f"PRAGMA user_version = {FORMAT}")
+        conn.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            conn.execute("ROLLBACK")
+        raise
+
+
+def _doubles(values: Any) -> bytes:
+    return np.asarray(values, dtype="<f8").tobytes()
+
+
+def _read(blob: bytes, count: int) -> tuple[float, ...]:
+    values = np.frombuffer(blob, dtype="<f8")
+    if len(values) != count or not np.isfinite(values).all():
+        raise ValueError("a row of other length")
+    return tuple(values.tolist())

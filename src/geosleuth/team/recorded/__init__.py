@@ -1,0 +1,24 @@
+"""Answers that are already known: each file is an agent, and what is learned is whom to trust when.
+
+``panel`` puts what the agents said side by side, ``design`` turns it into figures, ``trust`` answers and says how sure
+it is and why. ``learning`` learns a trust from images of known truth and measures it on others;
+it holds truths, and what answers can't import it.
+"""
+
+from .folding import fold_numbers, groups_of
+from .panel import MOST_AGENTS, Panel, Said
+from .storing import trust_from_json, trust_to_json
+from .trust import WITHIN_KM, Judged, Trust
+
+__all__ = [
+    "MOST_AGENTS",
+    "WITHIN_KM",
+    "Judged",
+    "Panel",
+    "Said",
+    "Trust",
+    "fold_numbers",
+    "groups_of",
+    "trust_from_json",
+    "trust_to_json",
+]

@@ -1,0 +1,11 @@
+"""Other ways to put the same members together, to compare the swarm with.
+
+Each follows its published call structure: who is asked, when, and what it sees. The words are ours. All count tokens
+by the team's one tariff, and none ends because a member fails.
+"""
+
+from .dylan import best_team, importance
+from .table import RIVALS, Rival, Way, rival
+from .voting import Vote, same_place, vote
+
+__all__ = ["RIVALS", "Rival", "Vote", "Way", "best_team", "importance", "rival", "same_place", "vote"]

@@ -1,0 +1,130 @@
+"""``geosleuth team compare`` and ``geosleuth team sweep``, run as people run them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from geosleuth.app.team_measuring import Setting, compare_ways, sweep_settings
+from geosleuth.errors import BadInput
+from geosleuth.geo import LatLon
+from openai_server import Reply, Request, chat_reply, openai_server
+from scenery import save, scene
+
+pytest.importorskip("pydantic_ai")
+
+NICE, ROME, OSLO = LatLon(43.7, 7.27), LatLon(41.9, 12.5), LatLon(59.91, 10.75)
+SAYS = {"plants": NICE, "signs": ROME, "roads": NICE}
+
+
+def geosleuth(*words: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).parent / "geosleuth"
+    surroundings = {**os.environ, "GEOSLEUTH_HOME": str(home), "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=300, env=surroundings)
+
+
+def says(request: Request) -> Reply:
+    words = request.body.decode()
+    if "This is the reply:" in words:
+        return chat_reply("It may be so.\nConfidence: 40%")
+    if "Choice:" in words:
+        return chat_reply("The first.\nChoice: 1")
+    point = next(point for what, point in SAYS.items() if f"You know {what}" in words)
+    said = {"location": {"lat": point.lat, "lon": point.lon}, "confidence": "60%", "explanation": "so it looks"}
+    return chat_reply(json.dumps(said))
+
+
+def team_file(folder: Path, url: str, *models: str) -> Path:
+    agents = "".join(
+        f"  - {{name: {name}, model: 'server:{model}', base_url: '{url}', persona: You know {what}.}}\n"
+        for (name, what), model in zip(
+            (("botanist", "plants"), ("reader", "signs"), ("walker", "roads")), models or ("any",) * 3, strict=True
+        )
+    )
+    path = folder / "team.yaml"
+    path.write_text(f"settings: {{answerers: 2, reviewers: 1, rounds: 1}}\nagents:\n{agents}")
+    return path
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    rows = ["path,lat,lon"]
+    for number, point in enumerate((NICE, NICE, ROME, OSLO)):
+        save(scene(number, (96, 72)), tmp_path / "photos" / f"{number}.jpg")
+        rows.append(f"{number}.jpg,{point.lat},{point.lon}")
+    table = tmp_path / "photos" / "known.csv"
+    table.write_text("\n".join(rows))
+    return table
+
+
+def test_ways_are_compared_and_nothing_is_asked_twice(atlas_home: Path, photos: Path, tmp_path: Path) -> None:
+    with openai_server([says]) as url:
+        words = ("team", "compare", photos, "--team", team_file(tmp_path, url), "--ways", "swarm,majority,single")
+        page = tmp_path / "ways.html"
+        first = geosleuth(*words, "--out", page, "--json", home=atlas_home)
+        assert first.returncode == 0, first.stderr
+        told = json.loads(first.stdout)
+        assert (told["photos"], told["lead"]) == (4, "botanist")
+        assert told["ways"]["majority"]["accuracy"] == 0.5
+        assert told["ways"]["single"]["calls"] == 1
+        assert told["ways"]["majority"]["tokens"] == pytest.approx(3 * told["ways"]["single"]["tokens"], rel=0.05)
+        assert told["asked"] == len(url.requests) > 0
+        assert not any(b"59.91" in request.body for request in url.requests)
+        second = geosleuth(*words, "--record", photos, home=atlas_home)
+        assert second.returncode == 0, second.stderr
+        assert len(url.requests) == told["asked"]
+        assert "0 replies newly asked for" in second.stderr
+        assert "within 50 km" in second.stdout
+        assert geosleuth(*words, "--out", page, home=atlas_home).returncode == 2
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg") == 1
+    assert not re.search(r"(src|href)=|https?://|<script", text)
+
+
+def test_a_sweep_is_one_page_of_plots(atlas_home: Path, photos: Path, tmp_path: Path) -> None:
+    with openai_server([says]) as url:
+        team = team_file(tmp_path, url, "one", "two", "two")
+        words = ("team", "sweep", photos, "--team", team, "--vary", "answerers=1..8", "--vary", "rounds=0,2",
+                 "--vary", "personas-against-backbones", "--photos", "2", "--out", tmp_path / "sweep.html")  # fmt: skip
+        swept = geosleuth(*words, "--json", home=atlas_home)
+        assert swept.returncode == 0, swept.stderr
+        told = json.loads(swept.stdout)
+        again = geosleuth(*words, "--overwrite", home=atlas_home)
+        assert again.returncode == 0, again.stderr
+        assert "0 replies newly asked for" in again.stderr
+    assert [(one["setting"], one["value"], one["line"]) for one in told["points"]] == [
+        *(("answerers", value, "swarm") for value in (1, 2, 3)), ("rounds", 0, "swarm"), ("rounds", 2, "swarm"),
+        *(("personas-against-backbones", value, line) for line in ("backbones", "personas") for value in (1, 2)),
+    ]  # fmt: skip
+    assert told["photos"] == 2
+    text = (tmp_path / "sweep.html").read_text(encoding="utf-8")
+    assert text.count("<svg") == 6
+    assert not re.search(r"(src|href)=|https?://|<script", text)
+
+
+def test_what_is_wrong_is_said_before_anything_is_asked(photos: Path, tmp_path: Path) -> None:
+    with openai_server([says]) as url:
+        team = team_file(tmp_path, url)
+        for ways, setting, complaint in (
+            ("prayer", Setting(photos, team), "there is no way of working 'prayer'"),
+            ("all", Setting(photos, tmp_path / "no.yaml"), "no.yaml"),
+            ("all", Setting(tmp_path / "none.csv", team), "there is no such folder or table"),
+        ):
+            with pytest.raises(BadInput, match=complaint):
+                compare_ways(setting, ways, None, None, overwrite=False, as_json=False)
+        for vary, complaint in (("colour=3", "--vary"), ("personas-against-backbones", "needs at least two models")):
+            with pytest.raises(BadInput, match=complaint):
+                sweep_settings(Setting(photos, team), [vary], tmp_path / "s.html", overwrite=False, as_json=False)
+        assert url.requests == []
+
+
+def test_photos_do_not_leave_without_leave(photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k" * 40)
+    team = tmp_path / "team.yaml"
+    team.write_text("agents:\n  - {name: far, model: 'openai:gpt-5'}\n  - {name: away, model: 'openai:gpt-5'}\n")
+    with pytest.raises(BadInput, match="add --yes to allow it"):
+        compare_ways(Setting(photos, team), "single", None, None, overwrite=False, as_json=False)

@@ -1,0 +1,109 @@
+"""``geosleuth team learn`` and ``geosleuth team show``, run as people run them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from geosleuth.geo import LatLon
+from openai_server import Reply, Request, chat_reply, openai_server
+from scenery import save, scene
+
+pytest.importorskip("pydantic_ai")
+
+NICE, ROME = LatLon(43.7, 7.27), LatLon(41.9, 12.5)
+SAYS = {"plants": NICE, "signs": ROME}
+
+
+def geosleuth(*words: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).parent / "geosleuth"
+    surroundings = {**os.environ, "GEOSLEUTH_HOME": str(home), "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=300, env=surroundings)
+
+
+def says(request: Request) -> Reply:
+    words = request.body.decode()
+    if "This is the reply:" in words:
+        return chat_reply("It may be so.\nConfidence: 40%")
+    point = next((point for what, point in SAYS.items() if f"You know {what}" in words), None)
+    if point is None:
+        return chat_reply("I can't tell.")
+    location = {"lat": point.lat, "lon": point.lon}
+    return chat_reply(json.dumps({"location": location, "confidence": "60%", "explanation": "so it looks"}))
+
+
+def team_file(folder: Path, url: str) -> Path:
+    agents = "".join(
+        f"  - {{name: {name}, model: 'server:any', base_url: '{url}', persona: You know {what}.}}\n"
+        for name, what in (("botanist", "plants"), ("reader", "signs"), ("walker", "roads"))
+    )
+    path = folder / "team.yaml"
+    path.write_text(f"society: team.db\nsettings: {{reviewers: 1}}\nagents:\n{agents}")
+    return path
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    for number in range(4):
+        save(scene(number, (96, 72)), tmp_path / "photos" / f"{number}.jpg", NICE if number < 3 else ROME)
+    save(scene(9, (96, 72)), tmp_path / "photos" / "nowhere.jpg", None)
+    return tmp_path / "photos"
+
+
+def test_a_team_learns_goes_on_and_is_drawn(atlas_home: Path, photos: Path, tmp_path: Path) -> None:
+    with openai_server([says]) as url:
+        team = team_file(tmp_path, url)
+        words = ("team", "learn", photos, "--team", team, "--rounds", "4")
+        first = geosleuth(*words, "--photos", "2", "--at-once", "1", "--json", home=atlas_home)
+        assert first.returncode == 0, first.stderr
+        told = json.loads(first.stdout)
+        assert (told["learned"], told["version"], told["stopped"]) == (2, 1, "2 photos were learned from")
+        assert 0 < told["replies"] <= len(url.requests)
+        assert not [
+            request for request in url.requests if b"43.7" in request.body and b"so it looks" not in request.body
+        ]
+        second = geosleuth(*words, home=atlas_home)
+        assert second.returncode == 0, second.stderr
+        assert "2 learned from now, 2 known before" in second.stdout
+        assert "1 x no coordinates" in second.stdout
+    state = tmp_path / "team.db"
+    page = tmp_path / "page.html"
+    showing = ("team", "show", state, "--photo", photos / "1.jpg", "--out", page, "--json")
+    shown = geosleuth(*showing, home=atlas_home)
+    assert shown.returncode == 0, shown.stderr
+    document = json.loads(shown.stdout)
+    assert document["members"] == ["botanist", "reader", "walker"]
+    assert (document["photos"], document["version"]) == (4, 2)
+    assert document["right"] == [0.75, 0.25, 0.5]
+    assert {one["country"]: one["photos"] for one in document["countries"]} == {"FR": 3, "IT": 1}
+    assert len(document["photo"]["election"]) == 3
+    assert "botanist" in page.read_text()
+    assert "http" not in page.read_text().replace("http-equiv", "")
+    again = geosleuth(*showing, home=atlas_home)
+    assert again.returncode == 2
+    assert "--overwrite" in again.stderr
+    drawn = geosleuth("team", "show", state, "--out", tmp_path / "network.svg", home=atlas_home)
+    assert drawn.returncode == 0, drawn.stderr
+    assert "botanist" in drawn.stdout
+    assert "France" in drawn.stdout
+    svg = (tmp_path / "network.svg").read_text()
+    assert svg.startswith("<svg ")
+    assert svg.count("<path ") == 6
+
+
+def test_photos_leave_the_machine_with_leave_only(photos: Path, tmp_path: Path) -> None:
+    team = team_file(tmp_path, "https://models.invalid/v1")
+    refused = geosleuth("team", "learn", photos, "--team", team, home=tmp_path)
+    assert refused.returncode == 2
+    assert "--yes" in refused.stderr
+    assert not (tmp_path / "team.db").exists()
+
+
+def test_what_can_not_be_shown_is_said_in_one_line(tmp_path: Path) -> None:
+    gone = geosleuth("team", "show", tmp_path / "gone.db", home=tmp_path)
+    assert gone.returncode == 2
+    assert "geosleuth team learn" in gone.stderr
+    assert len(gone.stderr.strip().splitlines()) == 1

@@ -1,0 +1,92 @@
+"""Teams of stand-in experts that learn whom to trust, without files: for tests and benchmarks."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from expert_pictures import Drawn
+from geosleuth.photo import OpenedPhoto
+from geosleuth.photo.eyes import Encoder, Features, load_encoder
+from geosleuth.team import Member, Placer, Request
+from geosleuth.team.learning import (
+    QUICK,
+    Examples,
+    LearnSettings,
+    RememberingMember,
+    TrainSettings,
+    learn_picture,
+    swarm_stages,
+    train,
+)
+from geosleuth.team.network import TrainedSociety
+from geosleuth.team.network.state import StateInfo
+from geosleuth.tools.similar.store import pixel_digest
+from no_atlas import NoAtlas
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+class PatientEyes:
+    """The bundled eyes, looking at each picture once."""
+
+    def __init__(self) -> None:
+        self._eyes: Encoder = load_encoder()
+        self._seen: dict[bytes, Features] = {}
+
+    @property
+    def name(self) -> str:
+        """As the eyes are called."""
+        return self._eyes.name
+
+    @property
+    def dimension(self) -> int:
+        """As theirs."""
+        return self._eyes.dimension
+
+    def features(self, images: "Sequence[Image]") -> Features:
+        """As theirs."""
+        for image in images:
+            key = pixel_digest(image)
+            if key not in self._seen:
+                self._seen[key] = self._eyes.features([image])[0]
+        return np.stack([self._seen[pixel_digest(image)] for image in images])
+
+    def look_at(self, photos: Sequence[OpenedPhoto]) -> Features:
+        """The features of photos."""
+        return self.features([photo.photo.image for photo in photos])
+
+
+def taught(
+    team: Sequence[Member],
+    pictures: Sequence[Drawn],
+    eyes: PatientEyes,
+    *,
+    rounds: int = 8,
+    training: TrainSettings = QUICK,
+) -> TrainedSociety:
+    """What ``geosleuth team learn`` learns from these pictures: the same rounds and the same training."""
+    settings = LearnSettings(rounds=rounds)
+    placer = Placer(NoAtlas())
+
+    async def observed() -> Examples:
+        found = []
+        for number, picture in enumerate(pictures):
+            asked = [RememberingMember(member) for member in team]
+            request = Request((picture.photo,))
+            stages = swarm_stages(asked, request, picture.truth, placer=placer, settings=settings)
+            found.append(await learn_picture(len(team), stages, settings, random.Random(number)))
+        return Examples.of(eyes.look_at([picture.photo for picture in pictures]), found)
+
+    weights = train(asyncio.run(observed()), training)
+    names = tuple(member.name for member in team)
+    return TrainedSociety(StateInfo(names, eyes.name, "eyes", eyes.dimension), weights, eyes)
+
+
+def elected(society: TrainedSociety, photo: OpenedPhoto) -> int:
+    """Whose election probability is highest."""
+    election = society.standing((photo,)).election
+    return max(range(len(election)), key=lambda index: election[index])

@@ -1,0 +1,140 @@
+"""The attention network: what it computes, and that its slope is the true one."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from geosleuth.errors import BadInput, MissingExtra
+from geosleuth.team.learning.gradient import Adam, Targets, loss, slope
+from geosleuth.team.network import Dimensions, Parameters, Projection, VaeEncoder, forward, load_picture_encoder
+from geosleuth.team.network.forward import Array, fresh_parameters
+
+SIZE = Dimensions(members=5, embedding=7, fea=6, hidden=4)
+
+
+def example(pictures: int = 9, seed: int = 3) -> tuple[Parameters, Array, Targets]:
+    rng = np.random.default_rng(seed)
+    shapes = [array.shape for array in fresh_parameters(SIZE, rng).arrays()]
+    parameters = Parameters(*(0.5 * rng.standard_normal(shape) for shape in shapes))
+    links = rng.random((pictures, SIZE.members, SIZE.members)) * (1 - np.eye(SIZE.members))
+    links /= links.sum(axis=2, keepdims=True)
+    targets = Targets(rng.random((pictures, SIZE.members)), rng.random((pictures, SIZE.members)), links)
+    return parameters, rng.standard_normal((pictures, SIZE.embedding)), targets
+
+
+def by_torch(
+    parameters: Parameters, encoded: Array, targets: Targets, distance_weight: float
+) -> tuple[float, Sequence[Array], Array, Array]:
+    """The same network as the paper's formulas say it, in torch: loss, slopes, Lst and A."""
+    import torch
+    from torch import nn
+
+    given = [torch.tensor(array, dtype=torch.float64, requires_grad=True) for array in parameters.arrays()]
+    emb, fea_weight, fea_bias, hidden_weight, out_weight, out_bias = given
+    x = torch.tensor(encoded, dtype=torch.float64)
+    fea = nn.functional.linear(emb[None] + x[:, None], fea_weight.T, fea_bias)
+    attention = torch.softmax(fea @ fea.mT / fea.shape[-1] ** 0.5, dim=-1)
+    hidden = nn.functional.leaky_relu(attention @ fea @ hidden_weight)
+    election = torch.sigmoid(nn.functional.linear(hidden.flatten(1), out_weight.T, out_bias))
+    others = attention * (1 - torch.eye(len(emb), dtype=torch.float64))
+    links = others / others.sum(-1, keepdim=True)
+    off = ~torch.eye(len(emb), dtype=torch.bool)
+    wanted = [torch.tensor(array) for array in (targets.labels, targets.distances, targets.links)]
+    mse = nn.functional.mse_loss
+    total = distance_weight * (election * wanted[1]).mean() + mse(election, wanted[0])
+    total = total + mse(links[:, off], wanted[2][:, off])
+    slopes = [one.numpy() for one in torch.autograd.grad(total, given)]
+    return total.item(), slopes, election.detach().numpy(), links.detach().numpy()
+
+
+def test_the_slope_is_the_one_torch_finds() -> None:
+    pytest.importorskip("torch", reason="torch checks the slope; install the dev extra")
+    parameters, encoded, targets = example()
+    wanted, slopes, election, links = by_torch(parameters, encoded, targets, 0.7)
+    value, found = slope(parameters, encoded, targets, 0.7)
+    assert value == pytest.approx(wanted, rel=1e-10)
+    for name, ours, theirs in zip(Parameters.names(), found, slopes, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-12, err_msg=name)
+    said = forward(parameters, encoded)
+    np.testing.assert_allclose(said.election, election, rtol=1e-10)
+    np.testing.assert_allclose(said.links, links, rtol=1e-10, atol=1e-15)
+
+
+def test_adam_walks_as_torch_does() -> None:
+    torch = pytest.importorskip("torch", reason="torch checks Adam; install the dev extra")
+    parameters, encoded, targets = example()
+    theirs = [torch.tensor(array, dtype=torch.float64, requires_grad=True) for array in parameters.arrays()]
+    walker, adam = torch.optim.Adam(theirs, lr=1e-2), Adam(1e-2)
+    for _ in range(5):
+        _, slopes = slope(parameters, encoded, targets, 1.0)
+        for one, by in zip(theirs, slopes, strict=True):
+            one.grad = torch.tensor(by)
+        walker.step()
+        parameters = adam.moved(parameters, slopes)
+        for ours, one in zip(parameters.arrays(), theirs, strict=True):
+            np.testing.assert_allclose(ours, one.detach().numpy(), rtol=1e-6, atol=1e-8)
+
+
+def test_walking_down_lowers_the_loss_and_nothing_leaves_its_bounds() -> None:
+    parameters, encoded, targets = example()
+    adam, first = Adam(1e-2), loss(forward(parameters, encoded), targets, 0.1)
+    for _ in range(100):
+        parameters = adam.moved(parameters, slope(parameters, encoded, targets, 0.1)[1])
+    found = forward(parameters, encoded)
+    assert loss(found, targets, 0.1) < 0.6 * first
+    assert ((found.election > 0) & (found.election < 1)).all()
+    np.testing.assert_allclose(found.links.sum(axis=2), 1.0)
+    assert (np.diagonal(found.links, axis1=1, axis2=2) == 0).all()
+
+
+def test_before_learning_everybody_stands_at_one_half() -> None:
+    parameters = fresh_parameters(SIZE, np.random.default_rng(0))
+    assert (forward(parameters, example()[1].astype(np.float32)).election == 0.5).all()
+
+
+def test_pictures_are_seen_along_the_directions_in_which_they_differ() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((50, 1)) * np.array([[0.0, 3.0, 0.0]]) + 0.01 * rng.standard_normal((50, 3)) + 7
+    seen = Projection.fitted(features, 2).encoded(features)
+    assert abs(np.corrcoef(seen[:, 0], features[:, 1])[0, 1]) > 0.999
+    assert seen[:, 0].std() == pytest.approx(1.0, rel=0.05)
+    assert seen[:, 1].std() < 0.02
+    alike = Projection.fitted(np.ones((4, 3)), 8)
+    assert alike.encoded(np.ones((2, 3))).tolist() == np.zeros((2, 8)).tolist()
+
+
+def test_a_folder_without_a_vae_is_named() -> None:
+    with pytest.raises(BadInput, match="AutoencoderKL"):
+        VaeEncoder(Path(__file__).parent)
+    assert load_picture_encoder("eyes").name == "efficientnet-lite2"
+
+
+def test_without_diffusers_the_install_command_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"_class_name": "AutoencoderKL"}))
+    monkeypatch.setitem(__import__("sys").modules, "diffusers", None)
+    encoder = load_picture_encoder(str(tmp_path))
+    assert isinstance(encoder, VaeEncoder)
+    with pytest.raises(MissingExtra, match=r"diffusers.*pip install"):
+        encoder.features([Image.new("RGB", (8, 8))])
+
+
+def test_a_vae_turns_a_picture_into_its_latent_cells(tmp_path: Path) -> None:
+    diffusers = pytest.importorskip("diffusers", reason="diffusers is not installed; the dev extra brings it")
+    tiny = diffusers.AutoencoderKL(
+        block_out_channels=(4, 4, 4, 4), norm_num_groups=2, layers_per_block=1, latent_channels=4,
+        down_block_types=("DownEncoderBlock2D",) * 4, up_block_types=("UpDecoderBlock2D",) * 4,
+    )  # fmt: skip
+    tiny.save_pretrained(tmp_path / "vae")
+    encoder = load_picture_encoder(str(tmp_path), side_px=64)
+    red, blue = Image.new("RGB", (90, 60), (200, 30, 30)), Image.new("RGB", (90, 60), (30, 30, 200))
+    rows = encoder.features([red, blue, red])
+    assert rows.shape == (3, 4 * 8 * 8)
+    assert encoder.dimension == 4 * 8 * 8
+    np.testing.assert_array_equal(rows[0], rows[2])
+    assert np.abs(rows[0] - rows[1]).max() > 1e-3
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0, rtol=1e-5)
+    assert encoder.name.startswith("vae@")

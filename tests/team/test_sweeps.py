@@ -1,0 +1,234 @@
+"""Sweeps: what is varied, that nothing is asked twice, how runs are held against truths."""
+
+import asyncio
+import sqlite3
+from dataclasses import replace
+from math import isnan
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from expert_pictures import Drawn, draw_pictures, save_pictures
+from experts import Known, StandInExpert, Temper, expert_team
+from geosleuth.answer import Address, Answer
+from geosleuth.errors import BadInput
+from geosleuth.geo import Box, LatLon
+from geosleuth.score import Truth
+from geosleuth.team import Member, Outcome, Placer, Reply, Request, Standing, StrangersSociety
+from geosleuth.team.learning import read_sources
+from geosleuth.team.swarm import SwarmSettings
+from geosleuth.team.sweeps.learning import Example, error_km, examples_of, measure, records, sweep
+from geosleuth.team.sweeps.stored import StoredMember, open_store
+from geosleuth.team.sweeps.varying import points, read_variation
+from geosleuth.team.sweeps.ways import WAYS, PartOfSociety, read_ways, ready
+from members import ScriptedMember, place
+from no_atlas import NoAtlas
+
+FOUR = ["one", "two", "two", "two"]
+
+
+@pytest.fixture(scope="module")
+def pictures() -> list[Drawn]:
+    return draw_pictures(6, seed=21)
+
+
+@pytest.fixture(scope="module")
+def examples(pictures: list[Drawn]) -> list[Example]:
+    return [Example(picture.truth, picture.photo) for picture in pictures]
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        ("answerers=1..3", (1, 2, 3)),
+        ("rounds=0,1,10", (0, 1, 10)),
+        (" Agents = 2..3,5", (2, 3, 5)),
+        ("reviewers=0", (0,)),
+    ],
+)
+def test_variations_are_read(words: str, values: tuple[int, ...]) -> None:
+    assert read_variation(words).values == values
+
+
+@pytest.mark.parametrize(
+    "words", ["", "colour=1..3", "rounds", "rounds=a", "answerers=0..2", "rounds=5..1", "agents=1...3"]
+)
+def test_a_variation_that_makes_no_sense_says_how_it_is_written(words: str) -> None:
+    with pytest.raises(BadInput, match="--vary"):
+        read_variation(words)
+
+
+@given(st.text(max_size=40))
+def test_any_words_are_a_variation_or_a_complaint(words: str) -> None:
+    try:
+        found = read_variation(words)
+    except BadInput:
+        return
+    assert found.setting
+
+
+def test_points_vary_one_setting_at_a_time_within_the_team_size() -> None:
+    found = points([read_variation("answerers=1..8"), read_variation("reviewers=1..8")], SwarmSettings(), FOUR)
+    assert [(one.setting, one.value) for one in found] == [
+        *(("answerers", value) for value in (1, 2, 3, 4)), *(("reviewers", value) for value in (1, 2, 3)),
+    ]  # fmt: skip
+    assert found[0].settings == replace(SwarmSettings(), answerers=1)
+    assert all(one.chosen == (0, 1, 2, 3) for one in found)
+
+
+def test_personas_stand_against_backbones() -> None:
+    found = points([read_variation("personas-against-backbones")], SwarmSettings(), FOUR)
+    assert [one.chosen for one in found if one.line == "backbones"] == [(0,), (0, 1)]
+    assert [one.chosen for one in found if one.line == "personas"] == [(1,), (1, 2), (1, 2, 3)]
+    with pytest.raises(BadInput, match="two models"):
+        points([read_variation("personas-against-backbones")], SwarmSettings(), ["one", "one"])
+
+
+def test_a_team_too_small_for_anything_is_told_so() -> None:
+    with pytest.raises(BadInput, match="team of 1"):
+        points([read_variation("reviewers=1..3")], SwarmSettings(), ["one"])
+
+
+def test_ways_are_read_and_unknown_ones_refused() -> None:
+    assert read_ways("all") == WAYS
+    assert read_ways(" Swarm, debate,swarm") == ("swarm", "debate")
+    for words in ("", "swarm,prayer"):
+        with pytest.raises(BadInput, match="swarm, strangers, single"):
+            read_ways(words)
+
+
+def test_part_of_a_society_keeps_who_trusts_whom(pictures: list[Drawn]) -> None:
+    class Three:
+        def standing(self, photos: object) -> Standing:
+            del photos
+            return Standing((0.1, 0.2, 0.3), ((0.0, 1.0, 2.0), (3.0, 0.0, 4.0), (5.0, 6.0, 0.0)))
+
+    part = PartOfSociety(Three(), (2, 0)).standing([pictures[0].photo])
+    assert part == Standing((0.3, 0.1), ((0.0, 5.0), (2.0, 0.0)))
+
+
+def test_nothing_is_asked_twice_even_by_a_later_run(tmp_path: Path, pictures: list[Drawn]) -> None:
+    request = Request((pictures[0].photo,), seed=4)
+    again = Request((Drawn(pictures[0].photo, pictures[0].region, pictures[0].town).photo,), seed=4)
+    first = ScriptedMember("a", [place(1.0, 2.0, country="Ghana")])
+    with open_store(tmp_path / "replies.sqlite") as store:
+        member = StoredMember(first, store)
+
+        async def twice() -> list[Reply]:
+            return list(await asyncio.gather(member.reply(request), member.reply(again)))
+
+        said = asyncio.run(twice())
+    assert (member.asked, len(first.asked)) == (1, 1)
+    later = ScriptedMember("a", [place(50.0, 50.0)])
+    with open_store(tmp_path / "replies.sqlite") as store:
+        kept = asyncio.run(StoredMember(later, store).reply(request))
+    assert later.asked == []
+    assert said[0] == said[1] == kept
+    assert kept.answer == place(1.0, 2.0, country="Ghana").answer
+    assert kept.tokens > 0
+
+
+@pytest.mark.parametrize("changed", [{"seed": 5}, {"words": "why?"}, {"stage": "review"}, {"hint": "warm"}])
+def test_another_request_is_asked_anew(tmp_path: Path, pictures: list[Drawn], changed: dict[str, object]) -> None:
+    request = Request((pictures[0].photo,), seed=4)
+    member = ScriptedMember("a", then=place(1.0, 2.0))
+    with open_store(tmp_path / "replies.sqlite") as store:
+        stored = StoredMember(member, store)
+        asyncio.run(stored.reply(request))
+        asyncio.run(stored.reply(replace(request, **changed)))  # type: ignore[arg-type]
+        asyncio.run(stored.reply(replace(request, photos=(pictures[1].photo,))))
+        asyncio.run(StoredMember(member, store, "another model").reply(request))
+    assert len(member.asked) == 4
+
+
+def test_failures_are_tried_again(tmp_path: Path, pictures: list[Drawn]) -> None:
+    member = ScriptedMember("a", [Reply(failure="down"), place(1.0, 2.0)])
+    with open_store(tmp_path / "replies.sqlite") as store:
+        stored = StoredMember(member, store)
+        request = Request((pictures[0].photo,))
+        assert asyncio.run(stored.reply(request)).failure == "down"
+        assert asyncio.run(stored.reply(request)).stands
+
+
+def test_another_file_is_no_store(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("nothing of the kind" * 100, encoding="utf-8")
+    with pytest.raises(BadInput, match="can't be kept"), open_store(tmp_path / "text"):
+        pass
+    with sqlite3.connect(tmp_path / "other.sqlite") as conn:
+        conn.execute("CREATE TABLE other (x)")
+    conn.close()
+    with pytest.raises(BadInput, match="no store of replies"), open_store(tmp_path / "other.sqlite"):
+        pass
+
+
+def test_answers_in_words_count_with_the_middle_of_their_place() -> None:
+    placer = Placer(NoAtlas())
+    placer._known["Malta"] = Box(35.8, 14.2, 36.0, 14.6)
+    truth = Truth(LatLon(35.9, 14.4))
+    assert asyncio.run(error_km(Answer(address=Address.of(country="Malta")), truth, placer)) == pytest.approx(0, abs=1)
+    assert isnan(asyncio.run(error_km(Answer(address=Address.of(country="Atlantis")), truth, placer)))
+
+
+def test_measuring_counts_right_answers_tokens_and_calls(examples: list[Example], pictures: list[Drawn]) -> None:
+    right = pictures[0].town.point
+    member = ScriptedMember("a", then=place(right.lat, right.lon))
+    ask = ready("single", [member], placer=Placer(NoAtlas()))
+    steps: list[tuple[int, int]] = []
+    found = asyncio.run(
+        measure(ask, examples, placer=Placer(NoAtlas()), at_once=3, progress=lambda *step: steps.append(step))
+    )
+    assert found.right == tuple(picture.town == pictures[0].town for picture in pictures)
+    assert found.calls_per_query == 1
+    assert found.tokens_per_query == place(right.lat, right.lon).tokens
+    assert steps[-1] == (6, 6)
+
+
+def test_truths_never_reach_a_member(examples: list[Example], pictures: list[Drawn], tmp_path: Path) -> None:
+    table = save_pictures(pictures, tmp_path)
+    from_files, left_out = examples_of(read_sources(table))
+    assert left_out == {}
+    seen: list[Request] = []
+
+    async def listen(request: Request) -> Outcome:
+        seen.append(request)
+        return Outcome(Answer(), "")
+
+    asyncio.run(measure(listen, from_files, placer=Placer(NoAtlas())))
+    assert [one.truth.point for one in from_files] == [one.truth.point for one in examples]
+    assert all(request.photos[0].claims.point is None for request in seen)
+    assert not any(str(one.truth.point.lat) in repr(request) for one, request in zip(from_files, seen, strict=True))
+
+
+def test_the_record_finds_the_member_that_knows(examples: list[Example], pictures: list[Drawn]) -> None:
+    known = Known(pictures)
+    team: list[Member] = [
+        StandInExpert("knows", known, temper=Temper(abroad=1.0, wobbles=0.0)),
+        StandInExpert("does not", known, temper=Temper(abroad=0.0, at_home=0.0)),
+    ]
+    assert asyncio.run(records(team, examples, placer=Placer(NoAtlas()), seed=0)) == [1.0, 0.0]
+
+
+def test_a_sweep_runs_every_point_over_every_picture(examples: list[Example], pictures: list[Drawn]) -> None:
+    team = expert_team(Known(pictures), count=3)
+    runs = points(
+        [read_variation("answerers=1..2"), read_variation("agents=2..3")],
+        SwarmSettings(reviewers=1, rounds=1),
+        ["a"] * 3,
+    )
+    swept = asyncio.run(sweep(runs, team, examples, society=StrangersSociety(3), placer=Placer(NoAtlas()), at_once=2))
+    assert [point for point, _ in swept] == runs
+    one, two = swept[0][1], swept[1][1]
+    assert len(one.right) == 6
+    assert one.calls_per_query == 3
+    assert two.tokens_per_query > 1.8 * one.tokens_per_query
+
+
+def test_the_same_seed_gives_the_same_figures(examples: list[Example], pictures: list[Drawn]) -> None:
+    def run() -> tuple[tuple[float, ...], tuple[int, ...]]:
+        ask = ready("swarm", expert_team(Known(pictures)), placer=Placer(NoAtlas()), seed=9)
+        found = asyncio.run(measure(ask, examples, placer=Placer(NoAtlas()), seed=9, at_once=3))
+        return found.distances_km, found.tokens
+
+    assert repr(run()) == repr(run())
