@@ -1,6 +1,7 @@
 """Learning a visual prior from photos whose places are known."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy.typing as npt
 
 from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray, LatLon
+from geosleuth.photo.runtime import usable_threads
 
 from .areas import FOLDS, Areas, Mask, apart, areas_of, blocks_of, folds_of, spots_of
 from .experts import GAUSSIAN_STRENGTHS, Expert, Gaussian, Seen, learn_gaussians, means_of, photo_counts
@@ -120,9 +122,12 @@ def learn(
     if not held_out:
         raise BadInput("the photos lie too close together to hold any out; a prior needs photos from several regions")
     opinions: list[list[Rows]] = []
-    for number, (used, out) in enumerate(held_out):
-        progress("holding out places", 1 + number, steps)
-        opinions.append(lesson.opinions(used, out))
+    progress("holding out places", 1, steps)
+    # Nearly all of the work is done inside numpy, where other threads can go on.
+    with ThreadPoolExecutor(usable_threads()) as at_once:
+        for number, said in enumerate(at_once.map(lambda parts: lesson.opinions(*parts), held_out)):
+            progress("holding out places", 1 + number, steps)
+            opinions.append(said)
     progress("learning from all places", steps - 1, steps)
     order = np.concatenate([np.flatnonzero(out) for _, out in held_out])
     blind, by_network, by_linear, *by_gaussian = (np.concatenate(parts) for parts in zip(*opinions, strict=True))
