@@ -86,11 +86,8 @@ def _replay(answers: dict[str, Answers], ids: list[str]) -> Replay:
     first = next(iter(answers.values()))
     panel = Panel.of({name: [one.said[key] for key in ids] for name, one in answers.items()})
     truths = [first.truths[key] for key in ids]
-    keys = [
-        (("image", first.image[key]), ("place", round(truth.point.lat, 5), round(truth.point.lon, 5)))
-        for key, truth in zip(ids, truths, strict=True)
-    ]
-    return replay(Known.of(panel, truths, groups_of(keys)))
+    groups = groups_of([(first.image[key],) for key in ids], [truth.point for truth in truths])
+    return replay(Known.of(panel, truths, groups))
 
 
 def _figures(result: Replay) -> dict[str, list[float]]:
@@ -110,9 +107,9 @@ def show(result: dict[str, Any]) -> None:
             document = run["document"]
             print(f"\n{name}, {document['images']} images, seed {run['seed']}, {run['seconds']:.0f} s")
             for row, found in document["rows"].items():
-                print(f"  {row:12} {' '.join(format(one['percent'], '6.2f') for one in found['within'].values())}")
+                print(f"  {row:13} {' '.join(format(one['percent'], '6.2f') for one in found['within'].values())}")
             tests = " ".join(f"{one['p_holm']:6.3f}" for one in document["learned_against_best_single"])
-            print(f"  {'p (Holm)':12} {tests}")
+            print(f"  {'p (Holm)':13} {tests}")
             errors = " ".join(f"{km}:{error:.3f}" for km, error in document["calibration_error"].items())
             print(f"  calibration error {errors}")
             for promise, kept in run["kept"].items():

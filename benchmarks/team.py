@@ -1,6 +1,6 @@
 """Whether a swarm that learns whom to trust beats its rivals, on stand-ins for models with regional expertise.
 
-    python benchmarks/team.py [--train N] [--test N] [--seed N] [--json] [--check]
+    python benchmarks/team.py [--train N] [--test N] [--seed N] [--seeds N] [--json] [--check]
     python benchmarks/team.py --strength [--json]
     python benchmarks/team.py --page FILE
 
@@ -8,12 +8,17 @@ No model is asked. tests/support/experts.py holds stand-ins whose behaviour is a
 tests/support/expert_pictures.py draws pictures whose pixels tell the region. The team learns from some pictures with
 the real rounds, the real network and the bundled eyes, and is tested on others. What the stand-ins assume is in
 docs/rivals.md; `--strength` shows how the ranking changes as expertise fades, and `--page` writes all sweeps as one
-page. `--check` exits with 1 where a promise is broken:
+page. `--seeds 3` repeats all of it with other pictures, teams and lessons, and pools the pictures. Two sizes of the
+swarm are named in advance: the paper's (K = 2, R = 2, Z = 10) and a small one (K = 1, R = 1, Z = 0); against every
+rival each has a difference over the same pictures, with its 95 % interval. `--check` exits with 1 where a promise is
+broken, over all seeds together:
 
 - the learned network elects an expert of the picture's region for at least 90 % of the held-out pictures,
 - and at least 10 points more often than an election that does not look at the picture,
-- the learned swarm is right more often than every rival, and for every rival there is a size of the swarm that is
-  right more often at no more calls and no more tokens (1 % is allowed for the length of names),
+- the swarm of the paper's size is right at least as often as every rival, and costs fewer tokens than LLM-Blender,
+  LLM Debate and DyLAN,
+- the small swarm is right more often than single, majority, self-consistency, PHP and Reflexion, at fewer tokens than
+  majority and self-consistency,
 - with identical agents the learned swarm is neither better nor worse than one of strangers: the 95 % interval of the
   paired difference holds 0.
 """
@@ -26,7 +31,7 @@ import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -60,8 +65,13 @@ SIZES: Mapping[str, SwarmSettings] = {
 }
 """Sizes of the swarm, the paper's last: K answer agents, R reviewers each, Z rounds of discussion."""
 
+PAPER, SMALL = "swarm", "swarm K=1 R=1 Z=0"
+"""The sizes that promises are about, named in advance."""
+DEARER = ("blender", "blender-bubble", "debate", "dylan")
+WEAKER = ("single", "majority", "self-consistency", "php", "reflexion")
+DEARER_THAN_SMALL = ("majority", "self-consistency")
+
 STRENGTHS = (0.15, 0.3, 0.45, 0.6, 0.75, 0.92)
-_LONGER_NAMES = 1.01
 PLACER = Placer(NoAtlas())
 
 
@@ -86,12 +96,12 @@ class Trial:
         )
         return asyncio.run(measure(ask, self.asked, placer=PLACER, seed=self._seed))
 
-    def elections(self) -> tuple[float, float]:
-        """How often an expert of the region is elected: by the network, and by record, blind to the picture."""
+    def elections(self) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+        """Whether an expert of the region is elected: by the network, and by record, blind to the picture."""
         experts = [member for member in self.team if isinstance(member, StandInExpert)]
         seen = [one.region.name in experts[elected(self.learned, one.photo)].homes for one in self._test]
         blind = [one.region.name in experts[self.lead].homes for one in self._test]
-        return float(np.mean(seen)), float(np.mean(blind))
+        return tuple(seen), tuple(blind)
 
 
 def main() -> int:
@@ -99,21 +109,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="A swarm that learns whom to trust beside its rivals, on stand-ins.")
     parser.add_argument("--train", type=int, default=90, help="pictures to learn from")
     parser.add_argument("--test", type=int, default=120, help="held-out pictures")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--seeds", type=int, default=1, help="how many seeds, one after the other; pictures are pooled")
     parser.add_argument("--strength", action="store_true", help="how the ranking changes as expertise fades")
     parser.add_argument("--page", type=Path, metavar="FILE", help="all sweeps as one page of plots")
     parser.add_argument("--json", action="store_true", help="print one JSON document only")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a promise is broken")
     options = parser.parse_args()
     begin = time.perf_counter()
-    train = draw_pictures(options.train, 1000 + 2 * options.seed)
-    test = draw_pictures(options.test, 1001 + 2 * options.seed)
+    train, test = pictures(options.train, options.test, options.seed)
     eyes = PatientEyes()
     result: dict[str, Any] = {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
         "train": options.train,
         "test": options.test,
         "seed": options.seed,
+        "seeds": options.seeds,
     }
     if options.strength:
         result["strength"] = {
@@ -124,7 +135,12 @@ def main() -> int:
         write_page(options.page, train, test, eyes, options.seed)
         result["page"] = str(options.page)
     else:
-        result |= learning(train, test, eyes, options.seed)
+        runs = []
+        for seed in range(options.seed, options.seed + options.seeds):
+            runs.append(learning(*pictures(options.train, options.test, seed), eyes, seed))
+            print(f"seed {seed}: done after {time.perf_counter() - begin:.0f} s", file=sys.stderr)
+        result["by_seed"] = {str(options.seed + at): _document(run) for at, run in enumerate(runs)}
+        result |= judged(pooled(runs))
     result["seconds"] = time.perf_counter() - begin
     if options.json:
         print(json.dumps(result, indent=2))
@@ -134,51 +150,97 @@ def main() -> int:
     return 1 if options.check and broken else 0
 
 
-def learning(train: Sequence[Drawn], test: Sequence[Drawn], eyes: PatientEyes, seed: int) -> dict[str, Any]:
+def pictures(train: int, test: int, seed: int) -> tuple[list[Drawn], list[Drawn]]:
+    """Pictures to learn from, and others."""
+    return list(draw_pictures(train, 1000 + 2 * seed)), list(draw_pictures(test, 1001 + 2 * seed))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What came of one seed, or of several together.
+
+    Attributes:
+        elected, blind: picture by picture whether an expert was elected: by the network, and by record.
+        ways: rivals and swarms over the held-out pictures.
+        alike: the same of identical agents, with what they learned and without.
+    """
+
+    elected: tuple[bool, ...]
+    blind: tuple[bool, ...]
+    ways: Mapping[str, Measured]
+    alike: Mapping[str, Measured]
+
+
+def learning(train: Sequence[Drawn], test: Sequence[Drawn], eyes: PatientEyes, seed: int) -> Run:
     """The row "learning": election, rivals, identical agents."""
     known = Known([*train, *test])
     trial = Trial(expert_team(known, seed=seed), train, test, eyes, seed)
-    right, blind = trial.elections()
-    rivals = {name: trial.run(name) for name in RIVALS}
-    swarms = {name: trial.run(SWARM, settings) for name, settings in SIZES.items()}
-    strangers = trial.run(STRANGERS)
+    elected_right, blind = trial.elections()
+    ways = {name: trial.run(name) for name in RIVALS}
+    ways |= {"swarm of strangers": trial.run(STRANGERS)}
+    ways |= {name: trial.run(SWARM, settings) for name, settings in SIZES.items()}
     same = Trial(identical_team(known, seed=seed), train[: len(train) // 2], test, eyes, seed)
-    helped, plain = same.run(SWARM), same.run(STRANGERS)
-    moved = np.array(helped.right, dtype=np.float64) - np.array(plain.right, dtype=np.float64)
-    difference = mean_estimate(moved, lowest=-1.0, highest=1.0)
-    full = swarms["swarm"]
-    beaten = {name: _beaten_by(one, swarms) for name, one in rivals.items()}
+    return Run(elected_right, blind, ways, {way: same.run(way) for way in (SWARM, STRANGERS)})
+
+
+def pooled(runs: Sequence[Run]) -> Run:
+    """Several seeds as one, picture after picture."""
+    return Run(
+        tuple(one for run in runs for one in run.elected),
+        tuple(one for run in runs for one in run.blind),
+        {name: _pooled([run.ways[name] for run in runs]) for name in runs[0].ways},
+        {name: _pooled([run.alike[name] for run in runs]) for name in runs[0].alike},
+    )
+
+
+def _pooled(several: Sequence[Measured]) -> Measured:
+    return Measured(
+        tuple(value for one in several for value in one.distances_km),
+        tuple(value for one in several for value in one.tokens),
+        tuple(value for one in several for value in one.calls),
+        tuple(value for one in several for value in one.seconds),
+        within_km=several[0].within_km,
+    )
+
+
+def judged(run: Run) -> dict[str, Any]:
+    """The figures of a run, the differences to every rival, and which promises it keeps."""
+    right, blind = float(np.mean(run.elected)), float(np.mean(run.blind))
+    gains = {size: {name: _difference(run.ways[size], run.ways[name]) for name in RIVALS} for size in (PAPER, SMALL)}
+    alike = _difference(run.alike[SWARM], run.alike[STRANGERS])
+    tokens = {name: one.tokens_per_query for name, one in run.ways.items()}
     return {
-        "elected_right": right,
-        "elected_right_blind": blind,
-        "ways": {name: figures(one) for name, one in {**rivals, "swarm of strangers": strangers, **swarms}.items()},
-        "beaten_at_no_more_tokens_by": beaten,
-        "identical": {
-            "learned": helped.accuracy.value,
-            "strangers": plain.accuracy.value,
-            "difference": [difference.value, difference.low, difference.high],
-        },
+        **_document(run),
+        "more_right_than": gains,
+        "identical_difference": alike,
         "promises": {
             "elects the right expert >= 90 %": right >= 0.9,
             "elects it >= 10 points more often than blind": right - blind >= 0.1,
-            "right more often than every rival": all(
-                full.accuracy.value > one.accuracy.value for one in rivals.values()
+            "paper's size: at least as right as every rival": all(gain[0] >= 0 for gain in gains[PAPER].values()),
+            f"paper's size: fewer tokens than {', '.join(DEARER)}": all(tokens[PAPER] < tokens[one] for one in DEARER),
+            f"small: more right than {', '.join(WEAKER)}": all(gains[SMALL][one][0] > 0 for one in WEAKER),
+            f"small: fewer tokens than {', '.join(DEARER_THAN_SMALL)}": all(
+                tokens[SMALL] < tokens[one] for one in DEARER_THAN_SMALL
             ),
-            "and at no more tokens, at some size": all(beaten.values()),
-            "identical agents: no difference": difference.low <= 0.0 <= difference.high,
+            "identical agents: no difference": alike[1] <= 0.0 <= alike[2],
         },
     }
 
 
-def _beaten_by(rival: Measured, swarms: Mapping[str, Measured]) -> list[str]:
-    """The sizes of the swarm that are right more often and cost no more."""
-    return [
-        name
-        for name, one in swarms.items()
-        if one.accuracy.value > rival.accuracy.value
-        and one.tokens_per_query <= _LONGER_NAMES * rival.tokens_per_query
-        and one.calls_per_query <= rival.calls_per_query
-    ]
+def _document(run: Run) -> dict[str, Any]:
+    return {
+        "elected_right": float(np.mean(run.elected)),
+        "elected_right_blind": float(np.mean(run.blind)),
+        "ways": {name: figures(one) for name, one in run.ways.items()},
+        "identical": {name: one.accuracy.value for name, one in run.alike.items()},
+    }
+
+
+def _difference(one: Measured, other: Measured) -> list[float]:
+    """How much more often the first is right over the same pictures, with the 95 % interval."""
+    moved = np.array(one.right, dtype=np.float64) - np.array(other.right, dtype=np.float64)
+    estimate = mean_estimate(moved, lowest=-1.0, highest=1.0)
+    return [estimate.value, estimate.low, estimate.high]
 
 
 def by_strength(
@@ -240,7 +302,7 @@ def show(result: Mapping[str, Any]) -> None:
     """Print the figures for people."""
     print(
         f"machine: {result['machine']}; {result['train']} pictures to learn from, {result['test']} held out, "
-        f"seed {result['seed']}; {result['seconds']:.0f} s"
+        f"seed {result['seed']}, {result['seeds']} in all; {result['seconds']:.0f} s"
     )
     if "page" in result:
         print(f"page: {result['page']}")
@@ -248,16 +310,19 @@ def show(result: Mapping[str, Any]) -> None:
         print(f"\nknows a picture that is not from home: {abroad}")
         _show_ways(found)
     if "ways" in result:
-        print(
-            f"elects an expert of the region: {result['elected_right']:.1%}, blind {result['elected_right_blind']:.1%}"
-        )
+        for seed, one in result["by_seed"].items():
+            if len(result["by_seed"]) > 1:
+                print(f"\nseed {seed}: elects an expert of the region: {one['elected_right']:.1%}")
+                _show_ways(one["ways"])
+        blind = result["elected_right_blind"]
+        print(f"\nall together: elects an expert of the region: {result['elected_right']:.1%}, blind {blind:.1%}")
         _show_ways(result["ways"])
-        for name, sizes in result["beaten_at_no_more_tokens_by"].items():
-            print(f"{name}: beaten at no more tokens and calls by {', '.join(sizes) or 'no size of the swarm'}")
-        same = result["identical"]
-        value, low, high = same["difference"]
+        for size, gains in result["more_right_than"].items():
+            for name, (value, low, high) in gains.items():
+                print(f"{size} more right than {name}: {value:+.1%} ({low:+.1%} to {high:+.1%})")
+        same, (value, low, high) = result["identical"], result["identical_difference"]
         print(
-            f"identical agents: learned {same['learned']:.1%}, strangers {same['strangers']:.1%}, difference "
+            f"identical agents: learned {same[SWARM]:.1%}, strangers {same[STRANGERS]:.1%}, difference "
             f"{value:+.1%} ({low:+.1%} to {high:+.1%})"
         )
         for promise, kept in result["promises"].items():

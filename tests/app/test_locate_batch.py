@@ -65,14 +65,57 @@ def test_a_folder_is_a_batch_that_can_be_gone_on_with(tmp_path: Path, folder: Pa
 
 
 def test_a_capped_batch_names_no_street_and_no_file(tmp_path: Path, server: ServerUrl) -> None:
-    photos = [photo_file(tmp_path, name) for name in ("rue-grimaldi.jpg",)]
+    album = tmp_path / "Rue Grimaldi album"
+    album.mkdir()
+    photo_file(album, "Rue Grimaldi 6.jpg")
+    (album / "Rue Grimaldi 8.jpg").write_bytes(b"no picture")
+    # A copy with that name can't be written.
+    (album / "Rue Grimaldi 6-located.jpg").mkdir()
     out = tmp_path / "findings"
-    done = locate_here("--batch", *photos, *at(server), "--tools", "none", "--out", f"{out}/", "--granularity", "city")
+    claim = ("--check", "43.7354123,7.4211987")
+    words = (*at(server), "--tools", "none", "--out", f"{out}/", "--granularity", "city", *claim)
+    done = locate_here(album, *words, "--sidecars", "--write-exif", "--overwrite", "--yes")
+    assert done.code == 1, done.err
+    assert "/2 photo 2: " in done.err
+    assert "photo 1: " in done.err
+    written = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()}
+    again = locate_here(album, *words, "--json")
+    assert [one["name"] for one in again.document["photos"]] == ["photo 1", "photo 2"]
+    assert again.document["photos"][0]["check"]["verdict"] == "for"
+    said = {"stdout": done.out, "stderr": done.err, "json": again.out, "stderr again": again.err}
+    for name, text in {**written, **said}.items():
+        assert "grimaldi" not in text.casefold(), name
+        for told in ("43.7354", "7.4211", "7.42119"):
+            assert told not in text, (name, told)
+    assert "Monaco" in written["index.html"]
+
+
+def test_a_page_that_is_not_ours_is_not_replaced(tmp_path: Path, server: ServerUrl) -> None:
+    photo, out = photo_file(tmp_path, "1.jpg"), tmp_path / "site"
+    out.mkdir()
+    page = out / "index.html"
+    page.write_text("<p>my own page</p>", encoding="utf-8")
+    words = ("--batch", photo, *at(server), "--tools", "none", "--out", f"{out}/")
+    assert "index.html: is there already" in locate_here(*words).refusal
+    assert page.read_text(encoding="utf-8") == "<p>my own page</p>"
+    assert [path.name for path in out.iterdir()] == ["index.html"]
+    assert locate_here(*words, "--overwrite").code == 0
+    assert locate_here(*words).code == 0, "the page of an earlier batch may be replaced"
+
+
+def test_each_finding_of_a_batch_is_a_public_document(tmp_path: Path, server: ServerUrl) -> None:
+    out = tmp_path / "findings"
+    done = locate_here(
+        "--batch", photo_file(tmp_path, "scan-0007.jpg"), *at(server), "--tools", "none", "--out", f"{out}/"
+    )
     assert done.code == 0, done.err
-    for path in out.iterdir():
-        assert "grimaldi" not in path.read_text(encoding="utf-8").casefold(), path.name
-    assert "grimaldi" not in done.out.casefold()
-    assert "Monaco" in (out / "index.html").read_text(encoding="utf-8")
+    (path,) = out.glob("*.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert document["format"] == "geosleuth-finding/1"
+    assert document["photo"]["file"] == "scan-0007.jpg"
+    assert document["photo"]["sha256"].startswith(path.stem)
+    assert document["answer"]["lat"] == pytest.approx(43.7354)
+    assert set(document) >= {"located", "model", "method", "when", "granularity", "resume"}
 
 
 def test_several_photos_and_patterns_are_answered_one_by_one(tmp_path: Path, server: ServerUrl) -> None:

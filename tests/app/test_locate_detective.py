@@ -87,11 +87,11 @@ def test_python_gives_a_finding_with_a_card_for_notebooks(tmp_path: Path, sign: 
 def test_a_model_is_told_what_the_user_knows_and_claims(tmp_path: Path) -> None:
     pytest.importorskip("pydantic_ai")
     with openai_server([FINAL]) as url:
-        words = ("--within", "Bavaria, Germany", "--taken", "2026-07-14T15:30+02:00", "--check", "48.1,11.5")
+        words = ("--within", "Bavaria, Germany", "--taken", "2025-07-14T15:30+02:00", "--check", "48.1,11.5")
         done = locate_here(photo_file(tmp_path), *at(url), *words, "--tools", "none", "--json")
     told = texts(url.requests[0].json)
     assert "within this area: Bavaria, Germany" in told
-    assert "taken at 2026-07-14 15:30+02:00" in told
+    assert "taken at 2025-07-14 15:30+02:00" in told
     assert "claims that it was taken at 48.10000, 11.50000" in told
     assert done.document["check"]["verdict"] == "undecided"
     assert "the finding lies outside Bavaria, Germany" in done.err
@@ -160,6 +160,8 @@ def test_files_are_not_overwritten_unless_asked(tmp_path: Path) -> None:
         (("--within", "95,0,96,1"), "is no area"),
         (("--within", "missing.geojson"), "can't be read"),
         (("--taken", "teatime"), "is no time"),
+        (("--taken", "2126-07-14T15:30"), "lies in the future"),
+        (("--within", "48,2,0"), "its radius is 0 km"),
         (("--check", "north"), "is no point"),
         (("--drives-on", "top"), "left or right"),
         (("--method", "twm"), "name one with --model"),

@@ -11,6 +11,7 @@ from geosleuth.geo import LatLon
 from locating import ANSWER, at, locate_here
 from openai_server import ServerUrl, chat_reply, openai_server
 from scenery import save, scene
+from signs import sign_photo
 
 pytest.importorskip("pydantic_ai")
 pytestmark = pytest.mark.usefixtures("atlas_home")
@@ -60,6 +61,36 @@ def test_a_street_name_appears_in_nothing_that_leaves(tmp_path: Path, server: Se
             assert told not in folded, (name, told)
     assert json.loads(written["found.json"])["granularity"] == level
     assert read_trajectory(desk / "run.jsonl").ended is not None
+
+
+@pytest.mark.parametrize("album", [False, True])
+def test_the_detective_tells_no_street_and_no_file_name(tmp_path: Path, *, album: bool) -> None:
+    folder = tmp_path / f"Rue {MARKER} album"
+    folder.mkdir()
+    photo = sign_photo(folder / f"Rue {MARKER} 6.jpg", f"Rue {MARKER}", "Monaco", "+377 93 15 28 32")
+    if album:
+        (folder / f"Rue {MARKER} 8.jpg").write_bytes(b"no picture")
+    desk = tmp_path / "desk"
+    desk.mkdir()
+    if not album:
+        assert f"Rue {MARKER}" in locate_here(photo, "--offline", "--json").out, "the street was read"
+    out = ("--out", f"{desk}/") if album else ("--trajectory", desk / "run.jsonl", "--out", desk / "found.html")
+    beside = ("--sidecars", "--write-exif", "--yes")
+    check = ("--check", f"{CLAIMED.lat},{CLAIMED.lon}")
+    words = (folder if album else photo, "--offline", "--granularity", "city", *out, *check)
+    done = locate_here(*words, *beside)
+    again = locate_here(*words, *beside)
+    broken = locate_here(folder / f"Rue {MARKER} 9.jpg", "--offline", "--granularity", "city")
+    assert done.code == int(album), done.err
+    assert "Monaco" in done.out
+    assert album or "is there already" in again.err
+    assert "photo 1: there is no such file" in broken.err
+    written = {path.name: path.read_text(encoding="utf-8") for path in (*desk.iterdir(), *folder.glob("*.xmp"))}
+    said = {"stdout": done.out, "stderr": done.err, "again": again.out + again.err, "broken": broken.out + broken.err}
+    for name, text in {**written, **said}.items():
+        assert MARKER.casefold() not in text.casefold(), name
+        for told in ("43.7312", "7.4156"):
+            assert told not in text, (name, told)
 
 
 def test_everything_may_be_told_at_exact(tmp_path: Path, server: ServerUrl) -> None:

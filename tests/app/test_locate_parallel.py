@@ -1,5 +1,6 @@
 """``geosleuth locate --parallel``: tries, verifier, files, JSON, card, report, refusals, batches and Python."""
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,6 +108,22 @@ def test_all_tries_are_in_flight_at_once(tmp_path: Path) -> None:
         assert url.most_at_once == 12
 
 
+def test_the_photo_is_made_ready_to_be_sent_once_for_all_tries(
+    tmp_path: Path, server: ServerUrl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode, encoded = base64.b64encode, []
+
+    def counted(data: bytes, *more: Any) -> bytes:
+        encoded.append(len(data))
+        return encode(data, *more)
+
+    monkeypatch.setattr(base64, "b64encode", counted)
+    assert run(tmp_path, server, "--verifier", "same", "--json").code == 0
+    assert len({image for request in server.requests for image in request.images}) == 1
+    assert len(server.requests) == 5
+    assert len([size for size in encoded if size > 500]) == 1
+
+
 def test_failed_tries_cost_only_themselves_and_where_all_fail_it_says_why(tmp_path: Path) -> None:
     def some(request: Request) -> Reply:
         return failure(401, "no such key") if request.json["seed"] in (1, 4) else by_seed(request)
@@ -126,13 +143,15 @@ def test_failed_tries_cost_only_themselves_and_where_all_fail_it_says_why(tmp_pa
         assert "no try came to an answer" in done.err.splitlines()[-1]
 
 
-def test_a_verifier_that_fails_is_put_aside_and_code_decides(tmp_path: Path) -> None:
+def test_a_verifier_that_fails_is_put_aside_and_code_decides(tmp_path: Path, server: ServerUrl) -> None:
     def broken(request: Request) -> Reply:
         return failure(400, "too long") if is_verifier(request) else by_seed(request)
 
-    kept = tmp_path / "run.jsonl"
+    kept, page = tmp_path / "run.jsonl", tmp_path / "report.html"
     with openai_server([broken]) as url:
-        done = run(tmp_path, url, "--verifier", "same", "--json", "--trajectory", kept)
+        done = run(tmp_path, url, "--verifier", "same", "--json", "--trajectory", kept, "--out", page)
+        card = run(tmp_path, url, "--verifier", "server:judge")
+        capped = run(tmp_path, url, "--verifier", "server:judge", "--granularity", "country", "--json")
     assert done.code == 0, done.err
     assert "the verifier came to no answer" in done.err
     assert done.document["model"] == "verifier"
@@ -140,6 +159,16 @@ def test_a_verifier_that_fails_is_put_aside_and_code_decides(tmp_path: Path) -> 
     failed = read_trajectory(tmp_path / "run.verifier.jsonl")
     assert failed.ended is not None
     assert failed.ended.reason == "service"
+    told = done.document["team"]["verifier"]
+    assert told["wanted"] == failed.started.policy
+    assert "status 400" in told["failed"]
+    text = Page(page.read_text(encoding="utf-8")).text
+    assert f"The verifier {told['wanted']} failed ({told['failed']}); decided in code instead." in text
+    line = " ".join(card.out.split())
+    assert "the verifier server:judge failed (127.0.0.1" in line
+    assert "decided in code instead" in line
+    assert capped.document["team"]["verifier"] == {"wanted": "server:judge", "failed": "service"}
+    assert "verifier" not in run(tmp_path, server, "--verifier", "same", "--json").document["team"]
 
 
 def test_nothing_finer_than_allowed_is_told_by_anybody_or_kept(tmp_path: Path, server: ServerUrl) -> None:

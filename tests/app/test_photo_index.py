@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.geo import LatLon
+from geosleuth.photo.writing import write_exif_copy
 from scenery import save, scene
 
 
@@ -57,6 +58,20 @@ def test_an_own_file_and_a_table_of_coordinates(holiday: Path, tmp_path: Path) -
     again = json.loads(geosleuth(*words, home=tmp_path / "home").stdout)
     assert (again["added"], again["unchanged"], again["total"]) == (0, 6, 6)
     assert not (tmp_path / "home").exists()
+
+
+def test_estimated_places_are_left_out(holiday: Path, tmp_path: Path) -> None:
+    write_exif_copy(holiday / "1.jpg", holiday / "1-located.jpg", LatLon(1, 2), 3.0)
+    told = geosleuth("photo", "claims", holiday / "1-located.jpg", home=tmp_path).stdout
+    assert "1.00000, 2.00000 (estimated from the picture, not measured)" in told
+    for _ in range(2):
+        done = geosleuth("photo", "index", holiday, "--out", tmp_path / "my.index", home=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "1 x estimated places" in done.stdout
+        assert "1-located.jpg" not in done.stdout, "it is no trouble"
+    asked = geosleuth("photo", "similar", holiday / "0.jpg", "--index", tmp_path / "my.index", home=tmp_path)
+    assert "1.jpg" in asked.stdout
+    assert "1-located.jpg" not in asked.stdout
 
 
 def test_a_photo_of_the_index_is_told_to_be_itself(holiday: Path, tmp_path: Path) -> None:

@@ -127,3 +127,15 @@ def test_what_can_not_be_done_is_one_line_and_exit_code_two(
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert says in done.stderr
+
+
+def test_learning_replaces_a_prior_and_no_other_file(learned: Path, tmp_path: Path) -> None:
+    source, precious = learned / "streets" / "known.csv", tmp_path / "precious.jpg"
+    save(scene(1, (80, 60)), precious, None)
+    before = precious.read_bytes()
+    refused = geosleuth("prior", "learn", source, "--out", precious, home=learned)
+    assert refused.returncode == 2
+    assert "is there already and is no prior" in refused.stderr
+    assert precious.read_bytes() == before
+    again = geosleuth("prior", "learn", source, "--json", home=learned)
+    assert again.returncode == 0, again.stderr

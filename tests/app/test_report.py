@@ -181,6 +181,10 @@ def test_a_claim_that_contradicts_is_said_at_the_top() -> None:
     assert "Box 1" in text
     near = Claims("JPEG", 1, SHA, SIZE, MONACO)
     assert "agrees with the finding" in page_of(finding_of(claims=(near,))).text
+    for claimed in (near, claims):
+        text = page_of(finding_of(claims=(replace(claimed, estimated=True),))).text
+        assert "no second opinion" in text
+        assert "the finding." not in text.partition("What the file says of itself")[2].partition("Camera")[0]
 
 
 @pytest.mark.parametrize("granularity", ["country", "region", "city"])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
 from any_trajectory import trajectories
@@ -16,10 +17,12 @@ from findings import MONACO, SHA, SIZE, finding_of, saying
 from geosleuth.agent import Started, Trajectory
 from geosleuth.agent.locating import Finding, cap_finding
 from geosleuth.answer import Address, Answer, Candidate
+from geosleuth.answer.wording import percent_words
 from geosleuth.app.report import card
-from geosleuth.app.report.braille import braille, region_lines, world_lines
+from geosleuth.app.report.braille import braille, region_lines, region_width_km, world_lines
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims
+from geosleuth.tools.wording import percent
 
 
 class _Ascii(io.StringIO):
@@ -181,6 +184,30 @@ def test_maps_at_the_ends_of_the_world(point: LatLon) -> None:
     assert {len(line) for line in world_lines([("A", point)])} == {40}
 
 
+def test_the_surroundings_are_as_wide_as_the_finding_asks_and_never_blank() -> None:
+    widths = [region_width_km(MONACO, radius_km) for radius_km in (0.2, 100, 500, 2000)]
+    assert widths == sorted(widths)
+    assert widths[0] < 300 < widths[-1]
+    for point in (MONACO, LatLon(50.8, 10.0), LatLon(47.0, 103.0)):
+        assert sum(letter > "\u2800" for line in region_lines(point, [], radius_km=0.2) for letter in line) > 10
+
+
 def test_small_terminals_are_no_reason_to_fail(tmp_path: Path) -> None:
     with (tmp_path / "out").open("w", encoding="utf-8") as file:
         Console(file=file, width=1).print(card(finding_of()))
+
+
+@given(st.floats(0, 1))
+def test_a_share_is_the_same_percentage_in_a_sentence_and_in_a_list(share: float) -> None:
+    kept = round(share, 3)  # as answers keep it
+    assert percent(share) == percent(kept)
+    assert percent_words(share) == percent_words(kept)
+    assert percent_words(kept) in (percent(share), "under 1 %", "over 99 %")
+
+
+def test_a_finding_is_one_line_to_python() -> None:
+    line = repr(finding_of())
+    assert "Monaco" in line
+    assert "km of 43.7" in line or "m of 43.7" in line
+    assert len(line) < 200
+    assert repr(finding_of(Answer(explanation="It can't be told."))) == "<Finding: no place was found>"

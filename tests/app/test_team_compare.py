@@ -5,13 +5,16 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from geosleuth.app.team_charts import ways_chart
 from geosleuth.app.team_measuring import Setting, compare_ways, sweep_settings
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.team.sweeps.learning import Measured
 from openai_server import Reply, Request, chat_reply, openai_server
 from scenery import save, scene
 
@@ -73,6 +76,7 @@ def test_ways_are_compared_and_nothing_is_asked_twice(atlas_home: Path, photos: 
         assert told["ways"]["single"]["calls"] == 1
         assert told["ways"]["majority"]["tokens"] == pytest.approx(3 * told["ways"]["single"]["tokens"], rel=0.05)
         assert told["asked"] == len(url.requests) > 0
+        assert [one["failed"] for one in told["ways"].values()] == [0, 0, 0]
         assert not any(b"59.91" in request.body for request in url.requests)
         second = geosleuth(*words, "--record", photos, home=atlas_home)
         assert second.returncode == 0, second.stderr
@@ -104,6 +108,27 @@ def test_a_sweep_is_one_page_of_plots(atlas_home: Path, photos: Path, tmp_path: 
     text = (tmp_path / "sweep.html").read_text(encoding="utf-8")
     assert text.count("<svg") == 6
     assert not re.search(r"(src|href)=|https?://|<script", text)
+
+
+def test_a_dead_server_is_no_measurement(atlas_home: Path, photos: Path, tmp_path: Path) -> None:
+    with openai_server([says]) as url:
+        team = team_file(tmp_path, url)
+    page = tmp_path / "page.html"
+    for words in (("compare", photos, "--ways", "single,majority"), ("sweep", photos, "--vary", "agents=3..6")):
+        found = geosleuth("team", *words, "--team", team, "--photos", "1", "--out", page, home=atlas_home)
+        assert found.returncode == 1, found.stderr
+        assert "every reply failed, so that nothing was measured; the first: " in found.stderr
+        assert found.stdout == ""
+        assert not page.exists()
+    assert "a team of 3 is too small for it: agents 4, 5, 6" in found.stderr
+
+
+def test_spots_at_one_place_are_both_seen() -> None:
+    one = Measured((1.0, 900.0), (500, 500), (1, 1), (0.1, 0.1))
+    drawn = str(ways_chart("ways", {"single": one, "first": one, "swarm": one}))
+    across = [float(x) for x in re.findall(r'<circle cx="([0-9.]+)"', drawn)]
+    assert all(b - a >= 10 for a, b in pairwise(sorted(across)))
+    assert len(across) == 3
 
 
 def test_what_is_wrong_is_said_before_anything_is_asked(photos: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.geo import LatLon
-from openai_server import Reply, Request, chat_reply, openai_server
+from openai_server import Reply, Request, chat_reply, failure, openai_server
 from scenery import save, scene
 
 pytest.importorskip("pydantic_ai")
@@ -92,6 +93,52 @@ def test_a_team_learns_goes_on_and_is_drawn(atlas_home: Path, photos: Path, tmp_
     svg = (tmp_path / "network.svg").read_text()
     assert svg.startswith("<svg ")
     assert svg.count("<path ") == 6
+
+
+def test_where_nobody_answers_the_first_failure_is_named_and_nothing_counts_as_learned(
+    atlas_home: Path, photos: Path, tmp_path: Path
+) -> None:
+    with openai_server([failure(401, "no such key")]) as url:
+        team = team_file(tmp_path, url)
+        team.write_text(
+            team.read_text().replace("society: team.db\n", "").replace("roads.", "roads., tools: [search_image]")
+        )
+        dead = geosleuth("team", "learn", photos, "--team", team, "--rounds", "2", home=atlas_home)
+    assert dead.returncode == 1
+    assert "4 x nobody answered" in dead.stdout
+    last = dead.stderr.strip().splitlines()[-1]
+    assert re.match(r"geosleuth: nothing was learned, nobody answered: (botanist|reader|walker): 127\.0\.0\.1", last)
+    assert "search_image finds nothing while a team learns" in dead.stderr
+    shown = geosleuth("team", "show", tmp_path / "team.db", home=atlas_home)
+    assert shown.returncode == 0, shown.stderr
+    assert "nothing was learned yet" in shown.stdout
+    assert "no better than chance" not in shown.stdout
+    document = json.loads(geosleuth("team", "show", tmp_path / "team.db", "--json", home=atlas_home).stdout)
+    assert (document["photos"], document["right"]) == (0, None)
+
+
+def test_what_a_file_without_a_society_learns_is_what_it_is_located_with(
+    atlas_home: Path, photos: Path, tmp_path: Path
+) -> None:
+    with openai_server([says]) as url:
+        team = team_file(tmp_path, url)
+        team.write_text(team.read_text().replace("society: team.db\n", ""))
+        words = ("team", "learn", photos, "--team", team, "--rounds", "2")
+        learned = geosleuth(*words, home=atlas_home)
+        assert learned.returncode == 0, learned.stderr
+        assert f"geosleuth locate --team {team} goes by it" in " ".join(learned.stdout.split())
+        again = geosleuth(*words, "--json", home=atlas_home)
+        assert (json.loads(again.stdout)["version"], json.loads(again.stdout)["used_by_team"]) == (1, True)
+        locating = ("locate", photos / "0.jpg", "--team", team, "--json")
+        assert "it has learned nothing yet" not in geosleuth(*locating, home=atlas_home).stderr
+        team.write_text(f"society: none\n{team.read_text()}")
+        assert "it has learned nothing yet" in geosleuth(*locating, home=atlas_home).stderr
+    shown = geosleuth("team", "show", tmp_path / "team.db", home=atlas_home)
+    # Four photos teach nothing that holds: all stand alike, and nobody is first.
+    assert "by lot" in shown.stdout
+    refused = geosleuth(*words, home=atlas_home)
+    assert refused.returncode == 2
+    assert "--state" in refused.stderr
 
 
 def test_photos_leave_the_machine_with_leave_only(photos: Path, tmp_path: Path) -> None:

@@ -96,9 +96,8 @@ def test_the_country_of_a_sign_is_passed_on_to_its_names_only() -> None:
     assert hints["Ravintola Kappeli"] is None
 
 
-def test_the_town_of_a_telephone_number_is_worth_asking() -> None:
-    found = lookups(apart("+33 4 93 87 00 00"))
-    assert [(one.text, one.kind, one.country_hint) for one in found] == [("Nice", "place", "FR")]
+def test_the_area_of_a_telephone_number_is_no_name_that_was_read() -> None:
+    assert not lookups(apart("+33 4 93 87 00 00"))
 
 
 def test_telling_names_come_before_guesses_and_worldwide_chains_last() -> None:

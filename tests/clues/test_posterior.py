@@ -2,6 +2,8 @@
 
 import random
 import time
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geosleuth.clues.deciding import LEAST, REACH_KM, WORTH, Decision, decide
-from geosleuth.clues.model import Clue, ClueKind, Spot
+from geosleuth.clues.model import Clue, ClueKind, Spot, TextSeen
 from geosleuth.clues.posterior import Posterior, posterior
 from geosleuth.clues.prior import chance_of_place, country_prior
 from geosleuth.clues.weighing import MOST_CANDIDATES, UNKNOWN_PRIOR, damped
@@ -360,3 +362,61 @@ def test_two_hundred_clues_on_five_hundred_places_take_no_time() -> None:
         took.append(time.process_time() - begun)
     assert len(found.candidates) == MOST_CANDIDATES
     assert min(took) < 0.05
+
+
+def on_sign(top: float, clues: Iterable[Clue], title: str = "sign") -> list[Clue]:
+    """The clues as if they stood on one sign, below each other."""
+    return [
+        replace(
+            clue, where=TextSeen(f"{title} {row}", "image-1", (40, top + 40 * row, 240, top + 30 + 40 * row), 1, "")
+        )
+        for row, clue in enumerate(clues)
+    ]
+
+
+MANY_OF_MONACO = [
+    MONACO_TOURS,
+    says("phone", "+377 93 00 00 00", {"MC": 1.0}, 0.9),
+    says("tld", "tours.mc", {"MC": 1.0}),
+    says("currency", "franc", {"MC": 1.0}),
+]
+FEW_OF_HELSINKI = [HELSINKI_SIGN, FINNISH]
+
+
+def test_a_sign_does_not_win_over_another_by_the_number_of_its_clues() -> None:
+    apart = posterior([*on_sign(40, FEW_OF_HELSINKI), *on_sign(600, MANY_OF_MONACO)])
+    assert posterior([*FEW_OF_HELSINKI, *MANY_OF_MONACO]).countries["MC"] > 0.9, "as if all were independent"
+    assert 0.25 < apart.countries["FI"] < 0.75
+    assert 0.25 < apart.countries["MC"] < 0.75
+    more = posterior([*on_sign(40, FEW_OF_HELSINKI), *on_sign(600, [*MANY_OF_MONACO, says("unit", "m", {"MC": 1.0})])])
+    assert more.countries["MC"] == pytest.approx(apart.countries["MC"], abs=0.02)
+    assert total(apart) == pytest.approx(1)
+
+
+def test_a_sign_that_looks_like_a_bus_gives_way_to_one_that_does_not() -> None:
+    found = posterior([*on_sign(40, FEW_OF_HELSINKI), *on_sign(600, MANY_OF_MONACO, "Monaco Tours")])
+    assert found.countries["FI"] > 2 * found.countries["MC"] > 0.05
+
+
+def test_one_sign_is_weighed_as_if_its_clues_stood_nowhere() -> None:
+    for clues in (FEW_OF_HELSINKI, MANY_OF_MONACO, [*FEW_OF_HELSINKI, *MANY_OF_MONACO]):
+        nowhere, sign = posterior(clues), posterior(on_sign(40, clues, "Tours"))
+        assert sign.unknown == pytest.approx(nowhere.unknown)
+        assert [one.probability for one in sign.candidates] == pytest.approx(
+            [one.probability for one in nowhere.candidates]
+        )
+
+
+def test_two_signs_that_agree_are_surer_than_one() -> None:
+    phone = says("phone", "+358 9 123", {"FI": 1.0}, 0.9)
+    one, both = posterior([FINNISH]), posterior([*on_sign(40, [FINNISH]), *on_sign(600, [phone])])
+    assert both.countries["FI"] > max(one.countries["FI"], posterior([phone]).countries["FI"])
+
+
+def test_what_a_sign_adds_is_no_more_than_its_doubt_allows() -> None:
+    found = posterior([*on_sign(40, FEW_OF_HELSINKI), *on_sign(600, MANY_OF_MONACO)])
+    helsinki = next(one for one in found.candidates if one.country == "FI")
+    against = [part.log_ratio for part in helsinki.contributions if part.clue.seen not in ("Helsinki", "apteekki")]
+    assert len(against) == 4
+    assert np.log(0.05) < sum(against) < np.log(0.2)
+    assert len(helsinki.contradicting) == 4

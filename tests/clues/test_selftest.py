@@ -1,15 +1,17 @@
 """Answers tested against themselves: which clue carries them, and how far they move without it."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from geosleuth.clues.deciding import decide
-from geosleuth.clues.model import Clue, ClueKind, Spot
+from geosleuth.clues.model import Clue, ClueKind, Spot, TextSeen
 from geosleuth.clues.posterior import posterior
-from geosleuth.clues.selftest import self_test
+from geosleuth.clues.selftest import Sign, self_test
 from geosleuth.geo import LatLon
+from geosleuth.policies.detective.evidence import disagreement
 
 HELSINKI, MONACO = LatLon(60.1699, 24.9384), LatLon(43.7371, 7.4215)
 
@@ -51,7 +53,7 @@ def test_the_country_may_stand_while_the_place_hangs_on_one_clue() -> None:
     assert not without_shop.country_changes
     other = LatLon(65.01, 25.47)
     far = self_test(posterior([named("Oulun Kauppa", other, "FI"), PHONE, FINNISH]))
-    lost = next(one for one in far.without if one.clue.kind == "business")
+    lost = next(one for one in far.without if isinstance(one.clue, Clue) and one.clue.kind == "business")
     assert lost.moved_km == pytest.approx(540, rel=0.05), "from Oulu to the largest city"
     assert far.hangs_on_one is not None
     assert far.hangs_on_one.seen == "Oulun Kauppa"
@@ -98,3 +100,57 @@ def test_fifty_clues_are_left_out_in_a_moment() -> None:
         self_test(found)
         took.append(time.process_time() - begun)
     assert min(took) < 0.3
+
+
+def on_sign(top: float, *clues: Clue, image: str = "image-1") -> list[Clue]:
+    return [
+        replace(clue, where=TextSeen(clue.seen, image, (40, top + 40 * row, 240, top + 30 + 40 * row), 1, ""))
+        for row, clue in enumerate(clues)
+    ]
+
+
+MONACO_BUS = (
+    named("Monaco Tours", MONACO, "MC", "place", 0.6),
+    Clue("phone", "+377 93 00 00 00", "", 0.9, {"MC": 1.0}),
+    Clue("tld", "tours.mc", "", 0.85, {"MC": 1.0}),
+)
+
+
+def test_an_answer_may_hang_on_a_sign_and_on_none_of_its_clues() -> None:
+    tested = self_test(posterior([*on_sign(40, SHOP, STREET, PHONE, FINNISH), *on_sign(600, *MONACO_BUS)]))
+    assert tested.decision.country == "FI"
+    (sign,) = tested.decisive
+    assert isinstance(sign, Sign)
+    assert sign.panel.texts[0] == SHOP.seen
+    assert tested.hangs_on_one == sign
+    without = next(one for one in tested.without if one.clue == sign)
+    assert without.decision.country == "MC"
+    (other,) = sign.disputed_by
+    assert other.alone.country == "MC"
+    assert len(tested.disputed) == 2
+
+
+def test_signs_that_agree_are_not_disputed() -> None:
+    tested = self_test(posterior([*on_sign(40, SHOP, PHONE), *on_sign(600, STREET, FINNISH)]))
+    assert tested.disputed == ()
+    assert tested.decisive == ()
+    assert sum(isinstance(one.clue, Sign) for one in tested.without) == 2
+
+
+def test_a_single_sign_is_not_left_out() -> None:
+    tested = self_test(posterior(on_sign(40, SHOP, STREET, PHONE, FINNISH)))
+    assert tested.signs == ()
+    assert all(isinstance(one.clue, Clue) for one in tested.without)
+
+
+def test_photos_of_one_place_may_disagree() -> None:
+    bus = on_sign(40, *MONACO_BUS, image="image-2")
+    tested = self_test(posterior([*on_sign(40, SHOP, STREET, PHONE, FINNISH), *bus]))
+    first, second = tested.disputed
+    assert {first.panel.image, second.panel.image} == {"image-1", "image-2"}
+    assert "photos disagree" in disagreement(tested.disputed)
+    assert "Monaco" in disagreement(tested.disputed)
+    assert "different places" in disagreement(
+        self_test(posterior([*on_sign(40, SHOP, STREET, PHONE), *on_sign(600, *MONACO_BUS)])).disputed
+    )
+    assert disagreement(()) == ""

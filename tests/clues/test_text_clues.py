@@ -348,3 +348,22 @@ def test_fifty_lines_take_less_than_a_fifth_of_a_second() -> None:
         text_clues(scene(number))
         times.append(time.process_time() - start)
     assert min(times) < 0.2
+
+
+def test_figures_that_go_on_are_no_postcode() -> None:
+    assert not of_kind("postcode", "08-652 31 90")
+    assert of_kind("postcode", "00-652 Warszawa")
+
+
+def test_forints_are_no_feet() -> None:
+    assert not of_kind("unit", "490 Ft")
+    assert of_kind("unit", "490 ft")
+
+
+def test_a_national_number_has_an_area_in_each_of_its_countries() -> None:
+    [clue] = of_kind("phone", "Tel. 239 824 112")
+    towns = {spot.country: spot.name for spot in reversed(clue.spots) if spot.country}
+    assert towns["PT"] == "Coimbra"
+    assert towns["CZ"] == "Prague"
+    for code in towns:
+        assert sum(spot.weight for spot in clue.spots if spot.country == code) < clue.countries[code]

@@ -142,6 +142,9 @@ def test_no_exif_block_whatever_stops_a_photo(data: st.DataObject) -> None:
 
 def test_xmp_places_are_claims_too() -> None:
     xmp = b'<rdf:Description exif:GPSLatitude="51,30.5N" exif:GPSLongitude="0,7.5W"/>'
+    sidecar = xmp.replace(b"/>", b"><exif:GPSProcessingMethod>estimated by hand</exif:GPSProcessingMethod></rdf:D>")
+    assert open_photo(saved("JPEG", xmp=sidecar)).claims.estimated
+    assert not open_photo(saved("JPEG", xmp=xmp)).claims.estimated
     point = open_photo(saved("JPEG", xmp=xmp)).claims.point
     assert point is not None
     assert (point.lat, point.lon) == pytest.approx((51.508333, -0.125), abs=1e-6)

@@ -114,3 +114,44 @@ def test_an_area_that_all_clues_contradict_is_said_first(atlas: OfflineAtlas) ->
     austria = Detective(within=Disc(LatLon(48.2, 16.4), 100.0))
     outcome = asyncio.run(work_on(sign("Göteborg", "Öppettider", "031-123 45 67", "www.kanal.se"), atlas, austria))
     assert explained(outcome).startswith("Everything that was read points to Gothenburg, Sweden, outside the")
+
+
+def test_the_area_of_a_telephone_number_is_its_own_evidence_and_as_wide_as_an_area(atlas: OfflineAtlas) -> None:
+    outcome = asyncio.run(work_on(sign("+39 0541 783456"), atlas))
+    assert outcome.answer.radius_km is not None
+    assert outcome.answer.radius_km >= 25
+    assert (outcome.answer.probability or 1.0) < 0.9
+    assert "place name" not in explained(outcome)
+    assert "telephone number of Rimini" in explained(outcome)
+
+
+def test_a_name_over_a_shop_is_no_town_and_the_area_code_decides(atlas: OfflineAtlas) -> None:
+    lines = ("Papelaria Oliveira", "Tel. 239 824 112", "www.papelaria.pt")
+    outcome = asyncio.run(work_on(sign(*lines), atlas))
+    assert outcome.answer.address.precise.conclusion == "Coimbra"
+    assert "Portugal is" in explained(outcome)
+    assert "Angola" not in explained(outcome)
+    without = asyncio.run(work_on(sign(lines[0], lines[2]), atlas))
+    assert without.country == "PT"
+    assert without.answer.address.precise.conclusion is None
+
+
+def test_a_country_is_answered_without_its_capital(atlas: OfflineAtlas) -> None:
+    outcome = asyncio.run(work_on(sign("Pékség", "Nyitva", "490 Ft"), atlas))
+    assert outcome.answer.address.region.conclusion is None
+    assert "Budapest" not in explained(outcome)
+    assert "feet" not in explained(outcome)
+    assert (outcome.answer.radius_km or 0.0) > 170
+
+
+def test_a_postcode_says_that_the_city_is_meant_and_not_its_region(atlas: OfflineAtlas) -> None:
+    outcome = asyncio.run(work_on(sign("28013 Madrid"), atlas))
+    assert (outcome.answer.radius_km or 1000.0) < 30
+
+
+def test_advice_does_not_ask_for_what_was_read(atlas: OfflineAtlas) -> None:
+    unread = asyncio.run(work_on(sign("SPEED", "08-652 31 90"), atlas))
+    assert '"SPEED"' not in explained(unread)
+    assert "more lettering" in explained(unread)
+    read = explained(asyncio.run(work_on(sign("+39 0541 783456"), atlas)))
+    assert "a telephone number in it" not in read

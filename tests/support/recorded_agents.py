@@ -75,5 +75,5 @@ def make_known(count: int, skills: Mapping[str, Skill] = REGIONAL, seed: int = 0
 
 def known_of(said: Mapping[str, Sequence[Said | None]], truths: Sequence[tuple[str, LatLon]]) -> Known:
     """Put together what was made."""
-    groups = groups_of([((row,),) for row in range(len(truths))])
+    groups = groups_of([(row,) for row in range(len(truths))], [point for _, point in truths])
     return Known.of(Panel.of(said), [Truth(point, city=town) for town, point in truths], groups)

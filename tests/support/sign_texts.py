@@ -1,7 +1,8 @@
 """What stands on real signs, as plain text, with the answer that a careful person gives from the text alone.
 
 Written by hand from general knowledge. The first table was there before the detective was tried on it and was mended
-by; the second came later, and of it only the counts were looked at, never a sign that failed. One sign a row:
+by; the second came later, and of it only the counts were looked at, never a sign that failed. The third has signs
+that once got confident wrong answers, and others like them. One sign a row:
 
     kind ; lines, with " / " between them ; countries that are right ; latitude, longitude and reach in km
 
@@ -62,7 +63,9 @@ class SignText:
 def sign_texts() -> list[SignText]:
     """All of them, in order."""
     return [
-        _read(row, held_out=table is _HELD_OUT) for table in (_TABLE, _HELD_OUT) for row in table.strip().splitlines()
+        _read(row, held_out=table is _HELD_OUT)
+        for table in (_TABLE, _HELD_OUT, _MISLED)
+        for row in table.strip().splitlines()
     ]
 
 
@@ -341,4 +344,40 @@ trap ; Golden Dragon ; - ; -
 trap ; 24 HOURS / ATM ; - ; -
 trap ; Kebab Istanbul / Speisekarte / Zum Mitnehmen ; DE AT CH ; -
 trap ; Tokyo Sushi / Livraison gratuite / Ouvert le dimanche ; FR BE CH CA ; -
+"""
+
+_MISLED = """
+shop ; +212 5 28 77 82 10 ; MA ; 28.7 -10.5 110
+shop ; 80000 أكادير / +212 5 28 77 82 10 ; MA ; 30.42 -9.60 40
+shop ; +39 0541 783456 ; IT ; 44.06 12.57 40
+shop ; Papelaria Oliveira / Tel. 239 824 112 / www.papelaria.pt ; PT ; 40.21 -8.43 40
+shop ; Paul Hamilton Solicitors / www.ph-law.co.uk ; GB ; -
+shop ; Trattoria Rossano / www.trattoria.it ; IT ; -
+shop ; Carnicería Cuenca / Tel. 955 123 456 / www.carnicas.es ; ES ; 37.39 -5.98 40
+shop ; Panadería Aranda / www.pan.es ; ES ; -
+shop ; Restaurant Bordeaux / Tel. 01 42 60 12 34 ; FR ; 48.86 2.35 40
+shop ; Tel 0113 243 1751 / www.shop.co.uk ; GB ; 53.80 -1.55 40
+words ; Pékség / Nyitva / 490 Ft ; HU ; -
+words ; www.laden.ch ; CH ; -
+words ; Öffnungszeiten / www.laden.at ; AT ; -
+words ; Otevírací doba / www.obchod.cz ; CZ ; -
+shop ; +376 812 345 ; AD ; -
+shop ; 28013 Madrid ; ES ; 40.42 -3.70 30
+shop ; Calle de Alcalá 12 / 28013 Madrid ; ES ; 40.42 -3.70 30
+trap ; 08-652 31 90 ; - ; -
+shop ; +48 61 852 12 34 ; PL ; 52.41 16.93 40
+shop ; +351 289 803 456 ; PT ; 37.02 -7.93 40
+shop ; +30 2310 234567 ; GR ; 40.64 22.94 40
+shop ; +381 21 452 123 ; RS ; 45.25 19.85 40
+shop ; +33 5 56 44 12 34 ; FR ; -
+shop ; Talho Guimarães / Tel. 289 803 456 / www.talho.pt ; PT ; 37.02 -7.93 40
+shop ; Macelleria Pisano / Tel. 011 562 1234 / www.carni.it ; IT ; 45.07 7.69 40
+shop ; Bäckerei Hamburger / Tel. 089 123456 / www.brot.de ; DE ; 48.14 11.58 40
+shop ; Ferretería Toledo / Tel. 94 423 12 34 / www.clavos.es ; ES ; -
+shop ; Piekarnia Tarnowski / tel. 61 852 12 34 / www.chleb.pl ; PL ; 52.41 16.93 40
+shop ; Lincoln & Sons Plumbers / Tel 0117 929 1234 / www.pipes.co.uk ; GB ; 51.45 -2.59 40
+shop ; Bageri Lund / Tel. 031-711 23 45 / www.brod.se ; SE ; 57.71 11.97 40
+shop ; Boulangerie Lemans / 04 91 33 12 34 / www.pain.fr ; FR ; 43.30 5.37 40
+words ; Lékárna / Otevřeno / 120 Kč ; CZ ; -
+shop ; 1010 Wien / Bäckerei ; AT ; 48.21 16.37 30
 """

@@ -13,12 +13,12 @@ import pytest
 
 from expert_pictures import Drawn, draw_pictures
 from experts import Known, StandInExpert, expert_team, identical_team
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, LatLon
 from geosleuth.photo import first_view
 from geosleuth.photo.eyes import Features, load_encoder
 from geosleuth.score import Truth
-from geosleuth.team import Member, Placer, Reply, Request
+from geosleuth.team import Member, Placer, Reply, Request, Turn
 from geosleuth.team.learning import (
     PAPER,
     QUICK,
@@ -34,8 +34,9 @@ from geosleuth.team.learning import (
 )
 from geosleuth.team.learning.rounds import Stages
 from geosleuth.team.learning.training import believable
-from geosleuth.team.links import Links
+from geosleuth.team.links import Links, full_links
 from geosleuth.team.network.society import predicted
+from geosleuth.team.swarm import SwarmSettings
 from members import ScriptedMember, comment, place
 from scenery import save, scene
 
@@ -157,6 +158,47 @@ def test_a_country_that_holds_the_truth_is_right_while_learning() -> None:
     seen = asyncio.run(learn_picture(2, stages, settings, random.Random(0)))
     assert seen.labels == (1.0, 0.0)
     assert seen.distances == (0.0, 1.0)
+
+
+def test_rounds_keep_to_the_teams_own_limits() -> None:
+    members = [ScriptedMember("slow", then=place(1, 1), seconds=30), ScriptedMember("quick", then=place(1, 1))]
+    settings = LearnSettings(rounds=3, reviewers=0)
+    heard: list[Turn] = []
+    stages = swarm_stages(
+        members, Request((picture().photo,)), Truth(LatLon(1, 1)), placer=placer(), settings=settings,
+        swarm=SwarmSettings(seconds_per_reply=0.05), heard=heard.append,
+    )  # fmt: skip
+
+    async def one_round() -> None:
+        await stages([0, 1], full_links(2), random.Random(0))
+
+    asyncio.run(one_round())
+    assert {turn.member: turn.reply.failure is None for turn in heard} == {"slow": False, "quick": True}
+
+
+class FailsOnce:
+    """An atlas that can't be reached the first time."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def geocode(self, words: str, limit: int) -> list[object]:
+        self.asked += 1
+        if self.asked == 1:
+            raise ServiceFault("maps.invalid", "is busy")
+        return await OneBox().geocode(words, limit=limit)
+
+
+def test_a_place_that_could_not_be_looked_up_is_looked_up_again() -> None:
+    from geosleuth.answer import Address, Answer
+
+    atlas = FailsOnce()
+    where = Placer(atlas)  # type: ignore[arg-type]
+    answer = Answer(address=Address.of(country="Finland"))
+    assert asyncio.run(where.extent(answer)) is None
+    assert asyncio.run(where.extent(answer)) is not None
+    assert asyncio.run(where.extent(answer)) is not None
+    assert atlas.asked == 2
 
 
 def test_asked_anew_every_round_where_that_is_wanted() -> None:

@@ -20,7 +20,7 @@ from expert_pictures import Drawn, draw_pictures, save_pictures
 from experts import Known, expert_team
 from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo
-from geosleuth.team import Placer, Society, Standing
+from geosleuth.team import Placer, Reply, Society, Standing
 from geosleuth.team.learning import (
     QUICK,
     Budget,
@@ -32,6 +32,7 @@ from geosleuth.team.learning import (
     Observation,
     Source,
     learn,
+    overview,
     train,
 )
 from geosleuth.team.learning.notebook import Notebook as _Notebook
@@ -40,6 +41,7 @@ from geosleuth.team.network import TrainedSociety
 from geosleuth.team.network import society as society_module
 from geosleuth.team.network import state as state_module
 from geosleuth.team.network.state import READABLE, open_for_answering
+from members import ScriptedMember
 from no_atlas import NoAtlas
 
 NAMES = ("agent-1", "agent-2", "agent-3")
@@ -98,16 +100,17 @@ def test_learning_goes_on_where_it_was_and_nobody_is_asked_twice(
 ) -> None:
     state = tmp_path / "team.db"
     first, asked = taught(drawn, state, Budget(photos=5))
-    assert first.learned in range(5, 8)
+    assert first.learned == 5
     assert first.stopped == "5 photos were learned from"
     assert first.replies == asked > 0
     second, _ = taught(drawn, state)
     assert (second.known, second.learned) == (first.learned, 12 - first.learned)
     third, asked = taught(drawn, state)
     assert (third.known, third.learned, asked, third.tokens) == (12, 0, 0, 0)
-    assert (first.version, second.version, third.version) == (1, 2, 3)
+    # Where nothing is new, what was learned stays as it is.
+    assert (first.version, second.version, third.version) == (1, 2, 2)
     opened = TrainedSociety.open(state)
-    assert (opened.version, opened.lessons) == (3, 12)
+    assert (opened.version, opened.lessons) == (2, 12)
     society: Society = opened
     standing = society.standing([open_photo(drawn[1][0].path)])
     assert len(standing.election) == 3
@@ -124,6 +127,32 @@ def test_limits_end_the_asking_and_what_was_learned_stays(
     summary, _ = taught(drawn, tmp_path / "other.db", Budget(seconds=0.0))
     assert (summary.learned, summary.version) == (0, None)
     assert TrainedSociety.open(tmp_path / "other.db").standing([drawn[0][0].photo]) == Standing.equal(3)
+
+
+@pytest.mark.usefixtures("_plain_eyes")
+def test_of_one_photo_that_is_wanted_one_is_learned_from_however_many_are_asked_about_at_once(
+    drawn: tuple[list[Drawn], list[Source]], tmp_path: Path
+) -> None:
+    summary, _ = taught(drawn, tmp_path / "team.db", Budget(photos=1))
+    assert (summary.learned, summary.stopped) == (1, "1 photo was learned from")
+
+
+@pytest.mark.usefixtures("_plain_eyes")
+def test_photos_that_nobody_can_answer_hold_no_place_and_the_first_failure_is_named(
+    drawn: tuple[list[Drawn], list[Source]], tmp_path: Path
+) -> None:
+    dead = [ScriptedMember(name, then=Reply(failure="no route")) for name in ("ada", "bob")]
+    state = tmp_path / "team.db"
+    summary = asyncio.run(
+        learn(
+            drawn[1], dead, state, placer=placer(), settings=LearnSettings(rounds=2), budget=Budget(photos=1), at_once=3
+        )
+    )
+    assert (summary.learned, dict(summary.left_out), summary.version) == (0, {"nobody answered": 12}, None)
+    assert summary.nobody_answered
+    assert summary.failure in ("ada: no route", "bob: no route")
+    assert TrainedSociety.open(state).version == 0
+    assert overview(state).right == ()
 
 
 WRITER = """

@@ -106,12 +106,50 @@ def test_businesses_and_streets_are_looked_for_near_the_point(tmp_path: Path) ->
     clues = ['a blue sign reads "Rue Suffren Reymond"', 'a board says "Zzyzx Palace"']
     there = said_place(43.7354, 7.4211, country="Monaco", precise="Rue Grimaldi, Monaco", clues=clues)
     elsewhere = said_place(43.7031, 7.2661, country="France", precise="Nice", probability=0.6)
-    answer = verified([a_try(elsewhere), a_try(there)], OfflineAtlas(tmp_path)).answer or Answer()
+    tries = [a_try(elsewhere), a_try(there, read("Rue Suffren", "Reymond", "Zzyzx Palace", "Rue Grimaldi"))]
+    answer = verified(tries, OfflineAtlas(tmp_path)).answer or Answer()
     assert answer.point == there.point
     told = answer.explanation or ""
     assert "place 'Rue Grimaldi, Monaco': holds" in told
     assert "named 'Rue Suffren Reymond': holds" in told
+    assert "named 'Rue Grimaldi': holds" in told
     assert "named 'Zzyzx Palace': could not be checked" in told
+
+
+def test_what_a_try_only_writes_is_no_evidence_and_what_it_read_is(tmp_path: Path) -> None:
+    from geosleuth.atlas.regions import import_osm
+
+    import_osm(MONACO, folder=tmp_path)
+    atlas = OfflineAtlas(tmp_path)
+    names = ("La Condamine", "Monte-Carlo", "Fontvieille")
+    why = 'Stairs in “La Condamine” near “Monte-Carlo” and “Fontvieille", so it says +377 93 15 00 00.'
+    why += ' "Fontvieille" is what it is.'
+    monaco = said_place(43.7347, 7.4206, country="Monaco", precise="La Condamine, Monaco", probability=0.95, why=why)
+    lyon = [a_try(LYON), a_try(LYON), a_try(replace(LYON, point=LatLon(45.7580, 4.8325)))]
+    written = verified([*lyon, a_try(monaco)], atlas).answer or Answer()
+    assert written.point is not None
+    assert abs(written.point.lat - 45.758) < 0.01
+    (rival,) = [one for one in written.candidates if one.point == monaco.point]
+    assert (written.probability or 0) > 1.3 * (rival.probability or 1)
+    assert "named" not in (rival.evidence or "")
+    searched = found("La Condamine", ("La Condamine", 43.7347, 7.4206))
+    asked_for = verified([*lyon, a_try(monaco, searched)], atlas).answer or Answer()
+    assert asked_for.point == written.point
+    seen = verified([*lyon, a_try(monaco, read(*names))], atlas).answer or Answer()
+    assert seen.point == monaco.point
+
+
+def test_agreement_outweighs_how_sure_a_try_says_it_is() -> None:
+    sure = replace(PARIS, probability=0.99)
+    unsure = replace(LYON, probability=0.5)
+    assert answer_of(sure, unsure, unsure).point == LYON.point
+
+
+def test_a_telephone_in_a_trys_own_words_counts_against_it_alone() -> None:
+    foreign, fitting = (replace(PARIS, explanation=f"A number: {number}.") for number in ("+49 30 1234", "+33 1 4200"))
+    alone = answer_of(PARIS).probability
+    assert answer_of(fitting).probability == alone
+    assert (answer_of(foreign).probability or 1) < (alone or 0)
 
 
 def test_no_word_of_a_try_changes_what_is_done() -> None:

@@ -12,11 +12,13 @@ from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.team.recorded import WITHIN_KM, Panel, Said, fold_numbers, groups_of, trust_from_json, trust_to_json
+from geosleuth.team.recorded.baselines import elected_answers
 from geosleuth.team.recorded.learning import (
     LEARNED,
     ORACLE,
     SINGLE,
     SMILEGEO,
+    SMILEGEO_ALL,
     VOTE,
     Known,
     Replay,
@@ -199,6 +201,15 @@ def test_smilegeo_elects_whoever_is_right_more_often() -> None:
     assert share(replayed(), SMILEGEO) == pytest.approx(share(replayed(), SINGLE), abs=0.1)
 
 
+def test_when_everybody_is_elected_two_that_agree_outvote_the_first() -> None:
+    spots = [(10.0, 10.0), (20.0, 20.0), (20.1, 20.1)]
+    alone = [(10.0, 10.0), (20.0, 20.0), (30.0, 30.0)]
+    panel = Panel.of({f"agent {at}": [Said("", Answer(LatLon(*one[at]))) for one in (spots, alone)] for at in range(3)})
+    assert elected_answers(panel, [0, 1, 2]).tolist() == [0, 0]
+    assert elected_answers(panel, [0, 1, 2], 3).tolist() == [1, 0]
+    assert share(replayed(), SMILEGEO_ALL) >= share(replayed(), SMILEGEO)
+
+
 def test_too_little_to_learn_from_is_said() -> None:
     with pytest.raises(BadInput, match="at least 20"):
         learn(make_known(10))
@@ -206,6 +217,17 @@ def test_too_little_to_learn_from_is_said() -> None:
         replay(make_known(22), folds=2)
     with pytest.raises(BadInput, match="2 to 16"):
         Panel.of({"alone": [None]})
+
+
+def test_images_of_one_place_stay_together_though_no_coordinate_is_the_same() -> None:
+    # 90 m, 90 m and 90 m apart: the ends belong together through the middle. Then 150 m, and one across the date line.
+    north = [LatLon(45.0 + metres / 111_200, 10.0) for metres in (0, 90, 180, 270, 420)]
+    across = [LatLon(0.0, 179.9997), LatLon(0.0, -179.9998), LatLon(0.00045, 5.0)]
+    places = [*north, *across]
+    groups = groups_of([(row,) for row in range(len(places))], places)
+    assert groups.tolist() == [0, 0, 0, 0, 4, 5, 5, 7]
+    apart = groups_of([(row,) for row in range(len(places))], places, within_km=0.05)
+    assert apart.tolist() == list(range(8))
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=40), st.integers(2, 5))

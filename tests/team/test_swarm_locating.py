@@ -159,6 +159,18 @@ def test_the_finding_tells_who_said_what_and_keeps_it(atlas_home: Path, tmp_path
     assert distance_km(point, LatLon(43.70, 7.27)) < 20
 
 
+def test_without_a_seed_the_lot_differs_and_the_trajectory_says_which(atlas_home: Path, tmp_path: Path) -> None:  # noqa: ARG001
+    photo = photo_file(tmp_path)
+    with openai_server([served(stubborn)]) as url:
+        first, second = (located(team_of(tmp_path, url), photo).trajectory for _ in range(2))
+        assert not [request for request in url.requests if request.json.get("seed") is not None]
+        seed = first.started.sampling.seed
+        again = located(team_of(tmp_path, url), photo, sampling=Sampling(seed=seed)).trajectory
+    assert seed is not None
+    assert seed != second.started.sampling.seed
+    assert {step.model for step in again.steps[:2]} == {step.model for step in first.steps[:2]}
+
+
 def test_places_of_those_who_do_not_agree_are_candidates(atlas_home: Path, tmp_path: Path) -> None:  # noqa: ARG001
     def torn(words: str) -> str:
         return place(OWN[speaker(words)], "so it is")
@@ -205,10 +217,23 @@ def test_the_command_ends_with_the_teams_answer_or_its_first_failure(
     photo, team = photo_file(tmp_path), tmp_path / "team.yaml"
     with openai_server([served(stubborn)]) as url:
         team_of(tmp_path, url)
-        done = locate_here(photo, "--team", team, "--json")
+        done = locate_here(photo, "--team", team, "--json", "--trajectory", tmp_path / "t.jsonl")
     assert done.code == 0
     assert done.document["answer"]["precise"]["conclusion"] == "Nice"
     assert done.document["model"] == "team:trio"
+    runs = done.document["team"]["runs"]
+    assert [read_trajectory(tmp_path / f"t.run{number}.jsonl").id for number in range(1, len(runs) + 1)] == runs
+    assert not (tmp_path / f"t.run{len(runs) + 1}.jsonl").exists()
+    (tmp_path / "t.jsonl").unlink()
+    refused = locate_here(photo, "--team", team, "--trajectory", tmp_path / "t.jsonl")
+    assert "t.run1.jsonl" in refused.refusal
+    with openai_server([served(stubborn)]) as url:
+        team_of(tmp_path, url)
+        words = ("--trajectory", tmp_path / "t.jsonl", "--overwrite", "--granularity", "country")
+        assert locate_here(photo, "--team", team, *words).code == 0
+    kept = "".join(path.read_text() for path in tmp_path.glob("t.*jsonl"))
+    assert len(list(tmp_path.glob("t.run*.jsonl"))) >= 4
+    assert not re.search("Nice|Rome|Berlin|Madrid|Thorvald", kept)
     with openai_server([failure(401, "no such key")]) as url:
         team_of(tmp_path, url)
         done = locate_here(photo, "--team", team)

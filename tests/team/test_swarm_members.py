@@ -1,6 +1,7 @@
 """Members that think with a model: what the model is shown in each stage, what is read, and what it costs."""
 
 import asyncio
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from geosleuth.agent import Budget
+from geosleuth.agent.locating import open_case
 from geosleuth.agent.methods import method
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput, ServiceFault
@@ -16,7 +18,7 @@ from geosleuth.photo import OpenedPhoto, View, open_photo
 from geosleuth.policies import Policy, Prompt, Sampling, Usage
 from geosleuth.team import Reply, Request, image_tokens, text_tokens
 from geosleuth.team.swarm import LiveMember, Surroundings, run_tokens
-from geosleuth.tools import Similar
+from geosleuth.tools import Case, Similar
 from geosleuth.tools.catalogue import all_tools
 from locating import photo_file
 from scripted import ScriptedPolicy, answers, call, calls, says
@@ -68,6 +70,25 @@ def test_a_plain_model_answers_with_its_persona_before_the_methods_words(
     assert (given.text, given.failure, given.stands) == (NICE, None, True)
     assert given.usage.input_tokens == 100
     assert given.trajectory is not None
+
+
+def test_members_who_begin_at_once_share_the_views_of_a_photo(
+    photo: OpenedPhoto, around: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def slowly(*words: Any, **more: Any) -> tuple[Case, tuple[str, ...]]:
+        made.append("views")
+        time.sleep(0.05)
+        return open_case(*words, **more)
+
+    monkeypatch.setattr("geosleuth.team.swarm.members.open_case", slowly)
+
+    async def work() -> None:
+        await asyncio.gather(*(around.case((photo,), method("smilegeo")) for _ in range(4)))
+
+    asyncio.run(work())
+    assert made == ["views"]
 
 
 def test_a_prompt_of_its_own_takes_the_place_of_the_methods_question(photo: OpenedPhoto, around: Surroundings) -> None:

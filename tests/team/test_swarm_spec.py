@@ -8,6 +8,8 @@ import pytest
 from geosleuth.errors import BadInput
 from geosleuth.policies import Sampling
 from geosleuth.team import StrangersSociety
+from geosleuth.team.learning import Notebook
+from geosleuth.team.network import TrainedSociety, load_picture_encoder
 from geosleuth.team.swarm import Surroundings, SwarmSettings, make_team, read_team
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ def team_file(folder: Path, text: str | bytes) -> Path:
 def test_a_small_team_has_the_papers_numbers(tmp_path: Path) -> None:
     spec = read_team(team_file(tmp_path, SMALL))
     assert (spec.name, spec.names, spec.society) == ("team", ("Ada",), None)
+    assert spec.beside == tmp_path / "team.db"
     assert (spec.settings.answerers, spec.settings.reviewers, spec.settings.rounds) == (2, 2, 10)
     assert spec.settings.within_km == 50.0
     assert spec.agents[0].method == "smilegeo"
@@ -194,6 +197,25 @@ def test_a_team_that_has_not_learned_yet_is_one_of_strangers(tmp_path: Path) -> 
     pytest.importorskip("pydantic_ai")
     team = make_team(read_team(team_file(tmp_path, "society: later.sqlite\n" + SMALL)))
     assert (team.society, team.learned) == (StrangersSociety(1), False)
+
+
+def test_a_society_of_none_switches_off_what_was_learned(tmp_path: Path) -> None:
+    spec = read_team(team_file(tmp_path, "society: none\n" + SMALL))
+    assert (spec.society, spec.beside) == (None, None)
+
+
+def test_what_lies_beside_the_file_is_used_once_something_was_learned_by_the_same_agents(tmp_path: Path) -> None:
+    pytest.importorskip("pydantic_ai")
+    path = team_file(tmp_path, SMALL)
+    with Notebook.open(tmp_path / "team.db", ["Ada"], load_picture_encoder()):
+        pass
+    team = make_team(read_team(path))
+    assert isinstance(team.society, TrainedSociety)
+    assert not team.learned
+    path.write_text(SMALL.replace("Ada", "Eve"))
+    assert make_team(read_team(path)).society == StrangersSociety(1)
+    (tmp_path / "team.db").write_text("some other thing")
+    assert make_team(read_team(path)).society == StrangersSociety(1)
 
 
 def test_offline_teams_refuse_models_over_the_network(tmp_path: Path) -> None:

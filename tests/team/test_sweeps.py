@@ -21,7 +21,7 @@ from geosleuth.team.learning import read_sources
 from geosleuth.team.swarm import SwarmSettings
 from geosleuth.team.sweeps.learning import Example, error_km, examples_of, measure, records, sweep
 from geosleuth.team.sweeps.stored import StoredMember, open_store
-from geosleuth.team.sweeps.varying import points, read_variation
+from geosleuth.team.sweeps.varying import points, read_variation, too_large
 from geosleuth.team.sweeps.ways import WAYS, PartOfSociety, read_ways, ready
 from members import ScriptedMember, place
 from no_atlas import NoAtlas
@@ -150,6 +150,48 @@ def test_failures_are_tried_again(tmp_path: Path, pictures: list[Drawn]) -> None
         request = Request((pictures[0].photo,))
         assert asyncio.run(stored.reply(request)).failure == "down"
         assert asyncio.run(stored.reply(request)).stands
+
+
+def test_a_reply_that_took_too_long_is_not_there_at_once_for_the_next(tmp_path: Path, pictures: list[Drawn]) -> None:
+    member = ScriptedMember("a", then=place(1.0, 2.0), seconds=0.2)
+    request = Request((pictures[0].photo,))
+
+    async def hurry(stored: StoredMember) -> Reply | None:
+        try:
+            async with asyncio.timeout(0.05):
+                return await stored.reply(request)
+        except TimeoutError:
+            return None
+
+    async def ask(stored: StoredMember) -> list[Reply | None]:
+        first = await hurry(stored)
+        await asyncio.sleep(0.3)
+        second = await hurry(stored)
+        patient, third = await asyncio.gather(stored.reply(request), hurry(stored))
+        return [first, second, third, await hurry(stored), patient]
+
+    with open_store(tmp_path / "replies.sqlite") as store:
+        stored = StoredMember(member, store)
+        *hurried, patient = asyncio.run(ask(stored))
+        assert hurried == [None] * 4
+        assert patient is not None
+        assert patient.stands
+        assert store.get(store.key("a", request)) is None
+        asyncio.run(stored.reply(request))
+        assert store.get(store.key("a", request)) is not None
+
+
+def test_failed_replies_are_counted(examples: list[Example]) -> None:
+    member = ScriptedMember("a", [Reply(failure="no such host")] * 4, then=place(1.0, 2.0))
+    found = asyncio.run(
+        measure(ready("single", [member], placer=Placer(NoAtlas())), examples, placer=Placer(NoAtlas()))
+    )
+    assert (found.failures, sum(found.calls)) == (("no such host",) * 4, 6)
+
+
+def test_values_that_a_team_is_too_small_for_are_named() -> None:
+    told = [read_variation(words) for words in ("agents=2..6", "reviewers=1..3", "rounds=0,20", "answerers=1..3")]
+    assert too_large(told, 3) == {"agents": (4, 5, 6), "reviewers": (3,)}
 
 
 def test_another_file_is_no_store(tmp_path: Path) -> None:

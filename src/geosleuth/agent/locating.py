@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from geosleuth.answer import Answer
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap
+from geosleuth.answer.wording import envelope, percent_words, radius_words
 from geosleuth.atlas import Atlas
 from geosleuth.photo import Album, Claims, OpenedPhoto, Photo, cut_views
 from geosleuth.policies import Policy, Sampling, Wire
@@ -27,12 +28,13 @@ _DEFAULT_RADIUS_KM = 25.0
 _COMPASS = ("north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Finding:
     """What came of it: the whole way, and apart from it what the photos' files claim.
 
     ``album`` has the pictures of the run, for reports. ``judged`` is set where the finding was capped: what the claims
-    contradict was decided before. ``team`` has the trajectories of those who worked towards it, where several did.
+    contradict was decided before. ``team`` has the trajectories of those who worked towards it, where several did, and
+    ``gave_way`` those who failed and in whose place somebody else decided.
     """
 
     trajectory: Trajectory
@@ -41,6 +43,7 @@ class Finding:
     judged: tuple[bool | None, ...] | None = None
     granularity: Granularity = "exact"
     team: tuple[Trajectory, ...] = field(default=(), repr=False)
+    gave_way: tuple[Trajectory, ...] = field(default=(), repr=False)
 
     @property
     def answer(self) -> Answer:
@@ -57,6 +60,17 @@ class Finding:
             return tuple(None for _ in self.claims)
         radius_km = answer.radius_km or _DEFAULT_RADIUS_KM
         return tuple(claims.conflicts_with(answer.point, radius_km) for claims in self.claims)
+
+    def __repr__(self) -> str:
+        answer = self.answer
+        if answer.point is None and not answer.address:
+            return "<Finding: no place was found>"
+        place = envelope(answer.address) or "an unnamed place"
+        odds = None if answer.probability is None else percent_words(answer.probability)
+        within = None if answer.radius_km is None else f"within {radius_words(answer.radius_km)}"
+        point = None if answer.point is None else f"of {answer.point.lat:.5f}, {answer.point.lon:.5f}"
+        sure = " ".join(part for part in (odds, within, point) if part)
+        return f"<Finding: {place}{'; ' if sure else ''}{sure}>"
 
     def _repr_html_(self) -> str:
         from .display import notebook_card
@@ -75,7 +89,8 @@ async def cap_finding(finding: Finding, granularity: Granularity, gazetteer: Gaz
     trajectory = await cap_trajectory(finding.trajectory, granularity, gazetteer)
     claims = tuple([await _cap_claims(one, granularity, gazetteer) for one in finding.claims])
     team = tuple([await cap_trajectory(one, granularity, gazetteer) for one in finding.team])
-    capped = Finding(trajectory, claims, team=team)
+    gave_way = tuple([await cap_trajectory(one, granularity, gazetteer) for one in finding.gave_way])
+    capped = Finding(trajectory, claims, team=team, gave_way=gave_way)
     return replace(capped, judged=capped.conflicts, granularity=granularity, album=finding.album)
 
 

@@ -19,9 +19,18 @@ def how_sure(probability: float | None) -> str:
     return next(words for least, words in _WORDS if probability >= least)
 
 
+def whole_percent(share: float) -> int:
+    """A share of one in whole percent.
+
+    Answers keep three decimals, and an explanation speaks of the number before: rounded at once, 0.1348 would be 13 %
+    in one line and 14 % in another.
+    """
+    return round(100 * round(share, 3))
+
+
 def percent_words(probability: float) -> str:
     """A probability in percent, never quite nothing and never quite all."""
-    rounded = round(100 * probability)
+    rounded = whole_percent(probability)
     if rounded == 100:
         return "over 99 %"
     return "under 1 %" if rounded == 0 else f"{rounded} %"

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,16 +68,20 @@ def taken_of(text: str | None) -> datetime | None:
     """Read ``--taken``; only a time with its zone tells anything of the place.
 
     Raises:
-        BadInput: it is no time.
+        BadInput: it is no time, or one to come.
     """
     if text is None:
         return None
     try:
-        return datetime.fromisoformat(text.strip())
+        taken = datetime.fromisoformat(text.strip())
     except ValueError as error:
         raise BadInput(
             f"--taken {text[:40]!r} is no time; write it as 2026-07-14T15:30+02:00, or without its zone"
         ) from error
+    # Without a zone it may be a day ahead of here.
+    if taken.replace(tzinfo=taken.tzinfo or UTC) > datetime.now(UTC) + timedelta(days=1):
+        raise BadInput(f"--taken {text[:40]!r} lies in the future; write when the photo was taken")
+    return taken
 
 
 def _numbers(words: str) -> list[float] | None:
@@ -90,6 +94,8 @@ def _numbers(words: str) -> list[float] | None:
 def _of_numbers(words: str, numbers: list[float]) -> Area:
     try:
         if len(numbers) == 3:
+            if numbers[2] == 0:
+                raise BadInput(f"--within {words[:60]!r} is no area: its radius is 0 km; --check is for a point")
             disc = Disc(LatLon(*numbers[:2]), numbers[2])
             return Area(f"within {disc.radius_km:g} km of {disc.centre.lat:g}, {disc.centre.lon:g}", disc)
         if len(numbers) == 4:

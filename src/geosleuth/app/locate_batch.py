@@ -17,11 +17,14 @@ import typer
 from geosleuth import __version__
 from geosleuth.agent import Trajectory, read_trajectory
 from geosleuth.answer.formats import Entry
+from geosleuth.answer.formats.document import document as public_document
+from geosleuth.answer.formats.document import dump
 from geosleuth.answer.granularity import cap_text
 from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.app.locate_beside import Placed, is_copy, write_copies, write_sidecars
 from geosleuth.app.locate_check import check_claim, checked_document, checked_lines
-from geosleuth.app.locate_outputs import PAGE, entries_of, write_entries, write_report
+from geosleuth.app.locate_naming import names_left_out, numbered
+from geosleuth.app.locate_outputs import INDEX, PAGE, entries_of, write_entries, write_report
 from geosleuth.app.locate_run import run_plan
 from geosleuth.app.locate_setup import Plan, Wishes, plan_of, similar_for
 from geosleuth.app.locate_team import files_beside, make_ready
@@ -37,9 +40,9 @@ from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
-INDEX = "index.html"
 _PATTERN = frozenset("*?[")
 _NAME_LENGTH = 16
+_RESUME = "resume"
 _SOME_FAILED = 1
 _MODEL_JOBS = 4
 _NUMBERS = re.compile(r"[0-9a-f-]*[0-9][0-9a-f-]*")
@@ -115,7 +118,7 @@ def locate_batch(paths: Sequence[Path], wishes: Wishes, *, as_json: bool, jobs: 
     """
     if wishes.trajectory is not None:
         raise BadInput("--trajectory is for one photo; for a batch use --out DIR/, which keeps a trajectory each")
-    with quiet_libraries():
+    with quiet_libraries(), names_left_out(paths, wishes.granularity):
         plan = plan_of(wishes, paths, batch=True)
         if wishes.model is not None and wishes.model.startswith("replay:"):
             raise BadInput("a recording is of one photo; it can't stand in for a batch")
@@ -185,7 +188,7 @@ class _Batch:
                 for number, path in waiting:
                     one = replace(await self._one(number, path, atlas), path=path)
                     done[number] = one
-                    advance(path, one)
+                    advance(str(path) if plan.granularity == "exact" else one.row.name, one)
                     self._watch(one)
                     if self.given_up:
                         return
@@ -207,7 +210,7 @@ class _Batch:
             self.given_up = one.row.note
 
     async def _one(self, number: int, path: Path, atlas: OfflineAtlas) -> Done:
-        name = path.name if self._plan.granularity == "exact" else f"photo {number + 1}"
+        name = path.name if self._plan.granularity == "exact" else numbered(number)
         try:
             sha256 = await asyncio.to_thread(_hash, path)
             async with self._under_way.setdefault(sha256, asyncio.Lock()):
@@ -230,7 +233,7 @@ class _Batch:
                 old.unlink(missing_ok=True)
         finding = await run_plan(plan, [photo], plan.maps or atlas, atlas, similar=similar, keep_in=kept)
         page = self._file(sha256, ".html")
-        checked = check_claim(finding, plan)
+        checked = await check_claim(finding, plan, atlas)
         claim = () if checked is None else tuple(checked_lines(checked))
         if page is not None:
             await write_report(page, finding, atlas, claim=claim)
@@ -241,8 +244,9 @@ class _Batch:
         if checked is not None:
             document["check"] = checked_document(checked)
             row = replace(row, note="; ".join(filter(None, (row.note, claim[0].removesuffix(".")))))
-        self._keep(sha256, row, document)
-        return Done(row, self._entries(finding.trajectory, sha256, path), document)
+        entries = self._entries(finding.trajectory, sha256, path)
+        self._keep(sha256, row, document, entries[0])
+        return Done(row, entries, document)
 
     def _entries(self, trajectory: Trajectory, sha256: str, path: Path) -> tuple[Entry, ...]:
         return tuple(entries_of(trajectory, [(sha256, path)], self._plan.granularity))
@@ -250,15 +254,19 @@ class _Batch:
     def _file(self, sha256: str, ending: str) -> Path | None:
         return None if self._folder is None else self._folder / f"{sha256[:_NAME_LENGTH]}{ending}"
 
-    def _keep(self, sha256: str, row: SummaryRow, document: dict[str, Any]) -> None:
-        """Write what a later run goes on from; last of all, so that it is there only if everything else is."""
+    def _keep(self, sha256: str, row: SummaryRow, document: dict[str, Any], entry: Entry) -> None:
+        """Write the finding for programs, and under a key of its own what a later run goes on from.
+
+        It comes last of all, so that it is there only if everything else is.
+        """
         path = self._file(sha256, ".json")
         if path is None:
             return
         plain = asdict(replace(row, thumbnail=None, name=""))
         plain["thumbnail"] = b64encode(row.thumbnail).decode() if row.thumbnail else None
-        kept = {"settings": self._settings, "row": plain, **document}
-        write_text_atomically(path, json.dumps(kept, ensure_ascii=False, indent=1) + "\n")
+        check = {"check": document["check"]} if "check" in document else {}
+        resume = {"settings": self._settings, "row": plain, "document": document}
+        write_text_atomically(path, dump({**public_document(entry), **check, _RESUME: resume}))
 
     def _finished(self, sha256: str, path: Path, name: str) -> Done | None:
         """What an earlier run with the same settings found; None where there is none, or half of one."""
@@ -266,10 +274,10 @@ class _Batch:
         if kept is None or told is None or not kept.is_file():
             return None
         try:
-            document = json.loads(kept.read_text(encoding="utf-8"))
-            if document.pop("settings") != self._settings:
+            resume = json.loads(kept.read_text(encoding="utf-8"))[_RESUME]
+            if resume["settings"] != self._settings:
                 return None
-            plain = document.pop("row")
+            plain, document = resume["row"], resume["document"]
             point = LatLon(**plain["point"]) if plain["point"] else None
             small = b64decode(plain["thumbnail"]) if plain["thumbnail"] else None
             row = SummaryRow(**{**plain, "name": name, "point": point, "thumbnail": small})
@@ -287,15 +295,15 @@ def _hash(path: Path) -> str:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[Path, Done], None]]:
+def _progress(total: int) -> Iterator[Callable[[str, Done], None]]:
     """A bar at a terminal, else a line for each photo; trouble is a line either way."""
     count = iter(range(1, total + 1))
     with progress("locating", total) as bar:
 
-        def advance(path: Path, one: Done) -> None:
+        def advance(name: str, one: Done) -> None:
             row = one.row
             outcome = row.note if row.status == "failed" else row.place or "can't tell"
-            told = f"{path}: {outcome}"
+            told = f"{name}: {outcome}"
             if not bar.drawn:
                 bar.say(f"{next(count)}/{total} {told}")
             elif row.status == "failed":
@@ -321,7 +329,7 @@ def _write(done: Sequence[Done], plan: Plan, *, yes: bool) -> None:
         else:
             write_entries(path, entries)
         talk(f"wrote {path}")
-    placed = [Placed(one.path, entry) for one in done for entry in one.entries]
+    placed = [Placed(one.path, entry, one.row.name) for one in done for entry in one.entries]
     write_sidecars(placed, plan.outputs)
     write_copies(placed, plan.outputs, yes=yes)
 

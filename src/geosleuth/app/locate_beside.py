@@ -21,10 +21,11 @@ _WRITABLE = (".jpg", ".jpeg", ".png")
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A photo, and what was found out about it."""
+    """A photo, what was found out about it, and what it is called on the screen."""
 
     photo: Path
     entry: Entry
+    name: str
 
 
 def copy_of(photo: Path) -> Path:
@@ -68,16 +69,18 @@ def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) ->
     if not outputs.exif:
         return
     copy, answer = copy_of(photo), finding.answer
+    named = finding.granularity == "exact"
     if answer.point is None:
-        talk(f"{copy.name} is not written: there is no point to put into it")
+        talk(f"{copy.name if named else 'a copy'} is not written: there is no point to put into it")
         return
     where = f"{answer.point.lat:.5f}, {answer.point.lon:.5f}"
-    if not yes and not asked(f"Write {where} as an estimated place into the copy {copy}?"):
+    called = f"the copy {copy}" if named else "a copy beside the photo"
+    if not yes and not asked(f"Write {where} as an estimated place into {called}?"):
         talk("nothing was written into a copy")
         return
     done = write_exif_copy(photo, copy, answer.point, answer.radius_km, overwrite=outputs.overwrite)
     replaced = "" if done.replaced is None else "; the place that the original claims is not in it"
-    talk(f"wrote {copy} with {where} as an estimated place{replaced}")
+    talk(f"wrote {copy if named else 'a copy beside the photo'} with {where} as an estimated place{replaced}")
 
 
 def write_copies(found: Sequence[Placed], outputs: Outputs, *, yes: bool) -> None:
@@ -108,7 +111,7 @@ def _copied(one: Placed, *, overwrite: bool) -> bool:
     try:
         write_exif_copy(one.photo, copy_of(one.photo), answer.point, answer.radius_km, overwrite=overwrite)
     except BadInput as error:
-        talk(str(error))
+        talk(_renamed(str(error), one, copy_of(one.photo)))
         return False
     return True
 
@@ -117,23 +120,37 @@ def write_sidecars(found: Sequence[Placed], outputs: Outputs) -> None:
     """Write a sidecar beside each photo that has a point."""
     if not outputs.sidecars:
         return
-    placed = {sidecar_of(one.photo): one.entry for one in found if one.entry.answer.point is not None}
-    wanted = {path: entry for path, entry in placed.items() if outputs.overwrite or not path.exists()}
+    placed = {sidecar_of(one.photo): one for one in found if one.entry.answer.point is not None}
+    wanted = {path: one for path, one in placed.items() if outputs.overwrite or not path.exists()}
     written = 0
-    for path, entry in wanted.items():
+    for path, one in wanted.items():
         try:
-            write_entries(path, [entry])
+            write_entries(path, [one.entry])
             written += 1
         except (BadInput, OSError) as error:
-            talk(f"{path}: can't be written: {getattr(error, 'strerror', None) or error}")
+            told = f"{path}: can't be written: {getattr(error, 'strerror', None) or error}"
+            talk(_renamed(told, one, path))
     _tell("sidecar", "sidecars", written, kept=len(placed) - len(wanted))
+
+
+def _renamed(told: str, one: Placed, beside: Path) -> str:
+    """What went wrong with a file beside a photo, under the name that the photo goes by."""
+    if one.name == one.photo.name:
+        return told
+    for path in (beside, one.photo):
+        told = told.replace(str(path), one.name)
+    return told
 
 
 def placed_of(finding: Finding, photos: Sequence[Path]) -> list[Placed]:
     """The photos of one finding, each with its entry."""
     hashed = [(claims.sha256, photo) for claims, photo in zip(finding.claims, photos, strict=True)]
     entries = entries_of(finding.trajectory, hashed, finding.granularity)
-    return [Placed(photo, entry) for photo, entry in zip(photos, entries, strict=True)]
+    exact = finding.granularity == "exact"
+    return [
+        Placed(photo, entry, photo.name if exact else f"photo {number}")
+        for number, (photo, entry) in enumerate(zip(photos, entries, strict=True), 1)
+    ]
 
 
 def _tell(one: str, many: str, written: int, *, kept: int) -> None:

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from geosleuth.agent import conversation_of
 from geosleuth.agent.locating import Finding
 from geosleuth.answer import Answer
+from geosleuth.answer.granularity import cap
 from geosleuth.answer.wording import radius_words
 from geosleuth.app.locate_setup import Plan
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.bench.numbers import distance
 from geosleuth.bench.plain import one_line
 from geosleuth.geo import LatLon, distance_km
@@ -41,14 +44,18 @@ class Checked:
     speaks_against: tuple[str, ...] = ()
 
 
-def check_claim(finding: Finding, plan: Plan) -> Checked | None:
+async def check_claim(finding: Finding, plan: Plan, atlas: OfflineAtlas) -> Checked | None:
     """Hold a finding against the claimed place, where there is one.
 
-    Of a capped finding only what may be told is compared, and no evidence is given.
+    Of a capped finding only what may be told is compared, and no evidence is given; the claimed place is capped too.
     """
     if plan.check is None:
         return None
-    if finding.granularity == "exact" and isinstance(plan.policy, Detective) and finding.album is not None:
+    if finding.granularity != "exact":
+        claimed = (await cap(Answer(plan.check), finding.granularity, OfflineGazetteer(atlas))).point or plan.check
+        verdict, reason = _by_distance(claimed, finding.answer)
+        return Checked(claimed, verdict, reason)
+    if isinstance(plan.policy, Detective) and finding.album is not None:
         conversation = conversation_of(
             finding.trajectory.events,
             context=plan.method.context,

@@ -19,6 +19,7 @@ from geosleuth.files import write_text_atomically
 from geosleuth.names import country_code
 
 PAGE = (".html", ".htm")
+INDEX = "index.html"
 LOCATED = "-located"
 """What is added to the name of a copy with the place in its metadata."""
 
@@ -55,7 +56,21 @@ def outputs_of(out: Sequence[str], photos: Sequence[Path], *, batch: bool, overw
             raise BadInput(f"{path}: --out names the same file twice")
         check_new_file(path, overwrite=overwrite)
         check_is_none_of(path, photos, "the photo itself")
+    for folder in folders:
+        _check_index(folder / INDEX, overwrite=overwrite)
     return Outputs(tuple(files), folders[0] if folders else None, overwrite)
+
+
+def _check_index(path: Path, *, overwrite: bool) -> None:
+    """A batch replaces the page of an earlier one, and no other."""
+    from geosleuth.app.report.summary import is_summary
+
+    try:
+        ours = path.is_file() and is_summary(path)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from error
+    if not ours:
+        refuse_to_replace([path], overwrite=overwrite)
 
 
 def _format(path: Path) -> Format:

@@ -9,7 +9,7 @@ from geosleuth.agent.capping import EventBlanker
 from geosleuth.agent.locating import Finding, cap_finding, locate
 from geosleuth.answer.granularity import Granularity
 from geosleuth.app.locate_setup import Plan
-from geosleuth.app.locate_team import Say, run_several, try_file
+from geosleuth.app.locate_team import Say, member_file, run_several, try_file
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.files import replacing
@@ -99,10 +99,11 @@ async def run_plan(
                 store=None if keep_in is None else keep(keep_in),
                 sinks=sinks,
             )
-    if not capped:
-        return finding
-    told = await cap_finding(finding, plan.granularity, OfflineGazetteer(gazetteer_atlas))
-    if keep_in is not None:
+    told = await cap_finding(finding, plan.granularity, OfflineGazetteer(gazetteer_atlas)) if capped else finding
+    if keep_in is not None and plan.several is not None and plan.several.team is not None:
+        for number, one in enumerate(told.team, 1):
+            write_trajectory(member_file(keep_in, number), one)
+    if capped and keep_in is not None:
         beside = [(try_file(keep_in, number), one) for number, one in enumerate(told.team, 1)]
         for path, trajectory in [(keep_in, told.trajectory), *beside]:
             if path.exists():

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -151,9 +152,19 @@ def verifier_file(path: Path) -> Path:
     return path.with_name(f"{path.stem}.verifier{path.suffix}")
 
 
+def member_file(path: Path, number: int) -> Path:
+    """Where a run of a team's member is kept, beside the team's own trajectory: one for each turn, in their order."""
+    return path.with_name(f"{path.stem}.run{number}{path.suffix}")
+
+
 def files_beside(path: Path, several: Several | None) -> Iterator[Path]:
-    """The files that a run with several minds writes beside the trajectory's own."""
-    if several is not None and several.team is None:
+    """The files that a run with several minds writes beside the trajectory's own; of a team's, those that are there."""
+    if several is not None and several.team is not None:
+        for found in sorted(path.parent.glob(f"{escape(path.stem)}.run*{escape(path.suffix)}")):
+            number = found.name.removeprefix(f"{path.stem}.run").removesuffix(path.suffix)
+            if number.isdecimal():
+                yield found
+    elif several is not None:
         yield verifier_file(path)
         yield from (try_file(path, number) for number in range(1, several.tries + 1))
 

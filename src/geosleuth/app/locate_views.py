@@ -27,7 +27,12 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "pool": [plain(hypothesis) for hypothesis in trajectory.pool],
         "trajectory": trajectory.id,
         "photos": [
-            {"sha256": claims.sha256, "claimed_point": plain(claims.point), "claim_conflicts": conflict}
+            {
+                "sha256": claims.sha256,
+                "claimed_point": plain(claims.point),
+                "claim_conflicts": conflict,
+                "claim_estimated": claims.estimated,
+            }
             for claims, conflict in zip(finding.claims, finding.conflicts, strict=True)
         ],
         **({"team": team_document(finding)} if finding.team else {}),
@@ -36,7 +41,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
 
 def team_document(finding: Finding) -> dict[str, Any]:
     """What each of several minds said and what all of it cost; of tries also how many agree and what decided."""
-    from geosleuth.app.report.team import NEAR_KM, agreement, are_tries, spent_together, voices
+    from geosleuth.app.report.team import NEAR_KM, agreement, are_tries, failed_verifier, spent_together, voices
 
     own = finding.trajectory
     together = {"spent_together": _spent(spent_together(finding))}
@@ -44,6 +49,7 @@ def team_document(finding: Finding) -> dict[str, Any]:
         said = [{"member": one.who, "answer": answer_to_dict(one.answer)} for one in voices(finding)]
         return {"said": said, "runs": [one.id for one in finding.team], **together}
     exact = finding.granularity == "exact"
+    failed = failed_verifier(finding)
     return {
         "said": [
             {
@@ -63,6 +69,7 @@ def team_document(finding: Finding) -> dict[str, Any]:
         "within_km": NEAR_KM if exact else None,
         "chains": chains_read(own) if exact else None,
         "evidence": list(evidence_named(own, finding.team)),
+        **({"verifier": {"wanted": failed.model, "failed": failed.reason}} if failed else {}),
         **together,
     }
 

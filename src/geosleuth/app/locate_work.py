@@ -15,7 +15,8 @@ from geosleuth.agent.locating import Finding
 from geosleuth.app.atlas_work import building
 from geosleuth.app.console import show, show_json, talk
 from geosleuth.app.locate_beside import placed_of, write_exif, write_sidecars
-from geosleuth.app.locate_check import check_claim, checked_document, checked_lines, checked_view
+from geosleuth.app.locate_check import Checked, check_claim, checked_document, checked_lines, checked_view
+from geosleuth.app.locate_naming import names_left_out
 from geosleuth.app.locate_outputs import asked, write_outputs
 from geosleuth.app.locate_reach import reach_line, within_reach
 from geosleuth.app.locate_run import run_plan
@@ -43,7 +44,7 @@ def locate_photos(paths: Sequence[Path], wishes: Wishes, *, as_json: bool) -> No
         UserError: something must be mended; nothing has been sent, and no file is left behind.
         GeosleuthError: the model failed, after what was found until then has been printed.
     """
-    with quiet_libraries():
+    with quiet_libraries(), names_left_out(paths, wishes.granularity):
         plan = plan_of(wishes, paths)
         photos = [open_photo(path) for path in paths]
         similar = similar_for(plan, photos)
@@ -52,14 +53,14 @@ def locate_photos(paths: Sequence[Path], wishes: Wishes, *, as_json: bool) -> No
             for path in (wishes.trajectory, *files_beside(wishes.trajectory, plan.several)):
                 path.unlink(missing_ok=True)
         try:
-            finding = asyncio.run(_work(plan, photos, similar, paths, wishes.trajectory))
+            finding, checked = asyncio.run(_work(plan, photos, similar, paths, wishes.trajectory))
         except asyncio.CancelledError:
             if wishes.trajectory is not None:
                 files = (wishes.trajectory, *files_beside(wishes.trajectory, plan.several))
                 for path in [path for path in files if path.exists()][:1]:
                     talk(f"stopped; {path} holds what was done until then")
             raise typer.Exit(CTRL_C) from None
-        failed = _show(finding, plan, as_json=as_json)
+        failed = _show(finding, plan, checked, as_json=as_json)
         if (
             not failed
             and plan.by_detective
@@ -73,13 +74,12 @@ def locate_photos(paths: Sequence[Path], wishes: Wishes, *, as_json: bool) -> No
         raise GeosleuthError(_trouble(finding))
 
 
-def _show(finding: Finding, plan: Plan, *, as_json: bool) -> bool:
+def _show(finding: Finding, plan: Plan, checked: Checked | None, *, as_json: bool) -> bool:
     """Print the finding; true where the model failed."""
     from geosleuth.app.report import card
 
     ended, spent = finding.trajectory.ended, finding.trajectory.spent
     failed = ended is not None and ended.reason == "service"
-    checked = check_claim(finding, plan)
     if as_json:
         more = {} if checked is None else {"check": checked_document(checked)}
         show_json({**finding_document(finding), **more})
@@ -106,7 +106,7 @@ async def _work(
     similar: ImageSearch | None,
     paths: Sequence[Path],
     keep_in: Path | None,
-) -> Finding:
+) -> tuple[Finding, Checked | None]:
     async with AsyncExitStack() as held:
         # Models on this machine show what is wrong with them only when they are loaded.
         await make_ready(plan, held)
@@ -117,10 +117,10 @@ async def _work(
         finding = await run_plan(
             plan, photos, plan.maps or offline, offline, similar=similar, keep_in=keep_in, sinks=(tell,), say=talk
         )
-        checked = check_claim(finding, plan)
+        checked = await check_claim(finding, plan, offline)
         claim = () if checked is None else tuple(checked_lines(checked))
         await write_outputs(finding, paths, plan.outputs, offline, claim=claim)
-        return finding
+        return finding, checked
 
 
 def offline_atlas(*, needed: bool) -> OfflineAtlas:

@@ -15,7 +15,7 @@ from geosleuth.bench.plain import printable
 from geosleuth.errors import BadInput
 from geosleuth.photo import Claims, first_view, open_photo
 from geosleuth.photo.text import TextLine, read_text
-from geosleuth.tools.similar import NO_COORDINATES, ImageIndex, IndexSummary, Match, build_index, default_index_path
+from geosleuth.tools.similar import NO_TROUBLE, ImageIndex, IndexSummary, Match, build_index, default_index_path
 
 _SKIPPED_SHOWN = 10
 
@@ -71,10 +71,11 @@ def _value(value: Any) -> Any:
 
 def _claims_view(found: Claims) -> RenderableType:
     point = found.point
+    kind = "estimated from the picture, not measured" if found.estimated else "a claim, not evidence"
     return facts_view(
         {
             "format": f"{found.format}, {found.size_px[0]} x {found.size_px[1]}, {found.file_bytes:,} bytes",
-            "claims to be at": None if point is None else f"{point.lat:.5f}, {point.lon:.5f} (a claim, not evidence)",
+            "claims to be at": None if point is None else f"{point.lat:.5f}, {point.lon:.5f} ({kind})",
             "claims to be taken": None if found.taken_at is None else str(_value(found.taken_at)),
             "camera": printable(" ".join(part for part in (found.camera_make, found.camera_model) if part)),
             "software": None if found.software is None else printable(found.software),
@@ -100,7 +101,7 @@ def _text_view(lines: list[TextLine]) -> RenderableType:
 def _summary_view(path: Path, done: IndexSummary) -> RenderableType:
     left_out = [f"{count} x {printable(reason)}" for reason, count in sorted(done.reasons.items())]
     # Photos without a place are many and no trouble; the others someone may want to mend.
-    named = [f"{printable(one.path)}: {printable(one.reason)}" for one in done.skipped if one.reason != NO_COORDINATES]
+    named = [f"{printable(one.path)}: {printable(one.reason)}" for one in done.skipped if one.reason not in NO_TROUBLE]
     more = [f"and {len(named) - _SKIPPED_SHOWN} more; --json names them all"] if len(named) > _SKIPPED_SHOWN else []
     return facts_view(
         {

@@ -2,6 +2,7 @@
 
 import re
 import time
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -41,6 +42,9 @@ _COUNTRIES_SHOWN = 10
 _CELLS_TOLD = 50
 _NOT_FOR_A_NAME = re.compile(r"[^\w.@-]+")
 
+PRIOR_PART = "header.npy"
+"""What every file with a prior holds."""
+
 Progress = Callable[[str, int, int], None]
 
 
@@ -51,6 +55,7 @@ def learn_prior(source: Path, out: Path | None, encoder: str, *, as_json: bool) 
         _make_folder(path.parent)
     elif not path.parent.is_dir():
         raise BadInput(f"{path}: the folder {path.parent} does not exist")
+    _refuse_other_file(path)
     begin = time.perf_counter()
     with _working() as tell:
         summary, contents = _looked_at(source, encoder, tell)
@@ -90,6 +95,19 @@ def learn_prior(source: Path, out: Path | None, encoder: str, *, as_json: bool) 
             }
         )
     )
+
+
+def _refuse_other_file(path: Path) -> None:
+    """Learning anew replaces a prior, of whatever version, and no other file."""
+    try:
+        if not path.exists() and not path.is_symlink():
+            return
+        with zipfile.ZipFile(path) as parts:
+            if PRIOR_PART in parts.namelist():
+                return
+    except (OSError, ValueError, zipfile.BadZipFile):
+        pass
+    raise BadInput(f"{path}: is there already and is no prior; choose another name")
 
 
 def measure_prior(source: Path, prior: Path | None, *, as_json: bool) -> None:

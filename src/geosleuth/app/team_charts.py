@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, floor, log10
+from math import ceil, floor, hypot, log10
 
 from geosleuth.bench.page.canvas import Plot, drawing, label, line, n, percent_axis, polyline, series
 from geosleuth.bench.page.markup import Html, clean, el, join
@@ -10,6 +10,7 @@ from geosleuth.team.sweeps.learning import Measured
 
 _NAME_CHARACTERS = 28
 _LETTER_WIDTH, _LINE_HEIGHT = 7.5, 13.0
+_SPOT_RADIUS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +69,11 @@ def ways_chart(identifier: str, ways: Mapping[str, Measured]) -> Html:
             if low <= log10(value) <= high:
                 parts += [plot.vertical(across(value), "rule"), label(across(value), plot.y(0) + 16, f"{value:,}")]
     parts.append(label(plot.x(0.5), plot.height - 8, "tokens a query, images included"))
-    spots = [(across(one.tokens_per_query), plot.y(one.accuracy.value)) for one in ways.values()]
+    spots = _side_by_side([(across(one.tokens_per_query), plot.y(one.accuracy.value)) for one in ways.values()])
     placed = [(x - 7, x + 7, y + 4) for x, y in spots]
     for index, (name, (x, y)) in enumerate(zip(ways, spots, strict=True)):
         words = clean(name, _NAME_CHARACTERS)
-        parts.append(el("circle", {"cx": n(x), "cy": n(y), "r": 5, "class": f"dot {series(index)}"}))
+        parts.append(el("circle", {"cx": n(x), "cy": n(y), "r": _SPOT_RADIUS, "class": f"dot {series(index)}"}))
         parts.append(label(x + 9, _free_height(placed, x + 9, y + 4, words), words, "name", "start"))
     words = "; ".join(
         f"{name}: {one.accuracy.value:.0%} at {one.tokens_per_query:,.0f} tokens" for name, one in ways.items()
@@ -125,6 +126,17 @@ def _round_step(rough: float) -> float:
     """The next of 1, 2, 5, 10 and so on."""
     power = 10.0 ** floor(log10(max(rough, 1e-9)))
     return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough)
+
+
+def _side_by_side(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The spots, those that another would hide moved to its right."""
+    placed: list[tuple[float, float]] = []
+    for spot in spots:
+        x, y = spot
+        while any(hypot(x - other_x, y - other_y) < 2 * _SPOT_RADIUS for other_x, other_y in placed):
+            x += 1
+        placed.append((x, y))
+    return placed
 
 
 def _free_height(placed: list[tuple[float, float, float]], x: float, y: float, words: str) -> float:

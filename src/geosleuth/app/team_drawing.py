@@ -9,7 +9,7 @@ from geosleuth import __version__
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
 from geosleuth.names import country_name
 from geosleuth.team import Standing
-from geosleuth.team.learning import Overview
+from geosleuth.team.learning import Overview, best_of
 from geosleuth.team.network import TrainedSociety
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -56,7 +56,7 @@ def network_svg(members: Sequence[str], standing: Standing, title: str, *, alone
     """
     count = len(members)
     spots = [_spot(i, count) for i in range(count)]
-    best = max(range(count), key=lambda i: standing.election[i]) if count else 0
+    best = best_of(standing.election)
     head = {"xmlns": "http://www.w3.org/2000/svg"} if alone else {}
     return el(
         "svg",
@@ -148,10 +148,10 @@ def _bars(members: Sequence[str], standing: Standing) -> list[Html]:
     return parts
 
 
-def standing_page(drawn: Drawn, believed: str) -> str:
-    """The whole page as text, to be written as UTF-8."""
+def standing_page(drawn: Drawn, learned: str) -> str:
+    """The whole page as text, to be written as UTF-8; ``learned`` says what the state holds."""
     society, seen = drawn.society, drawn.seen
-    about = f"Version {society.version}, learned from {seen.photos} photos. Believed: {believed}."
+    about = f"{learned[:1].upper()}{learned[1:]}."
     style = files("geosleuth.bench.page").joinpath("page.css").read_text(encoding="utf-8")
     head = el(
         "head",
@@ -193,10 +193,10 @@ def _countries_section(drawn: Drawn) -> Html:
     seen = drawn.seen
     rows = []
     for one in seen.countries:
-        best = max(one.election)
+        best = best_of(one.election)
         cells = (
-            el("td", None, el("strong", None, f"{e:.0%}") if e == best else f"{e:.0%}", f" ({r:.0%})")
-            for e, r in zip(one.election, one.right, strict=True)
+            el("td", None, el("strong", None, f"{e:.0%}") if i == best else f"{e:.0%}", f" ({r:.0%})")
+            for i, (e, r) in enumerate(zip(one.election, one.right, strict=True))
         )
         rows.append(
             el("tr", None, el("th", {"scope": "row"}, country_words(one.code)), el("td", None, one.photos), *cells)

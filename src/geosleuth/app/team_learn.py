@@ -46,7 +46,7 @@ def learn(
     team: Annotated[Path, typer.Option("--team", metavar="FILE", help="The team's file, see examples/team.yaml.")],
     state: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(metavar="FILE", help="Where it is kept; by default what the team's file names as its society."),
+        typer.Option(metavar="FILE", help="Where it is kept; by default its society, or beside the team's file."),
     ] = None,
     encoder: Annotated[
         str, typer.Option(metavar="SPEC", help="eyes (bundled), an .onnx file, or a folder with a VAE or vision model.")
@@ -93,7 +93,7 @@ def learn(
 
     Examples:
 
-      geosleuth team learn streets.csv --team team.yaml --state team.db
+      geosleuth team learn streets.csv --team team.yaml
 
       geosleuth team learn holiday --team team.yaml --photos 100 --max-tokens 2000000
     """

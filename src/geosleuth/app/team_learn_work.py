@@ -21,7 +21,7 @@ from geosleuth.app.team_drawing import Drawn, country_words, network_svg, standi
 from geosleuth.app.team_measuring import ask_leave
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import printable
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_text_atomically
 from geosleuth.photo import open_photo
 from geosleuth.team import Placer, Standing, StrangersSociety
@@ -33,6 +33,7 @@ from geosleuth.team.learning import (
     LearnSettings,
     LearnSummary,
     Overview,
+    best_of,
     learn,
     overview,
     read_sources,
@@ -42,6 +43,7 @@ from geosleuth.team.swarm import Surroundings, TeamSpec, make_team, read_team
 
 _BAR = 20
 _COUNTRIES_SHOWN = 12
+_UNSUPPLIED = {"search_image": "no index of pictures", "visual_prior": "no visual prior"}
 _KINDS = (".html", ".svg", ".json")
 
 
@@ -72,7 +74,10 @@ class Wanted:
 def learn_team(wanted: Wanted, *, as_json: bool) -> None:
     """Ask the team about photos whose place is known, and say what came of it."""
     spec = read_team(wanted.team)
-    state = wanted.state or spec.society or wanted.team.with_suffix(".db")
+    usual = spec.society or spec.beside
+    state = wanted.state or usual
+    if state is None:
+        raise BadInput(f"{wanted.team}: its society is none; name another there, or say with --state where to learn")
     if not state.parent.is_dir():
         raise BadInput(f"{state}: the folder {state.parent} does not exist")
     try:
@@ -80,16 +85,22 @@ def learn_team(wanted: Wanted, *, as_json: bool) -> None:
     except asyncio.CancelledError:
         talk(f"stopped; {state} holds every photo that was finished, and the same command goes on from there")
         raise typer.Exit(CTRL_C) from None
+    used = usual is not None and usual.resolve() == state.resolve()
     if as_json:
-        show_json(_summary_document(summary, state))
-        return
-    show(_summary_view(summary, state))
+        show_json(_summary_document(summary, state, used=used))
+    else:
+        show(_summary_view(summary, state, wanted.team, used=used))
+    if summary.nobody_answered:
+        why = printable(summary.failure or "no member named a place")
+        raise GeosleuthError(f"nothing was learned, nobody answered: {why}")
 
 
 async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
     sources = read_sources(wanted.dataset)
     team = make_team(spec, offline=wanted.offline, society=StrangersSociety(len(spec.agents)))
     ask_leave(team, yes=wanted.yes)
+    for tool in sorted(_UNSUPPLIED.keys() & team.tools):
+        talk(f"{tool} finds nothing while a team learns: there is {_UNSUPPLIED[tool]} here")
     atlas = offline_atlas(needed=True)
     as_printed = wanted.preset == "paper"
     usual = PAPER_ROUNDS if as_printed else LearnSettings()
@@ -114,6 +125,7 @@ async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
                 placer=Placer(atlas),
                 encoder=wanted.encoder,
                 settings=settings,
+                swarm=spec.settings,
                 training=replace(PAPER if as_printed else QUICK, seed=wanted.seed),
                 budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
                 at_once=wanted.at_once,
@@ -123,22 +135,24 @@ async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
         await team.aclose()
 
 
-def _summary_document(summary: LearnSummary, state: Path) -> dict[str, Any]:
+def _summary_document(summary: LearnSummary, state: Path, *, used: bool) -> dict[str, Any]:
     return {
         "state": str(state),
+        "used_by_team": used,
         "learned": summary.learned,
         "known": summary.known,
         "left_out": dict(summary.left_out),
         "replies": summary.replies,
         "tokens": summary.tokens,
         "stopped": summary.stopped,
+        "first_failure": summary.failure,
         "version": summary.version,
         "lessons": 0 if summary.weights is None else summary.weights.lessons,
         "figures": {} if summary.weights is None else dict(summary.weights.figures),
     }
 
 
-def _summary_view(summary: LearnSummary, state: Path) -> RenderableType:
+def _summary_view(summary: LearnSummary, state: Path, team: Path, *, used: bool) -> RenderableType:
     weights = summary.weights
     facts: dict[str, Any] = {
         "state": str(state),
@@ -146,6 +160,8 @@ def _summary_view(summary: LearnSummary, state: Path) -> RenderableType:
         "left out": [f"{count} x {printable(reason)}" for reason, count in summary.left_out.items()],
         "asked": f"{plural(summary.replies, 'reply', 'replies')}, {summary.tokens:,} tokens by the team's tariff",
     }
+    if summary.failure:
+        facts["first failure"] = printable(summary.failure)
     if summary.stopped:
         facts["stopped"] = f"{summary.stopped}; the same command goes on from there"
     if weights is None:
@@ -153,6 +169,11 @@ def _summary_view(summary: LearnSummary, state: Path) -> RenderableType:
     else:
         facts["learned"] = f"version {summary.version} from {plural(weights.lessons, 'photo', 'photos')}"
         facts["believed"] = trust_words(weights.trust, weights.trust_links)
+        facts["written to"] = (
+            f"{state}; geosleuth locate --team {team} goes by it"
+            if used
+            else f"{state}; write society: {state.resolve()} into {team}, and geosleuth locate goes by it"
+        )
         facts["look at it"] = f"geosleuth team show {state}"
     return facts_view(facts)
 
@@ -162,6 +183,15 @@ def trust_words(trust: float, trust_links: float) -> str:
     if not trust and not trust_links:
         return "nothing: on photos the network had not seen, its word was no better than chance; all stand alike"
     return f"election {trust:.0%}, links {trust_links:.0%} (how much of it held on photos the network had not seen)"
+
+
+def learned_words(society: TrainedSociety, seen: Overview) -> str:
+    """What a state holds, and how far it is believed."""
+    photos = plural(seen.photos, "photo", "photos")
+    if not society.version:
+        kept = f"; {photos} written down, and the same team learn command goes on from there" if seen.photos else ""
+        return f"nothing was learned yet: all stand alike{kept}"
+    return f"version {society.version}, learned from {photos}; believed: {trust_words(*society.trust)}"
 
 
 def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: bool, as_json: bool) -> None:
@@ -179,7 +209,7 @@ def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: b
         text = {
             ".json": lambda: json.dumps(document, ensure_ascii=False, indent=1) + "\n",
             ".svg": lambda: f"{network_svg(society.members, drawn.shown, drawn.title, alone=True)}\n",
-            ".html": lambda: standing_page(drawn, trust_words(*society.trust)),
+            ".html": lambda: standing_page(drawn, learned_words(society, seen)),
         }[out.suffix.lower()]()
         write_text_atomically(out, text)
         talk(f"written: {out}")
@@ -201,7 +231,7 @@ def _document(society: TrainedSociety, seen: Overview, standing: Standing | None
         "trust": {"election": society.trust[0], "links": society.trust[1]},
         "usual": told(society.usual()),
         "photo": None if standing is None else told(standing),
-        "right": [seen.right[i] for i in order],
+        "right": [seen.right[i] for i in order] if seen.right else None,
         "countries": [
             {
                 "country": one.code,
@@ -223,16 +253,15 @@ def _view(society: TrainedSociety, seen: Overview, standing: Standing | None) ->
     table.add_column("right before", justify="right")
     table.add_column("asks for reviews")
     for i in sorted(range(len(society.members)), key=lambda i: -shown.election[i]):
-        chance = shown.election[i]
+        chance, right = shown.election[i], f"{seen.right[i]:.0%}" if seen.right else ""
         table.add_row(
-            printable(society.members[i]), f"{chance:.0%}", "#" * round(_BAR * chance), f"{seen.right[i]:.0%}",
+            printable(society.members[i]), f"{chance:.0%}", "#" * round(_BAR * chance), right,
             _asks(society.members, shown, i),
         )  # fmt: skip
     parts: list[RenderableType] = [table]
     if seen.countries:
         parts.append(_countries(seen))
-    words = f"version {society.version}, learned from {plural(seen.photos, 'photo', 'photos')}"
-    parts.append(Text(f"{words}; believed: {trust_words(*society.trust)}"))
+    parts.append(Text(learned_words(society, seen)))
     return Group(*parts)
 
 
@@ -245,6 +274,11 @@ def _asks(members: tuple[str, ...], standing: Standing, i: int) -> str:
     return ", ".join(f"{printable(members[j])} {row[j] / total:.0%}" for j in order)
 
 
+def _first(members: tuple[str, ...], shares: tuple[float, ...], alike: str) -> str:
+    best = best_of(shares)
+    return f"{alike} {max(shares):.0%}" if best is None else f"{printable(members[best])} {shares[best]:.0%}"
+
+
 def _countries(seen: Overview) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, title="by country, as learned", title_justify="left")
     table.add_column("country")
@@ -252,10 +286,9 @@ def _countries(seen: Overview) -> Table:
     table.add_column("elected first")
     table.add_column("right most often")
     for one in seen.countries[:_COUNTRIES_SHOWN]:
-        first, best = one.election.index(max(one.election)), one.right.index(max(one.right))
         table.add_row(
-            country_words(one.code), str(one.photos), f"{printable(seen.members[first])} {one.election[first]:.0%}",
-            f"{printable(seen.members[best])} {one.right[best]:.0%}",
+            country_words(one.code), str(one.photos), _first(seen.members, one.election, "by lot"),
+            _first(seen.members, one.right, "several alike"),
         )  # fmt: skip
     if len(seen.countries) > _COUNTRIES_SHOWN:
         table.caption = f"and {len(seen.countries) - _COUNTRIES_SHOWN} more countries; --out page.html has them all"

@@ -19,7 +19,7 @@ from geosleuth.app.locate_work import offline_atlas
 from geosleuth.app.overwriting import refuse_to_replace
 from geosleuth.app.team_page import curves_of, render_team_page
 from geosleuth.bench.numbers import plural
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_text_atomically
 from geosleuth.team import Placer, Society
 from geosleuth.team.learning import read_sources
@@ -29,8 +29,12 @@ from geosleuth.team.swarm.members import Surroundings
 from geosleuth.team.swarm.spec import AgentSpec, TeamSpec, read_team
 from geosleuth.team.sweeps.learning import Example, Measured, examples_of, measure, records, sweep
 from geosleuth.team.sweeps.stored import StoredMember, open_store
-from geosleuth.team.sweeps.varying import USUAL, Point, points, read_variation
+from geosleuth.team.sweeps.varying import USUAL, Point, points, read_variation, too_large
 from geosleuth.team.sweeps.ways import SWARM, RememberedSociety, read_ways, ready
+
+
+class NothingMeasured(GeosleuthError):
+    """No member of the team said anything: the models are out of reach, or refuse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ def compare_ways(
     examples = _examples(setting.dataset, setting)
     known = _examples(record, setting) if record else []
     measured, lead, asked = asyncio.run(_compared(setting, spec, names, examples, known))
+    _tell_failures(list(measured.values()))
     told = {
         "photos": len(examples),
         "within_km": spec.settings.within_km,
@@ -97,8 +102,12 @@ def sweep_settings(setting: Setting, vary: Sequence[str] | None, out: Path, *, o
     refuse_to_replace([out], overwrite=overwrite)
     spec = read_team(setting.team)
     runs = points(variations, spec.settings, [_backbone(agent) for agent in spec.agents])
+    if lost := too_large(variations, len(spec.agents)):
+        words = "; ".join(f"{name} {', '.join(map(str, values))}" for name, values in lost.items())
+        talk(f"left out, because a team of {len(spec.agents)} is too small for it: {words}")
     examples = _examples(setting.dataset, setting)
     swept, asked = asyncio.run(_swept(setting, spec, runs, examples))
+    _tell_failures([one for _, one in swept])
     about = [f"{plural(len(examples), 'photo', 'photos')}, a team of {len(spec.agents)}: {', '.join(spec.names)}."]
     _write(out, "What a swarm's settings do", about, swept=swept)
     if as_json:
@@ -109,6 +118,21 @@ def sweep_settings(setting: Setting, vary: Sequence[str] | None, out: Path, *, o
         return
     show(_swept_table(swept))
     talk(f"{out}: the page of plots; {plural(asked, 'reply', 'replies')} newly asked for")
+
+
+def _tell_failures(measured: Sequence[Measured]) -> None:
+    """Say how many replies failed, and why the first did.
+
+    Raises:
+        NothingMeasured: all of them failed.
+    """
+    failures = [failure for one in measured for failure in one.failures]
+    if not failures:
+        return
+    calls = sum(sum(one.calls) for one in measured)
+    if len(failures) == calls:
+        raise NothingMeasured(f"every reply failed, so that nothing was measured; the first: {failures[0]}")
+    talk(f"{len(failures):,} of {plural(calls, 'reply', 'replies')} failed; the first: {failures[0]}")
 
 
 async def _compared(
@@ -232,6 +256,7 @@ def figures(measured: Measured) -> dict[str, Any]:
         "tokens": measured.tokens_per_query,
         "calls": measured.calls_per_query,
         "seconds": measured.seconds_per_query,
+        "failed": len(measured.failures),
     }
 
 
@@ -254,7 +279,7 @@ def _swept_table(swept: Sequence[tuple[Point, Measured]]) -> Table:
 
 
 def _add_heads(table: Table, right: str) -> None:
-    for head in (right, "95 % interval", "tokens a photo", "calls", "seconds of replies"):
+    for head in (right, "95 % interval", "tokens a photo", "calls", "seconds of replies", "failed replies"):
         table.add_column(head, justify="right")
 
 
@@ -266,6 +291,7 @@ def _cells(one: Measured) -> tuple[str, ...]:
         f"{one.tokens_per_query:,.0f}",
         f"{one.calls_per_query:.1f}",
         f"{one.seconds_per_query:.2f}",
+        f"{len(one.failures):,}",
     )
 
 

@@ -84,7 +84,12 @@ def _ways_section(ways: Mapping[str, Measured]) -> Html:
         "section",
         None,
         el("h2", None, "Ways of working"),
-        el("figure", None, ways_chart("ways", ways)),
+        el(
+            "figure",
+            None,
+            ways_chart("ways", ways),
+            el("figcaption", None, "Spots that would hide each other stand side by side; the table has the figures."),
+        ),
         _table("Every way over the same photos.", "way", rows),
     )
 
@@ -120,7 +125,8 @@ def _curves_section(number: int, curves: Curves) -> Html:
 
 
 def _table(words: str, first: str, rows: Sequence[tuple[str, Measured]]) -> Html:
-    heads = (first, "right", "95 % interval", "tokens a query", "calls a query", "seconds of replies a query")
+    measures = ("right", "95 % interval", "tokens a query", "calls a query", "seconds of replies a query")
+    heads = (first, *measures, "failed replies")
     return el(
         "div",
         {"class": "scroll"},
@@ -142,6 +148,7 @@ def _row(words: str, measured: Measured) -> Html:
         f"{measured.tokens_per_query:,.0f}",
         f"{measured.calls_per_query:.1f}",
         f"{measured.seconds_per_query:.2f}",
+        f"{len(measured.failures):,}",
     )
     return el("tr", None, el("th", {"scope": "row"}, name(words)), *(el("td", None, cell) for cell in cells))
 

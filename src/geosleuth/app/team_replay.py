@@ -1,5 +1,6 @@
 """``geosleuth team replay``: answers that are already known, and whom to trust when."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -38,8 +39,8 @@ def replay(
     """Learn from recorded answers whom to trust when, and measure it on images it never saw.
 
     Each file is an agent whose answers are known. Every image is answered by what was learned from the other parts;
-    images of one name or one true place are never split. Beside it stand the best agent, a plain vote, smileGeo's
-    election and the oracle.
+    images of one name, or taken within 100 m of each other, are never split. Beside it stand the best agent, a plain
+    vote, smileGeo's election and the oracle.
 
     Examples:
 
@@ -51,6 +52,8 @@ def replay(
 
       geosleuth team replay gpt5=new/a.jsonl o3=new/b.jsonl --model trust.json --out answers.jsonl
     """
+    # Several threads sum in another order, so that figures would hang on the machine; one is also faster here.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from geosleuth.app import team_replay_work as work
     from geosleuth.app.console import show, show_json
 

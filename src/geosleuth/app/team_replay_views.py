@@ -69,7 +69,8 @@ def replay_view(report: ReplayReport) -> RenderableType:
         _tests(_against_single(result)),
         Text(f"calibration error of its probabilities: {calibrated}"),
         Text(f"calibration error of each answer's radius of even odds: {result.even_odds_error():.3f}"),
-        Text(f"smileGeo's election over all images: {election}; th = 50 km, K = 2, answers can't change in a replay"),
+        Text(f"smileGeo's election over all images: {election}; th = 50 km, answers can't change in a replay, so that"),
+        Text("K = 2 gives the first elected's answers (two agree or don't); in the row below it everybody is elected"),
         *(Text(note) for note in report.notes),
     ]
     return Group(*parts)

@@ -24,7 +24,7 @@ from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import great_circle_km, threshold_text
 from geosleuth.score import Truth
-from geosleuth.team.recorded import WITHIN_KM, Panel, Said, groups_of, trust_from_json, trust_to_json
+from geosleuth.team.recorded import SAME_PLACE_KM, WITHIN_KM, Panel, Said, groups_of, trust_from_json, trust_to_json
 from geosleuth.team.recorded.learning import Known, learn, replay
 from geosleuth.team.recorded.trust import even_odds_km
 
@@ -42,8 +42,7 @@ __all__ = [
 ]
 
 _MOST_MODEL_BYTES = 256 * 1024 * 1024
-_SAME_PLACE_KM = 0.001  # truths nearer than a metre differ by rounding alone
-_SAME_TRUTH_DECIMALS = 5
+_ROUNDING_KM = 0.001  # truths nearer than a metre differ by rounding alone
 
 
 def named_files(files: Sequence[str]) -> dict[str, Path]:
@@ -86,7 +85,7 @@ def measure(named: Mapping[str, Path], *, folds: int, seed: int) -> ReplayReport
     truths = _truths(answers, ids)
     panel = _panel(answers, ids)
     first = next(iter(answers.values()))
-    groups = groups_of([(("image", first.image[key]), ("place", *_rounded(truths[key]))) for key in ids])
+    groups = groups_of([(first.image[key],) for key in ids], [truths[key].point for key in ids])
     known = Known.of(panel, [truths[key] for key in ids], groups)
     notes += _split_notes(len(ids), len(set(groups.tolist())), folds, seed)
     with progress("learning", folds) as bar:
@@ -172,7 +171,7 @@ def _truths(answers: Mapping[str, Answers], ids: Sequence[str]) -> dict[str, Tru
     for agent, one in others:
         for key in ids:
             a, b = first.truths[key].point, one.truths[key].point
-            if great_circle_km(a.lat, a.lon, b.lat, b.lon) > _SAME_PLACE_KM:
+            if great_circle_km(a.lat, a.lon, b.lat, b.lon) > _ROUNDING_KM:
                 raise BadInput(
                     f"{label} and {agent} disagree on where {key} was; they are not answers to the same data"
                 )
@@ -185,12 +184,9 @@ def _panel(answers: Mapping[str, Answers], ids: Sequence[str]) -> Panel:
 
 
 def _split_notes(images: int, groups: int, folds: int, seed: int) -> list[str]:
-    together = f"; {images - groups} share a name or a true place with another and stay with it" * (groups < images)
+    near = f"a true place within {1000 * SAME_PLACE_KM:g} m"
+    together = f"; {images - groups} share a name or {near} with another and stay with it" * (groups < images)
     return [f"{images} images in {folds} parts by image (seed {seed}){together}"]
-
-
-def _rounded(truth: Truth) -> tuple[float, float]:
-    return round(truth.point.lat, _SAME_TRUTH_DECIMALS), round(truth.point.lon, _SAME_TRUTH_DECIMALS)
 
 
 def _load(model: Path) -> object:

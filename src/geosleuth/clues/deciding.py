@@ -5,7 +5,7 @@ worth more, and a coarser one is given only where it is surer by so much that it
 level reaches its least probability, or no clue speaks for what does, there is no answer.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -32,6 +32,9 @@ LEAST: dict[Level, float] = {"spot": 0.3, "city": 0.3, "region": 0.3, "country":
 CORE_SHARE = 0.9
 """The radius of an answer holds this much of the probability that its level found."""
 
+TOWN_COUNTRY_KM = 8.0
+"""A country whose people live within this much of one point is a town, as Monaco is."""
+
 _CENTRES = 30
 _COUNTRIES = 20
 _NEGLIGIBLE = 1e-6
@@ -46,7 +49,7 @@ class Decision:
     Attributes:
         level: how fine it is; "none" where it can't be told, and then there is neither point nor place.
         point: where.
-        radius_km: how far around; for a country the reach of most of its people, see `geosleuth.clues.heartlands`.
+        radius_km: how far around; for a country the reach of nearly all its people, see `geosleuth.clues.heartlands`.
         probability_raw: that the truth lies within the radius (for a country: that it is the country), as the clues
             say it; `geosleuth.clues.calibration` knows how often that is right. For "none", that of the likeliest
             country.
@@ -163,7 +166,15 @@ def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | N
     if sure >= LEAST["country"] and (chosen is None or WORTH["country"] * sure > chosen[0] + 1e-9):
         answer = _country(workings, by_country, leading, left_out)
     if answer is None and chosen is not None:
-        answer = _place(workings, by_country, discs, chosen[1], chosen[2], left_out)
+        column = discs.columns[int(discs.centres[chosen[2].disc])] - len(workings.places)
+        if column < 0:
+            answer = _place(workings, by_country, discs, chosen[1], chosen[2], left_out)
+        else:
+            # Ground that stands for a country is its largest city's, and nothing says that it is there rather than
+            # elsewhere, unless the country is no larger than a town.
+            answer = _country(workings, by_country, column, left_out)
+            if answer is not None and (answer.radius_km or 0.0) <= TOWN_COUNTRY_KM:
+                answer = replace(answer, level=chosen[1])
     # What no clue speaks for is only what was known beforehand.
     return answer if answer is not None and answer.supporting else Decision("none", None, None, sure)
 
@@ -172,21 +183,16 @@ def _place(
     workings: Workings, by_country: FloatArray, discs: _Discs, level: Level, found: _Found, left_out: int | None
 ) -> Decision:
     disc = int(discs.centres[found.disc])
-    column, count = discs.columns[disc], len(workings.places)
+    column = discs.columns[disc]
     radius_km = discs.radius_km(found.disc, REACH_KM[level])
-    if column < count:
-        name, country = workings.places[column].name, int(workings.country_of[column])
-        ratios = workings.log_ratios[:, column]
-    else:
-        country = column - count
-        name, ratios = country_name(workings.codes[country]), workings.country_ratios[:, country]
-    parts = contributions(workings, ratios, left_out)
+    country = int(workings.country_of[column])
+    parts = contributions(workings, workings.log_ratios[:, column], left_out)
     return Decision(
         level=level,
         point=LatLon(float(discs.lats[disc]), float(discs.lons[disc])),
         radius_km=radius_km,
         probability_raw=min(1.0, float(discs.within(radius_km)[found.disc].sum())),
-        name=name,
+        name=workings.places[column].name,
         country=workings.codes[country] if country >= 0 else None,
         country_probability=float(by_country[country]) if country >= 0 else 0.0,
         margin=max(0.0, found.probability - found.next_best),
@@ -202,7 +208,7 @@ def _country(workings: Workings, by_country: FloatArray, leading: int, left_out:
     if land is None:
         return None
     parts = contributions(workings, workings.country_ratios[:, leading], left_out)
-    second = float(np.sort(by_country)[-2])
+    second = float(np.delete(by_country, leading).max(initial=0.0))
     return Decision(
         level="country",
         point=land.point,
@@ -211,7 +217,7 @@ def _country(workings: Workings, by_country: FloatArray, leading: int, left_out:
         name=country_name(code),
         country=code,
         country_probability=float(by_country[leading]),
-        margin=float(by_country[leading]) - second,
+        margin=max(0.0, float(by_country[leading]) - second),
         kinds=len(kinds_of(part for part in parts if part.log_ratio >= _AGREES)),
         contributions=parts,
     )

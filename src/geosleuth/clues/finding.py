@@ -1,15 +1,17 @@
 """What every text clue is before it becomes one: something seen, the countries it fits, and how it was found."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from geosleuth.names import country_name
 
-from .model import Clue, ClueKind, TextSeen
+from .model import Clue, ClueKind, Spot, TextSeen
+from .prior import country_prior
 from .reliability import ReliabilityTable, misled_by, reliability
 
 SHOWN_COUNTRIES = 3
 LEAST_SHOWN_SHARE = 0.05
+_HARDLY = 1.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class Finding:
     where: TextSeen
     sources: tuple[str, ...]
     factor: float = 1.0  # how much of the sort's reliability this one deserves
+    spots: tuple[Spot, ...] = ()
 
     def clue(self, table: ReliabilityTable | None = None) -> Clue:
         """The clue, with its reliability and its caution."""
@@ -33,6 +36,7 @@ class Finding:
             says=f"{self.meaning}: {spoken(self.countries)}" if self.countries else self.meaning,
             reliability=reliability(self.sort, self.where.confidence, table) * self.factor,
             countries=self.countries,
+            spots=self.spots,
             where=self.where,
             sources=self.sources,
             caution=misled_by(self.sort),
@@ -45,6 +49,21 @@ def spoken(countries: Mapping[str, float]) -> str:
     named = [code for code in ranked[:SHOWN_COUNTRIES] if countries[code] >= LEAST_SHOWN_SHARE] or ranked[:1]
     words = " or ".join(country_name(code) for code in named)
     return words if len(named) == len(countries) else f"{words} and others" if len(named) > 1 else f"mostly {words}"
+
+
+def said_of(clue: Clue, code: str) -> Clue:
+    """A clue that many countries share, worded for one that it speaks for: the country, and how much it gains."""
+    countries = spoken(clue.countries) if code in clue.countries else ""
+    if " or " not in countries or not clue.says.endswith(f": {countries}"):
+        return clue
+    meaning = clue.says.removesuffix(f": {countries}")
+    area = next((spot.name.removeprefix("the area of ") for spot in clue.spots if spot.country == code), None)
+    ratio = clue.reliability * clue.countries[code] / country_prior()[code] + 1 - clue.reliability
+    if ratio <= _HARDLY:
+        return clue
+    gain = f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
+    of_area = f" of {area}" if area and area not in meaning else ""
+    return replace(clue, says=f"{meaning}{of_area}: {country_name(code)} is {gain} times as likely with it")
 
 
 def distinct(findings: Sequence[Finding]) -> list[Finding]:

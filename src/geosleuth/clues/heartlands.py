@@ -19,7 +19,7 @@ from geosleuth.names.geonames import cities_by_country
 
 from .prior import TOWN_PEOPLE_PER_KM2
 
-HELD_SHARE = 0.8
+HELD_SHARE = 0.95
 LEAST_RADIUS_KM = 1.0
 _LEAST_SHARE = 1e-3
 _SNAP_KM = 5.0

@@ -43,7 +43,6 @@ _TOWN_BESIDE_CODE = 0.85
 _TOWN_ON_SIGN = 0.9
 _TOWN_SAID = 0.95
 _TOWN_WITH_MORE = 0.75
-_TOWN_OF_NUMBER = 0.5
 _NAME_IN_ADDRESS = 0.3
 
 
@@ -170,16 +169,11 @@ def _worth(name: Named | None) -> float:
 
 
 def _told_by_codes(scene: _Scene) -> Iterator[Lookup]:
-    """Towns beside postcodes, towns of telephone numbers, and names in web addresses."""
+    """Towns beside postcodes, and names in web addresses."""
     for postcode in scene.postcodes:
         town = postcode.town and re.split(r"[,(;]", postcode.town)[0].strip()
         if town and named(town):
-            yield Lookup(town, "place", postcode.where, _single(postcode.countries), _TOWN_BESIDE_CODE)
-    for phone in scene.phones:
-        country = phone.info.country
-        place = phone.info.place if country else None
-        if place and country:
-            yield Lookup(re.split(r"[,/]", place)[0].strip(), "place", phone.where, country, _TOWN_OF_NUMBER)
+            yield Lookup(town, "place", postcode.where, _single(postcode.countries), _TOWN_BESIDE_CODE, "said")
     for address in scene.addresses:
         label = re.sub(r"[-_]+", " ", address.label)
         if len(label) >= 5 and not words_seen(label) and not label.isdigit() and label not in _OTHERS_HOUSES:

@@ -75,6 +75,17 @@ def kind_said(text: str) -> LookupKind | None:
     return _kind(words_seen(text))
 
 
+def in_a_shops_name(word: str, line: str) -> bool:
+    """Whether a word of a line is part of somebody's name rather than a town's.
+
+    So it is beside a trade ("Papelaria Oliveira", "Hamilton Solicitors") and beside words that no table has, first
+    names among them. "Wivenhoe Park" has neither.
+    """
+    words = [one for one in line.split() if sum(map(str.isalpha, one)) > 1]
+    others = [one for one in words if fold(one) not in fold(word).split()]
+    return bool(others) and (kind_said(line) == "business" or any(not words_seen(one) for one in others))
+
+
 def _may_be_name(text: str) -> bool:
     letters = sum(character.isalpha() for character in text)
     least = LEAST_NAME_LETTERS if text.isascii() else LEAST_NAME_LETTERS - 1

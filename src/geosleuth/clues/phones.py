@@ -1,7 +1,8 @@
 """Telephone numbers in text: whose they are, with and without country code.
 
 A number with ``+`` names its country. One without is tried in every country; those whose habit it is to group the
-digits so weigh more, and a word such as "Tel." makes it a telephone number at all.
+digits so weigh more, and a word such as "Tel." makes it a telephone number at all. In each of its countries it also
+says the area whose code it begins with, where it does.
 """
 
 import re
@@ -12,6 +13,7 @@ from geosleuth.atlas.facts import PhoneInfo, phone
 
 from .finding import Finding
 from .model import TextSeen
+from .phone_areas import area_spots
 from .prior import by_how_common
 
 MAX_NATIONAL_NUMBERS = 2
@@ -75,7 +77,9 @@ def phone_findings(numbers: Sequence[PhoneSeen]) -> list[Finding]:
         sort = "phone" if number.international else "phone.national" if number.marked else "phone.unmarked"
         meaning = "telephone number" + (f" of {info.place}" if info.place else "")
         countries = by_how_common(common)
-        found.append(Finding("phone", sort, number.text, meaning, countries, number.where, ("phonenumbers",)))
+        areas = area_spots(info.places, countries)
+        sources = ("phonenumbers", "GeoNames") if areas else ("phonenumbers",)
+        found.append(Finding("phone", sort, number.text, meaning, countries, number.where, sources, spots=areas))
     return found
 
 

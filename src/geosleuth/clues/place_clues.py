@@ -42,6 +42,9 @@ RELIABILITY: Mapping[str, Reliability] = {
 
 CROSSING_OTHERS = 0.05
 MOST_SPOTS = 12
+TOWN_OF_A_SHOP = 0.15
+"""How often a shop whose name has a town's name in it stands in that town, beside others of its country."""
+
 _FULL_ANSWER = {"maps_geocode": 5, "poi_keyword_search": 10, "poi_input_tips": 10}
 _SAME_FEATURE_KM = 0.1
 _LEAST_WEIGHT = 1e-4
@@ -50,6 +53,7 @@ _LARGE_TOWN = 15_000
 _LETTERS_OF_VILLAGE = 6.0
 _TOWN_OF_STATION_KM = 2.0
 _FOREIGN_NAME, _AFTER_TOWN = 0.05, 0.3
+_NOT_THE_TOWN = 0.01  # "28013 Madrid" is the town and not the region
 _SHOPS: Mapping[Manner, float] = {"part": 1.0, "line": 0.3, "said": 0.03}
 """How many shops of a town's name there are to reckon with, by how the name stands on the sign."""
 
@@ -96,7 +100,7 @@ def _named(tool: str, data: Mapping[str, Any], words: Sequence[str], manner: Man
     places = read_places(read_results(data))
     how_like = begins if tool == "poi_input_tips" else None
     likely = [(place, how_like(query, place.name) if how_like else identity(query, place)) for place in places]
-    bearers = _bearers(_of_name([pair for pair in likely if pair[1] > 0], query))
+    bearers = _bearers(_of_name([pair for pair in likely if pair[1] > 0], query, manner))
     if not bearers:
         return None
     street = bearers[0][0].sort == "street" or kind_said(query) == "street"
@@ -119,7 +123,7 @@ def _is_known(query: str, town: Found) -> bool:
     return town.people >= _LARGE_TOWN or telling_letters(query) >= _LETTERS_OF_VILLAGE
 
 
-def _of_name(likely: Sequence[tuple[Found, float]], query: str) -> list[tuple[Found, float]]:
+def _of_name(likely: Sequence[tuple[Found, float]], query: str, manner: Manner) -> list[tuple[Found, float]]:
     """What the name is less often: a country in another language, a region called after its town, a longer name."""
     towns = [place for place, like in likely if place.sort == "town" and fold(place.name) == fold(query)]
     large = any(town.people >= _LARGE_TOWN for town in towns)
@@ -132,6 +136,9 @@ def _of_name(likely: Sequence[tuple[Found, float]], query: str) -> list[tuple[Fo
         foreign = place.sort == "country" and large and fold(place.name) != fold(query)
         after_town = place.sort == "region" and any(town.country == place.country for town in towns)
         short_for = place.sort == "town" and large and place.match == "alias"
+        if after_town and manner == "said":
+            found.append((place, like * _NOT_THE_TOWN))
+            continue
         found.append((place, like * (_FOREIGN_NAME if foreign else _AFTER_TOWN if after_town or short_for else 1.0)))
     return found
 
@@ -328,6 +335,22 @@ def around(clue: Clue, distance_km: float) -> Clue:
             replace(spot, name=f"around {spot.name}", radius_km=max(spot.radius_km, distance_km), place_id=None)
             for spot in clue.spots
         ),
+    )
+
+
+def of_somebody(clue: Clue, country: str | None = None) -> Clue:
+    """A town's name that is part of a shop's, or of a web address: most often its owner's, who bears a name of there.
+
+    It speaks for the country whose towns are called so, and for the town hardly more than for any other of it. Where
+    only one country was asked for, it does not speak for the country either.
+    """
+    if country is not None:
+        share = country_prior().get(country, 0.0)
+        return replace(clue, spots=tuple(replace(spot, weight=spot.weight * share) for spot in clue.spots))
+    return replace(
+        clue,
+        countries=clue.countries or _marginal({}, clue.spots),
+        spots=tuple(replace(spot, weight=spot.weight * TOWN_OF_A_SHOP) for spot in clue.spots),
     )
 
 

@@ -122,9 +122,16 @@ def _by_form(text: str, seen: TextSeen) -> PostcodeSeen | None:
         if evidence and len(evidence.shares) <= FEW_COUNTRIES + 2:
             alone = len(match[0]) < 0.9 * len(text) or " " in match[1] or len(match[1]) >= 6
             town = text[match.end() :].strip(" ,") or None
+            if match[1].replace("-", "").isdigit() and _goes_on(text, match):
+                continue
             sort = "postcode" if alone and not match[1].replace("-", "").isdigit() else "postcode.in_address"
             return PostcodeSeen(match[1], town, sort, as_seen(evidence.shares), seen)
     return None
+
+
+def _goes_on(text: str, match: re.Match[str]) -> bool:
+    """Whether figures stand before or behind a code of figures: "08-652 31 90" is a telephone number."""
+    return bool(re.match(r"[\s./()-]*\d", text[match.end() :]) or re.search(r"\d[\s./()-]*$", text[: match.start()]))
 
 
 def _with_town(text: str, seen: TextSeen) -> PostcodeSeen | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from geosleuth.geo import Extent, FloatArray, LatLon
 
-from .model import Clue, ClueKind
+from .model import Clue, ClueKind, TextSeen
 from .weighing import Workings, work_out
 
 TELLING = 0.1
@@ -84,7 +84,11 @@ class Posterior:
 
 
 def posterior(
-    clues: Iterable[Clue], *, within: Extent | None = None, countries: Iterable[str] | None = None
+    clues: Iterable[Clue],
+    *,
+    within: Extent | None = None,
+    countries: Iterable[str] | None = None,
+    lines: Iterable[TextSeen] = (),
 ) -> Posterior:
     """Weigh clues against each other.
 
@@ -92,8 +96,9 @@ def posterior(
         clues: in any order; without any, what comes out is the prior.
         within: nothing outside is possible.
         countries: ISO codes; nothing in other countries is possible.
+        lines: all text of the pictures, for what the signs that the clues stand on are; see `geosleuth.clues.panels`.
     """
-    workings = work_out(clues, within, countries)
+    workings = work_out(clues, within, countries, lines)
     probabilities = workings.probabilities()
     count, size = len(workings.places), len(workings.codes)
     ranked = sorted(range(count), key=lambda at: (-probabilities[at], workings.places[at].name))

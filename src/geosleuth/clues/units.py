@@ -13,7 +13,8 @@ _MPH = re.compile(r"(?<!\w)\d{1,3}\s?m\.?p\.?h\.?(?!\w)|\bMPH\b", re.IGNORECASE)
 _KMH = re.compile(r"(?<!\w)\d{1,3}\s?km\s?/\s?h(?!\w)|\bkm/h\b|\bkmph\b", re.IGNORECASE)
 _AMERICAN_LIMIT = re.compile(r"\bspeed\s+limit\b", re.IGNORECASE)
 _MILES = re.compile(r"(?<![\w.,])\d{1,4}(?:[.,]\d+)?\s?(?:[¼½¾]\s?)?(?:miles?|mi)(?!\w)|[¼½¾]\s?miles?", re.IGNORECASE)
-_FEET = re.compile(r"(?<!\w)\d{1,3}\s?(?:ft|feet)(?!\w)|\d{1,2}'\s?-?\d{1,2}\"", re.IGNORECASE)
+# "490 Ft" is a price in forint.
+_FEET = re.compile(r"(?<!\w)\d{1,3}\s?(?:ft|FT|[Ff]eet|FEET)(?!\w)|\d{1,2}'\s?-?\d{1,2}\"")
 _TWELVE_HOURS = re.compile(r"(?<!\d)(?:1[0-2]|0?[1-9])(?:[:.]\d{2})?\s?[ap]\.?\s?m\.?(?![^\W\d_])", re.IGNORECASE)
 _FRENCH_HOURS = re.compile(
     r"(?<!\d)(?:[01]?\d|2[0-4])\s?[hH]\s?(?:[0-5]\d)?(?!\w)(?:\s?[-–àa/]\s?|\s+)(?:[01]?\d|2[0-4])\s?[hH]"

@@ -21,9 +21,17 @@ Clues of one kind are not independent. At each hypothesis the log ratios of a ki
 count with 1, 0.41, 0.32 ... (the steps of a square root: n equal clues count as the root of n), at most nine of them
 and so at most three times the strongest; those that speak against it likewise. A clue that raises one hypothesis and
 no other can so never lower it. Kinds multiply.
+
+Clues on one panel share its fate (`geosleuth.clues.panels`). With S_P(h) the sum of what they add, a panel that is
+from elsewhere with doubt d counts as
+
+    L_P(h) = (1 - d) * exp(S_P(h)) / mean of exp(S_P) under the prior + d
+
+so that of two panels that contradict each other neither wins by the number of its clues. Nothing contradicts a panel
+that is the only one; its doubt is left out.
 """
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Final
@@ -35,7 +43,8 @@ from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray
 from geosleuth.names import fold
 
 from .heartlands import countries_at, shares_within
-from .model import Clue, Spot
+from .model import Clue, Spot, TextSeen
+from .panels import Panel, panels
 from .prior import normalised, world_prior
 
 UNKNOWN_PRIOR: Final = 0.02
@@ -80,6 +89,8 @@ class Workings:
     country_ratios: FloatArray
     groups: _Ints
     group_sums: FloatArray
+    panels: tuple[Panel, ...]
+    lines: tuple[TextSeen, ...]
 
     def probabilities(self, left_out: int | None = None) -> FloatArray:
         """The probability of each hypothesis; ``left_out`` is the index of a clue to do without."""
@@ -88,6 +99,11 @@ class Workings:
             group = self.groups[left_out]
             rest = np.flatnonzero(self.groups == group)
             total += damped(self.log_ratios[rest[rest != left_out]]) - self.group_sums[group]
+        if len(self.panels) > 1:
+            parts = self._parts(self.log_ratios, left_out)
+            for panel in self.panels:
+                added = parts[list(panel.clues)].sum(axis=0)
+                total += _doubted(added, self._mean(added), panel.doubt) - added
         share = np.exp(total - total.max())
         probabilities: FloatArray = share / share.sum()
         return probabilities
@@ -101,20 +117,58 @@ class Workings:
         return totals
 
     def contributions(self, log_ratios: FloatArray, left_out: int | None = None) -> FloatArray:
-        """What each clue adds to the log of one hypothesis, dampening included, from its own ratios there."""
-        parts = np.zeros(len(self.clues))
+        """What each clue adds to the log of one hypothesis, all dampening included, from its own ratios there."""
+        parts = self._parts(log_ratios[:, None], left_out)[:, 0]
+        if len(self.panels) > 1:
+            everywhere = self._parts(self.log_ratios, left_out)
+            for panel in self.panels:
+                rows = list(panel.clues)
+                added = parts[rows].sum()
+                counted = float(_doubted(added, self._mean(everywhere[rows].sum(axis=0)), panel.doubt))
+                parts[rows] *= np.clip(counted / added, 0.0, 1.0) if added else 1.0
+        return parts
+
+    def without(self, rows: Collection[int]) -> "Workings":
+        """The same hypotheses, weighed without some of the clues."""
+        kept = [row for row in range(len(self.clues)) if row not in rows]
+        clues, groups, log_ratios = tuple(self.clues[row] for row in kept), self.groups[kept], self.log_ratios[kept]
+        return replace(
+            self,
+            clues=clues,
+            log_ratios=log_ratios,
+            country_ratios=self.country_ratios[kept],
+            groups=groups,
+            group_sums=_group_sums(log_ratios, groups),
+            panels=panels(clues, self.lines),
+        )
+
+    def _parts(self, log_ratios: FloatArray, left_out: int | None) -> FloatArray:
+        """What each clue adds at each hypothesis, its kind's dampening included."""
+        parts = np.zeros_like(log_ratios)
         for group in np.unique(self.groups):
             rows = np.flatnonzero(self.groups == group)
             rows = rows[rows != left_out] if left_out is not None else rows
+            weights = np.zeros(max(len(rows), len(_DAMPING)))
+            weights[: len(_DAMPING)] = _DAMPING
             for sign in (1.0, -1.0):
                 strengths = np.maximum(sign * log_ratios[rows], 0.0)
-                order = np.argsort(-strengths, kind="stable")[: len(_DAMPING)]
-                parts[rows[order]] += sign * strengths[order] * _DAMPING[: len(order)]
+                ranks = np.argsort(np.argsort(-strengths, axis=0, kind="stable"), axis=0, kind="stable")
+                parts[rows] += sign * strengths * weights[ranks]
         return parts
 
+    def _mean(self, added: FloatArray) -> float:
+        """The log of the mean of a panel's likelihood ratio under the prior."""
+        return float(np.logaddexp.reduce(self.log_prior + added) - np.logaddexp.reduce(self.log_prior))
 
-def work_out(clues: Iterable[Clue], within: Extent | None, countries: Iterable[str] | None) -> Workings:
+
+def work_out(
+    clues: Iterable[Clue],
+    within: Extent | None,
+    countries: Iterable[str] | None,
+    lines: Iterable[TextSeen] = (),
+) -> Workings:
     """Weigh clues against each other; ``within`` and ``countries`` rule out what lies elsewhere."""
+    text = tuple(lines)
     world = world_prior()
     heard = distinct(clues)
     reliability = np.array([_clipped(clue.reliability, _MOST_RELIABLE) for clue in heard])
@@ -164,9 +218,9 @@ def work_out(clues: Iterable[Clue], within: Extent | None, countries: Iterable[s
         log_ratios=log_ratios,
         country_ratios=np.log(reliability[:, None] * whole + (1 - reliability)[:, None]),
         groups=groups,
-        group_sums=np.array(
-            [damped(log_ratios[groups == group]) for group in range(groups.max(initial=-1) + 1)]
-        ).reshape(-1, count + size + 1),
+        group_sums=_group_sums(log_ratios, groups),
+        panels=panels(heard, text),
+        lines=text,
     )
 
 
@@ -176,6 +230,17 @@ def damped(log_ratios: FloatArray) -> FloatArray:
         alone: FloatArray = log_ratios.sum(axis=0)
         return alone
     return _damped_sum(np.maximum(log_ratios, 0.0)) - _damped_sum(np.maximum(-log_ratios, 0.0))
+
+
+def _group_sums(log_ratios: FloatArray, groups: _Ints) -> FloatArray:
+    sums = [damped(log_ratios[groups == group]) for group in range(groups.max(initial=-1) + 1)]
+    return np.array(sums).reshape(-1, log_ratios.shape[1])
+
+
+def _doubted(added: FloatArray, mean: float, doubt: float) -> FloatArray:
+    """The log ratio of a panel that is from elsewhere with some doubt, from what its clues add."""
+    ratio: FloatArray = np.logaddexp(np.log1p(-doubt) + added - mean, np.log(doubt))
+    return ratio
 
 
 def distinct(clues: Iterable[Clue]) -> tuple[Clue, ...]:

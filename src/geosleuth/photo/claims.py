@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from geosleuth.geo import LatLon, distance_km
 
 from .carrier import Carrier, FileFormat
-from .exif import Said, finite, xmp_point, xmp_values
+from .exif import Said, finite, is_estimate, xmp_point, xmp_values
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,7 +28,9 @@ class PanoramaClaim:
 class Claims:
     """What the file says about itself; anyone could have written it there.
 
-    `taken_at` has a time zone only where the file gives one. `size_px` is the size as stored, before turning.
+    `estimated` is set where the file says that its place was estimated, as copies that geosleuth writes do: such a
+    place is no second opinion, agrees with nothing and contradicts nothing. `taken_at` has a time zone only where the
+    file gives one. `size_px` is the size as stored, before turning.
     """
 
     format: FileFormat
@@ -44,27 +46,37 @@ class Claims:
     software: str | None = None
     panorama: PanoramaClaim | None = None
     notes: tuple[str, ...] = ()
+    estimated: bool = False
+
+    @property
+    def own_point(self) -> LatLon | None:
+        """The claimed place, unless it is somebody's estimate from the picture."""
+        return None if self.estimated else self.point
 
     def conflicts_with(self, point: LatLon, radius_km: float) -> bool | None:
-        """Whether the claimed place lies further than `radius_km` from a finding; None where no place is claimed.
+        """Whether the claimed place lies further than `radius_km` from a finding; None where none is claimed.
+
+        An estimated place counts as none.
 
         Raises:
             ValueError: the radius is negative or not a number.
         """
         if not radius_km >= 0:
             raise ValueError(f"radius_km must be zero or more, not {radius_km}")
-        return None if self.point is None else distance_km(self.point, point) > radius_km
+        return None if self.own_point is None else distance_km(self.own_point, point) > radius_km
 
 
 def claims_of(data: bytes, carrier: Carrier, said: Said, notes: list[str]) -> Claims:
     """Gather what the file says, with notes on how it was opened."""
     xmp = xmp_values(carrier.xmp)
+    estimated = said.estimated if said.point else is_estimate(xmp.get("exif:GPSProcessingMethod", "").encode())
     return Claims(
         format=carrier.format,
         file_bytes=len(data),
         sha256=hashlib.sha256(data).hexdigest(),
         size_px=carrier.size,
         point=said.point or xmp_point(xmp),
+        estimated=estimated,
         altitude_m=said.altitude_m,
         heading_deg=said.heading_deg,
         taken_at=said.taken_at,

@@ -13,7 +13,7 @@ from .tiff import Entry, Tagged
 _ORIENTATION, _MAKE, _MODEL, _SOFTWARE, _CHANGED = 0x0112, 0x010F, 0x0110, 0x0131, 0x0132
 _EXIF_DIRECTORY, _GPS_DIRECTORY = 0x8769, 0x8825
 _TAKEN, _TAKEN_ZONE, _ZONE = 0x9003, 0x9011, 0x9010
-_LAT_REF, _LAT, _LON_REF, _LON, _ALT_REF, _ALT, _TIME, _HEADING, _DATE = 1, 2, 3, 4, 5, 6, 7, 17, 29
+_LAT_REF, _LAT, _LON_REF, _LON, _ALT_REF, _ALT, _TIME, _HEADING, _METHOD, _DATE = 1, 2, 3, 4, 5, 6, 7, 17, 27, 29
 _DATE_TEXT = re.compile(r"(\d{4})[:\-/.](\d\d)[:\-/.](\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _ZONE_TEXT = re.compile(r"([+-])(\d\d):?(\d\d)")
 _MAX_TEXT = 120
@@ -25,6 +25,8 @@ class Said:
 
     orientation: int = 1
     point: LatLon | None = None
+    # Whether it is an estimate by the block's own words.
+    estimated: bool = False
     altitude_m: float | None = None
     heading_deg: float | None = None
     taken_at: datetime | None = None
@@ -82,6 +84,11 @@ def xmp_point(values: dict[str, str]) -> LatLon | None:
     return _sane_point(lat, lon)
 
 
+def is_estimate(method: bytes) -> bool:
+    """Whether a place's processing method, whatever its encoding, says that it was estimated and not measured."""
+    return b"estimated" in method.replace(b"\0", b"").lower()
+
+
 def finite(text: str | None) -> float | None:
     """The number in a text, if it is one."""
     try:
@@ -114,6 +121,7 @@ def _read_place(tagged: Tagged, gps: dict[int, Entry], said: Said) -> None:
         lat = _degrees(tagged.numbers(gps.get(_LAT)), _text(tagged, gps.get(_LAT_REF)), "N", "S")
         lon = _degrees(tagged.numbers(gps.get(_LON)), _text(tagged, gps.get(_LON_REF)), "E", "W")
         said.point = _sane_point(lat, lon)
+        said.estimated = is_estimate(tagged.raw(gps.get(_METHOD), 4 * _MAX_TEXT))
         if said.point is None:
             said.notes.append("the GPS tag makes no sense and was not read")
     height = tagged.numbers(gps.get(_ALT), 1)

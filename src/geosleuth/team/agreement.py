@@ -14,7 +14,8 @@ AGREE_WITHIN_KM = 50.0
 class Placer:
     """From answers to extents: the point where there is one, otherwise the place that the address names.
 
-    Every address is looked up once. One that nobody can find has no extent, and agrees with nothing.
+    Every address is looked up once; only where the looking up failed, it is tried again the next time. One that nobody
+    can find has no extent, and agrees with nothing.
     """
 
     def __init__(self, atlas: Atlas) -> None:
@@ -29,14 +30,14 @@ class Placer:
         if not words:
             return None
         if words not in self._known:
-            self._known[words] = await self._look_up(words)
+            try:
+                self._known[words] = await self._look_up(words)
+            except GeosleuthError:
+                return None
         return self._known[words]
 
     async def _look_up(self, words: str) -> Extent | None:
-        try:
-            hits = await self._atlas.geocode(words, limit=1)
-        except GeosleuthError:
-            return None
+        hits = await self._atlas.geocode(words, limit=1)
         return hits[0].place.extent if hits else None
 
 

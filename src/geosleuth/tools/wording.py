@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from geosleuth.answer.wording import whole_percent
 from geosleuth.atlas import Hit, Place
 from geosleuth.errors import BadInput
 from geosleuth.geo import Disc, Extent, LatLon
@@ -137,7 +138,7 @@ def hits_output(title: str, hits: Sequence[Hit], nothing: str) -> Output:
 
 def percent(share: float) -> str:
     """A share of one as people write it."""
-    return f"{100 * share:.0f} %"
+    return f"{whole_percent(share)} %"
 
 
 def unique(items: Iterable[str]) -> tuple[str, ...]:

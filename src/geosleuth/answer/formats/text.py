@@ -4,6 +4,7 @@ import re
 from math import ceil
 
 from geosleuth.answer.model import Answer, Candidate
+from geosleuth.answer.wording import whole_percent
 from geosleuth.geo import LatLon
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -39,13 +40,13 @@ def odds(answer: Answer) -> str | None:
     if answer.probability is None:
         return None
     within = f" to lie within {answer.radius_km:g} km" if answer.radius_km else ""
-    return f"{answer.probability:.0%} sure{within}"
+    return f"{whole_percent(answer.probability)}% sure{within}"
 
 
 def candidate_line(candidate: Candidate) -> str:
     """A candidate in a few words."""
     name = candidate.name or (pair(candidate.point) if candidate.point else "unnamed")
-    return name if candidate.probability is None else f"{name} ({candidate.probability:.0%})"
+    return name if candidate.probability is None else f"{name} ({whole_percent(candidate.probability)}%)"
 
 
 def pair(point: LatLon) -> str:

@@ -1,6 +1,7 @@
 """Maps of a few lines for terminals: land and borders in braille dots, places as letters."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from math import cos, radians
 
 import numpy as np
@@ -9,11 +10,14 @@ import numpy.typing as npt
 from geosleuth.geo import FloatArray, LatLon
 
 Mask = npt.NDArray[np.bool_]
+Frame = tuple[float, float, float]
 
 # What each dot of a cell adds to U+2800, row by row.
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 _NORTH, _SOUTH = 78.0, -56.0
-_LEAST_HALF_DEG = 4.0
+_LEAST_HALF_DEG = 0.25
+_USUAL_HALF_DEG = 4.0
+_FEWEST_DOTS = 40
 _MOST_HALF_DEG = 35.0
 _KM_PER_DEGREE = 111.2
 
@@ -44,17 +48,11 @@ def world_lines(marks: Marks, columns: int = 40, rows: int = 10) -> list[str]:
 def region_lines(
     centre: LatLon, marks: Marks, *, radius_km: float = 0.0, columns: int = 36, rows: int = 10
 ) -> list[str]:
-    """Coasts and borders of countries around a place, and letters on them; wider where the radius is large."""
-    from geosleuth.atlas.borders import Borders
+    """Coasts and borders of countries around a place, and letters on them; wider where the radius is large.
 
-    half, lat, half_lon = _frame(centre, radius_km, columns, rows)
-    # One more row and column, so that dots can be compared with their neighbours.
-    step, step_lon = 2 * half / (4 * rows), 2 * half_lon / (2 * columns)
-    lats = lat + half - step * (np.arange(4 * rows + 1) + 0.5)
-    lons = (centre.lon - half_lon + step_lon * (np.arange(2 * columns + 1) + 0.5) + 540) % 360 - 180
-    borders = Borders.load()
-    codes = borders.countries(*np.meshgrid(np.clip(lats, -90, 90), lons, indexing="ij"), waters=False)
-    edges = (codes[:-1, :-1] != codes[1:, :-1]) | (codes[:-1, :-1] != codes[:-1, 1:])
+    Where nothing of them would be seen it is wider too: a blank map says nothing.
+    """
+    (half, lat, half_lon), edges = _drawn(centre, radius_km, columns, rows)
     turned = ((mark, (at.lon - centre.lon + 540) % 360 - 180, at.lat) for mark, at in marks)
     spots = (
         (mark, (lat + half - north) / (2 * half), (east + half_lon) / (2 * half_lon)) for mark, east, north in turned
@@ -64,13 +62,36 @@ def region_lines(
 
 def region_width_km(centre: LatLon, radius_km: float, *, columns: int = 36, rows: int = 10) -> float:
     """How much `region_lines` shows from its left to its right edge, to two figures."""
-    _, lat, half_lon = _frame(centre, radius_km, columns, rows)
+    (_, lat, half_lon), _ = _drawn(centre, radius_km, columns, rows)
     return float(f"{2 * half_lon * cos(radians(lat)) * _KM_PER_DEGREE:.2g}")
 
 
-def _frame(centre: LatLon, radius_km: float, columns: int, rows: int) -> tuple[float, float, float]:
-    """Half the height in degrees, the latitude of the middle, half the width in degrees."""
+@lru_cache(maxsize=4)
+def _drawn(centre: LatLon, radius_km: float, columns: int, rows: int) -> tuple[Frame, Mask]:
+    """The smallest frame that suits the radius and has something to show, and what it shows."""
     half = min(max(_LEAST_HALF_DEG, 1.5 * radius_km / _KM_PER_DEGREE), _MOST_HALF_DEG)
+    while True:
+        frame = _frame(centre, half, columns, rows)
+        edges = _edges(centre, frame, columns, rows)
+        if half >= _USUAL_HALF_DEG or np.count_nonzero(edges) >= _FEWEST_DOTS:
+            return frame, edges
+        half = min(2 * half, _USUAL_HALF_DEG)
+
+
+def _edges(centre: LatLon, frame: Frame, columns: int, rows: int) -> Mask:
+    from geosleuth.atlas.borders import Borders
+
+    half, lat, half_lon = frame
+    # One more row and column, so that dots can be compared with their neighbours.
+    step, step_lon = 2 * half / (4 * rows), 2 * half_lon / (2 * columns)
+    lats = lat + half - step * (np.arange(4 * rows + 1) + 0.5)
+    lons = (centre.lon - half_lon + step_lon * (np.arange(2 * columns + 1) + 0.5) + 540) % 360 - 180
+    codes = Borders.load().countries(*np.meshgrid(np.clip(lats, -90, 90), lons, indexing="ij"), waters=False)
+    return np.asarray((codes[:-1, :-1] != codes[1:, :-1]) | (codes[:-1, :-1] != codes[:-1, 1:]))
+
+
+def _frame(centre: LatLon, half: float, columns: int, rows: int) -> Frame:
+    """Half the height in degrees, the latitude of the middle, half the width in degrees."""
     lat = min(max(centre.lat, half - 85), 85 - half)
     return half, lat, min(179.0, half * columns * 2 / (rows * 4) / max(0.2, cos(radians(lat))))
 

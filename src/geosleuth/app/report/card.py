@@ -18,7 +18,7 @@ from geosleuth.geo import distance_km
 
 from .braille import region_lines, region_width_km, world_lines
 from .digest import Digest, Rival, as_finding, digest_of
-from .facts import at
+from .facts import ESTIMATE, at
 from .team import team_lines
 
 COLUMNS = 80
@@ -111,6 +111,9 @@ def _claims(finding: Finding, digest: Digest) -> Iterator[str]:
             continue
         which = f"photo {number}: " if len(finding.claims) > 1 else ""
         told = f"{which}{at(claims.point)}" if digest.exact else f"{which}a place"
+        if claims.estimated:
+            yield f"{told}, {ESTIMATE}"
+            continue
         if digest.answer.point is not None and conflict is not None:
             away = f", {distance(distance_km(claims.point, digest.answer.point))} away" if digest.exact else ""
             told += f"{away}: {'CONTRADICTS' if conflict else 'agrees with'} the finding"

@@ -20,6 +20,10 @@ _PACKAGES = ("rapidocr", "onnxruntime", "tesserocr", "phonenumbers", "geonamesca
 _SHOWN_SOURCES = 20
 
 
+ESTIMATE = "estimated from the picture before: no second opinion."
+"""What a place is worth that the file itself says was estimated."""
+
+
 def at(point: LatLon) -> str:
     """Coordinates to about a metre, latitude first."""
     return f"{point.lat:.5f}, {point.lon:.5f}"
@@ -71,6 +75,8 @@ def _claimed_place(claims: Claims, conflict: bool | None, digest: Digest) -> obj
     if claims.point is None:
         return "The file claims no place."
     where = at(claims.point) if digest.exact else "a place (not told here)"
+    if claims.estimated:
+        return f"{where}, {ESTIMATE}"
     if conflict is None or digest.answer.point is None:
         return f"{where}; there is nothing to compare it with."
     away = f", {distance(distance_km(claims.point, digest.answer.point))} away" if digest.exact else ""

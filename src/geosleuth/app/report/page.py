@@ -98,8 +98,8 @@ def render_report(
     return document(f"{digest.place} – geosleuth", body)
 
 
-def document(title: str, body: Html, script: str = "") -> str:
-    """A whole page that may load nothing and run nothing but the one script given."""
+def document(title: str, body: Html, script: str = "", *, generator: str = "geosleuth") -> str:
+    """A whole page that may load nothing and run nothing but the one script given; it says what made it."""
     css = stylesheet()
     head = el(
         "head",
@@ -109,6 +109,7 @@ def document(title: str, body: Html, script: str = "") -> str:
         el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
         el("meta", {"name": "color-scheme", "content": "light dark"}),
         el("meta", {"name": "referrer", "content": "no-referrer"}),
+        el("meta", {"name": "generator", "content": generator}),
         el("title", None, clean(title, 200)),
         el("style", None, Html(css)),
     )

@@ -11,6 +11,7 @@ from geosleuth.answer import Answer
 from geosleuth.answer.wording import envelope, percent_words
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.page.markup import Html, clean, el, name
+from geosleuth.bench.plain import one_line
 from geosleuth.geo import distance_km
 from geosleuth.team.parallel import VERIFIER, answered, evidence_named
 
@@ -38,6 +39,28 @@ class Voice:
     def sure(self) -> str:
         """How sure it says it is."""
         return "" if self.answer.probability is None else percent_words(self.answer.probability)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedVerifier:
+    """A model that was to verify and failed, and why: the verifier in code decided instead."""
+
+    model: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the verifier {self.model} failed ({self.reason}); decided in code instead"
+
+
+def failed_verifier(finding: Finding) -> FailedVerifier | None:
+    """The verifier that failed, if one did; why it did in one word where no more may be told."""
+    if not finding.gave_way or not are_tries(finding):
+        return None
+    failed = finding.gave_way[-1]
+    ended = failed.ended
+    trouble = ended.trouble if ended and finding.granularity == "exact" else None
+    reason = trouble or ("it came to no answer" if ended is None or ended.reason == "answered" else ended.reason)
+    return FailedVerifier(one_line(failed.started.policy), one_line(reason))
 
 
 def are_tries(finding: Finding) -> bool:
@@ -104,12 +127,14 @@ def agreement_line(finding: Finding) -> str:
 def spent_together(finding: Finding) -> Spent:
     """What all of them used. Tries go on at once: their seconds add up to more than passed.
 
-    The trajectory of a team counts what its members used; that of a verifier counts its own alone.
+    The trajectory of a team counts what its members used; that of a verifier counts its own alone. A verifier that
+    failed has cost something too.
     """
     own = finding.trajectory
     if not are_tries(finding):
         return own.spent
-    return sum((one.spent for one in finding.team if one != own), start=own.spent)
+    others = [one for one in (*finding.team, *finding.gave_way) if one != own]
+    return sum((one.spent for one in others), start=own.spent)
 
 
 def evidence_line(finding: Finding) -> str:
@@ -124,6 +149,8 @@ def team_lines(finding: Finding) -> Iterator[str]:
     if not finding.team:
         return
     yield agreement_line(finding)
+    if failed := failed_verifier(finding):
+        yield str(failed)
     for one in voices(finding):
         sure = f" ({one.sure})" if one.sure else ""
         yield f"{one.who}: {one.failed or one.place}{sure}"
@@ -150,6 +177,11 @@ def team_section(finding: Finding) -> Html:
         "section",
         {"id": "team", "aria-labelledby": "team-h"},
         el("h2", {"id": "team-h"}, "Who said what"),
-        el("p", {"class": "lead"}, clean(f"{words[:1].upper()}{words[1:]}.", 600)),
+        el("p", {"class": "lead"}, clean(_sentence(words), 600)),
+        el("p", None, clean(_sentence(str(failed)), 600)) if (failed := failed_verifier(finding)) else "",
         el("div", {"class": "scroll"}, table) if rows else "",
     )
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."

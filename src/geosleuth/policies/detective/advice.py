@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from geosleuth.clues import ClueKind
+from geosleuth.clues.naming import kind_said
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
 from geosleuth.tools.wording import quoted
@@ -12,6 +14,16 @@ ADD_REGION = "geosleuth atlas add FILE.osm.pbf"
 _ON_THE_GROUND = frozenset({"street", "business", "station", "landmark"})
 _ADDED = ("osm:", "overture:")
 _SHOWN_NAMES = 2
+_SHOWN_SIGHTS = 3
+_TELLING_SIGHTS: tuple[tuple[str, frozenset[ClueKind]], ...] = (
+    ("a street name", frozenset({"street"})),
+    ("a shop sign", frozenset({"business", "brand"})),
+    ("a telephone number", frozenset({"phone"})),
+    ("a road sign", frozenset({"distance_sign", "road_number", "speed"})),
+    ("the name of a stop", frozenset({"station"})),
+)
+"""What tells most of a place, and the kinds of clues that say it was read already."""
+
 _NEAR_KM = 15.0
 
 
@@ -19,8 +31,9 @@ def would_help(reasoning: Reasoning) -> str:
     """One or two sentences on what would narrow the answer down; empty where it is as fine as can be."""
     decision = reasoning.decision
     if not reasoning.found.clues or decision.level == "none":
+        lettering = "more lettering" if reasoning.lines else "lettering"
         return (
-            "What would help: a photo with lettering in it (a sign, a shop front, a number plate), a larger copy, "
+            f"What would help: a photo with {lettering} in it (a sign, a shop front, a number plate), a larger copy, "
             "or a hint, an area or a time from whoever took it."
         )
     if decision.level == "spot":
@@ -33,7 +46,12 @@ def would_help(reasoning: Reasoning) -> str:
             f"What would help: {shown} {stand} on no map of this machine; a map of {country_name(decision.country)} or "
             f"of the right part of it may know more. Get an OpenStreetMap extract and run: {ADD_REGION}"
         )
-    return "What would help: another photo from there, with a street name, a shop sign or a telephone number in it."
+    read = {clue.kind for clue in reasoning.found.clues}
+    wanted = [words for words, kinds in _TELLING_SIGHTS if not read & kinds][:_SHOWN_SIGHTS]
+    if not wanted:
+        return "What would help: another photo from there."
+    listed = f"{', '.join(wanted[:-1])} or {wanted[-1]}" if len(wanted) > 1 else wanted[0]
+    return f"What would help: another photo from there, with {listed} in it."
 
 
 def on_added_map(reasoning: Reasoning) -> bool:
@@ -61,4 +79,13 @@ def unplaced_names(reasoning: Reasoning) -> list[str]:
             for row in one.data.get("results", ())
         )
     }
-    return [one.text for one in reasoning.lookups if one.kind in _ON_THE_GROUND and one.text not in placed]
+    return [
+        one.text
+        for one in reasoning.lookups
+        if one.kind in _ON_THE_GROUND and one.text not in placed and _is_a_name(one.text)
+    ]
+
+
+def _is_a_name(text: str) -> bool:
+    """Whether a text is surely a name: one word may be any, and figures are none."""
+    return kind_said(text) is not None or len([word for word in text.split() if word.isalpha()]) > 1

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from geosleuth.answer import Address, Answer, Candidate, Level
+from geosleuth.clues.finding import said_of
 from geosleuth.clues.heartlands import HELD_SHARE, heartland
-from geosleuth.clues.selftest import LeftOut
+from geosleuth.clues.selftest import LeftOut, Sign
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
 from geosleuth.tools.wording import length, percent
 
 from .advice import would_help
-from .evidence import evidence_line, named
+from .evidence import disagreement, evidence_line, named
 from .reasoning import Reasoning
 from .rivals import Rival, full_name, rivals
 
@@ -49,11 +50,12 @@ def _candidate(one: Rival) -> Candidate:
 
 def _address(reasoning: Reasoning) -> Address:
     decision = reasoning.decision
-    clues = tuple(evidence_line(clue) for clue in decision.supporting[:SHOWN_REASONS])
+    clues = tuple(_best_reasons(reasoning))
     country = None
     if decision.country:
         shares = reasoning.found.country_contributions(decision.country)
-        telling = tuple(evidence_line(part.clue) for part in shares[:SHOWN_REASONS] if part.log_ratio > 0.1)
+        strongest = (part.clue for part in shares[:SHOWN_REASONS] if part.log_ratio > 0.1)
+        telling = tuple(evidence_line(said_of(clue, decision.country)) for clue in strongest)
         odds = decision.country_probability
         country = Level(country_name(decision.country), telling, None, _uncertainty(odds))
     if decision.level == "country":
@@ -99,7 +101,7 @@ def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
     place = full_name(decision.name or "an unnamed place", decision.country)
     radius, odds = length(decision.radius_km or 1.0), percent(reasoning.probability)
     if decision.level == "country":
-        first = f"{place}: {odds}. The point stands for the country: most of its people live within {radius} of it."
+        first = f"{place}: {odds}. The point stands for the country: nearly all its people live within {radius} of it."
     else:
         first = f"{place}: {odds} that it lies within {radius} of the point."
     return " ".join(
@@ -109,6 +111,7 @@ def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
             first,
             _reasons(reasoning),
             _contradicted(reasoning, candidates),
+            disagreement(reasoning.tested.disputed),
             _hangs(reasoning),
             would_help(reasoning),
         )
@@ -117,12 +120,19 @@ def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
 
 
 def _reasons(reasoning: Reasoning) -> str:
-    best = [evidence_line(clue) for clue in reasoning.decision.supporting[:SHOWN_REASONS]]
+    best = _best_reasons(reasoning)
     if not best:
         return "No single clue speaks for it strongly; it is what is left."
     if len(best) == 1:
         return f"The evidence is {best[0]}."
     return "The best evidence: " + "; ".join(f"({number}) {line}" for number, line in enumerate(best, 1)) + "."
+
+
+def _best_reasons(reasoning: Reasoning) -> list[str]:
+    """The strongest evidence, in words about the country of the answer."""
+    decision = reasoning.decision
+    clues = decision.supporting[:SHOWN_REASONS]
+    return [evidence_line(said_of(clue, decision.country) if decision.country else clue) for clue in clues]
 
 
 def _contradicted(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
@@ -139,7 +149,8 @@ def _hangs(reasoning: Reasoning) -> str:
         many = len(tested.without) > 1
         return "Left out one by one, no clue changes the answer." if many else ""
     if len(decisive) == 1:
-        return f"It hangs on one clue, {named(decisive[0].clue)}: {_without(decisive[0])}."
+        what = "one sign" if isinstance(decisive[0].clue, Sign) else "one clue"
+        return f"It hangs on {what}, {named(decisive[0].clue)}: {_without(decisive[0])}."
     names = " and ".join(named(one.clue) for one in decisive[:2])
     return f"It hangs on {names}: without either it would be another."
 

@@ -1,7 +1,11 @@
 """Clues in words. What was read in a photo is somebody else's text: it stands in quotation marks, on one line."""
 
+from collections.abc import Sequence
+
 from geosleuth.clues import Clue, ClueKind
+from geosleuth.clues.selftest import Sign
 from geosleuth.clues.weighing import NAME_KINDS, SEPARATOR
+from geosleuth.names import country_name, fold
 from geosleuth.tools.wording import quoted
 
 _TEXT_CHARS = 60
@@ -46,7 +50,36 @@ def evidence_line(clue: Clue) -> str:
     return f"{kind} in {quoted(clue.seen, _TEXT_CHARS)}: {says}"
 
 
-def named(clue: Clue) -> str:
-    """A clue as a sentence refers to it."""
+def named(clue: Clue | Sign) -> str:
+    """A clue as a sentence refers to it; a sign with what another one points to instead."""
+    if isinstance(clue, Sign):
+        other = clue.disputed_by[0] if clue.disputed_by else None
+        return _sign(clue) if other is None else f"{_sign(clue)} ({_dispute(clue, other)})"
     kind = KIND_WORDS[clue.kind]
     return kind if clue.where is None else f"{kind} {quoted(clue.seen, _TEXT_CHARS)}"
+
+
+def disagreement(disputed: Sequence[Sign]) -> str:
+    """That signs, or the photos they are in, point to different places; empty where none do."""
+    if not disputed:
+        return ""
+    first = disputed[0]
+    other = first.disputed_by[0]
+    photos = first.panel.image != other.panel.image
+    told = "; ".join(f"{_sign(one)} to {_place(one)}" for one in (first, other))
+    return f"{'The photos disagree' if photos else 'Two signs point to different places'}: {told}."
+
+
+def _sign(sign: Sign) -> str:
+    return f"the sign {quoted(sign.seen, _TEXT_CHARS)}"
+
+
+def _place(sign: Sign) -> str:
+    name, country = sign.alone.name or "an unnamed place", sign.alone.country
+    of_country = country_name(country) if country else ""
+    return name if fold(of_country) in fold(name) else f"{name}, {of_country}"
+
+
+def _dispute(sign: Sign, other: Sign) -> str:
+    what = "the photos disagree" if sign.panel.image != other.panel.image else "two signs point to different places"
+    return f"{what}: {_sign(other)} to {_place(other)}"

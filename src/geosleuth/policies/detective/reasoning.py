@@ -9,10 +9,11 @@ from geosleuth.clues import Clue, Lookup, TextSeen, TownDistance, distances, loo
 from geosleuth.clues.calibration import apply
 from geosleuth.clues.deciding import Decision, decide
 from geosleuth.clues.heartlands import shares_within
-from geosleuth.clues.naming import kind_said
-from geosleuth.clues.place_clues import PLACE_TOOLS, around, place_clues, range_clue
+from geosleuth.clues.naming import in_a_shops_name, kind_said
+from geosleuth.clues.place_clues import PLACE_TOOLS, around, of_somebody, place_clues, range_clue
 from geosleuth.clues.posterior import Posterior, posterior
 from geosleuth.clues.selftest import SelfTest, self_test
+from geosleuth.clues.web import addresses_seen
 from geosleuth.names import fold
 from geosleuth.tools.ranges import KM_A_MILE
 
@@ -98,7 +99,7 @@ class Reasoning:
         within, countries = self.known.within, self.known.countries
         if within is None and countries is None:
             return None
-        free = posterior(self._everything)
+        free = posterior(self._everything, lines=self.lines)
         decision = decide(free)
         if decision.level == "none" or apply(decision) < POINTS_TO:
             return None
@@ -132,7 +133,7 @@ class Reasoning:
         return apply(self.decision)
 
     def _weighed(self, clues: Sequence[Clue]) -> Posterior:
-        return posterior(clues, within=self.known.within, countries=self.known.countries)
+        return posterior(clues, within=self.known.within, countries=self.known.countries, lines=self.lines)
 
     def _looked_up(self, one: Done) -> Iterator[Clue]:
         if one.observation.failure is not None:
@@ -174,7 +175,10 @@ class Reasoning:
             wanted = next((wanted for wanted in self.lookups if wanted.text == query), None)
             share = _covered(query, seen.text) if wanted is None else 1.0
             manner = "part" if wanted is None else wanted.manner
-            for clue in place_clues(one.name, one.data, seen, asked=query, manner=manner):
+            asked_in = one.arguments.get("country")
+            somebodys = _is_somebodys(query, seen, wanted)
+            for found in place_clues(one.name, one.data, seen, asked=query, manner=manner):
+                clue = of_somebody(found, asked_in) if somebodys and found.kind == "place" else found
                 yield replace(clue, reliability=clue.reliability * share)
         elif query in self.hinted:
             rows = [row for row in one.data.get("results", ()) if row.get("match") != "fuzzy"]
@@ -184,6 +188,13 @@ class Reasoning:
     def _texts(self, words: Sequence[str]) -> tuple[TextSeen, ...]:
         seen = (text_of(word, self.lookups, self.lines) for word in words)
         return tuple(text for text in seen if text is not None)
+
+
+def _is_somebodys(query: str, seen: TextSeen, wanted: Lookup | None) -> bool:
+    """Whether a name stands in a shop's name or in a web address, where owners' names stand."""
+    if wanted is None:
+        return in_a_shops_name(query, seen.text)
+    return wanted.kind == "business" and bool(addresses_seen([seen]))
 
 
 def _covered(query: str, line: str) -> float:

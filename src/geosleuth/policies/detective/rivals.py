@@ -13,6 +13,9 @@ from .reasoning import Reasoning
 
 MOST_RIVALS = 4
 LEAST_PROBABILITY = 0.03
+LEAST_WHERE_DISPUTED = 0.01
+"""Where signs point to different places, what the weaker one points to is worth a line as well."""
+
 _APART = 1.5
 _LEAST_APART_KM = 1.0
 _LINES = 4
@@ -62,9 +65,10 @@ def full_name(name: str, country: str | None) -> str:
 def _places(reasoning: Reasoning, share: float) -> list[Rival]:
     decision = reasoning.decision
     kept: list[Rival] = []
+    least = LEAST_WHERE_DISPUTED if reasoning.tested.disputed else LEAST_PROBABILITY
     taken = [(decision.point, max(_LEAST_APART_KM, _APART * (decision.radius_km or 0.0)))]
     for one in reasoning.found.candidates:
-        if one.probability * share < LEAST_PROBABILITY or len(kept) >= MOST_RIVALS:
+        if one.probability * share < least or len(kept) >= MOST_RIVALS:
             break
         if any(point is not None and distance_km(point, one.point) <= reach for point, reach in taken):
             continue
@@ -74,7 +78,7 @@ def _places(reasoning: Reasoning, share: float) -> list[Rival]:
             Rival(name, one.point, one.radius_km, one.probability * share, one.country, *_sides(one.contributions))
         )
     for code, probability in reasoning.found.elsewhere.items():
-        if probability * share < LEAST_PROBABILITY or len(kept) >= MOST_RIVALS:
+        if probability * share < least or len(kept) >= MOST_RIVALS:
             break
         if code != decision.country and all(one.country != code for one in kept):
             kept.append(_country(reasoning, code, probability * share))

@@ -5,6 +5,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic_ai.direct import model_request
@@ -170,7 +171,8 @@ class HostedPolicy:
             packed = self._packed.get(key)
             if packed is None:
                 data = encode(view, "jpeg", quality=self._settings.jpeg_quality, max_bytes=_MAX_IMAGE_BYTES)
-                packed = BinaryContent(data, media_type="image/jpeg")
+                packed = _PackedImage(data, media_type="image/jpeg")
+                _ = packed.data_uri, packed.base64
                 self._packed.put(key, packed)
         return packed
 
@@ -212,6 +214,18 @@ def _takes_sampling(model: Model[Any]) -> bool:
     efforts = profile.get("openai_reasoning_efforts")
     may_be_off = "none" in efforts if efforts is not None else profile.get("openai_supports_reasoning_effort_none")
     return bool(may_be_off) and not profile.get("thinking_enabled_by_default")
+
+
+class _PackedImage(BinaryContent):
+    """A picture whose base64 is made once, here: the package makes it anew for every request that has it."""
+
+    @cached_property
+    def base64(self) -> str:
+        return super().base64
+
+    @cached_property
+    def data_uri(self) -> str:
+        return super().data_uri
 
 
 class _Newest(Generic[V]):

@@ -4,10 +4,10 @@ The only part of a team that holds truths. ``rounds`` finds out, for one picture
 with right answers; ``training`` teaches the network to tell that from the picture; ``notebook`` keeps both.
 """
 
-from .dataset import Source, read_sources
+from .dataset import Source, read_sources, without_claims
 from .learning import Budget, LearnSummary, learn
 from .notebook import Lesson, Notebook
-from .overview import Country, Overview, overview
+from .overview import Country, Overview, best_of, overview
 from .rounds import Heard, Observation, learn_picture
 from .settings import PAPER, PAPER_ROUNDS, QUICK, LearnSettings, TrainSettings
 from .stages import RememberingMember, swarm_stages
@@ -30,10 +30,12 @@ __all__ = [
     "RememberingMember",
     "Source",
     "TrainSettings",
+    "best_of",
     "learn",
     "learn_picture",
     "overview",
     "read_sources",
     "swarm_stages",
     "train",
+    "without_claims",
 ]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.photo import Claims, OpenedPhoto
 from geosleuth.tools.similar.building import ENDINGS
 from geosleuth.tools.similar.coordinates import read_coordinates
 
@@ -42,6 +43,12 @@ def read_sources(dataset: Path) -> list[Source]:
     if not found:
         raise BadInput(f"{dataset}: no photos are in it; give geotagged photos, or a table with path, lat, lon")
     return found
+
+
+def without_claims(opened: OpenedPhoto) -> OpenedPhoto:
+    """The photo with nothing but its file's format and size: what it claims is where the truth may come from."""
+    told = opened.claims
+    return OpenedPhoto(opened.photo, Claims(told.format, told.file_bytes, told.sha256, told.size_px))
 
 
 def _is_photo(path: Path, folder: Path) -> bool:

@@ -14,14 +14,16 @@ import numpy as np
 from geosleuth.atlas.borders import Borders
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
+from geosleuth.photo import OpenedPhoto, first_view, open_photo
 from geosleuth.photo.eyes import Encoder
 from geosleuth.score import Truth
-from geosleuth.team import Member, Placer, Request
+from geosleuth.team import Member, Placer, Request, Turn
 from geosleuth.team.network import Weights, load_picture_encoder
+from geosleuth.team.network.state import read_weights
+from geosleuth.team.swarm import SwarmSettings
 from geosleuth.tools.similar.store import pixel_digest
 
-from .dataset import Source
+from .dataset import Source, without_claims
 from .notebook import Lesson, Notebook
 from .rounds import Observation, learn_picture
 from .settings import QUICK, LearnSettings, TrainSettings
@@ -29,6 +31,9 @@ from .stages import RememberingMember, swarm_stages
 from .training import Examples, train
 
 Progress = Callable[[str, int, int], None]
+
+NOBODY_ANSWERED = "nobody answered"
+"""Why a photo is left out about which no member named a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +56,10 @@ class LearnSummary:
         replies: how often members were really asked.
         tokens: what that cost, by the team's tariff.
         stopped: which limit ended the asking, where one did.
-        version: of the weights that were written; None where nothing was there to learn from.
-        weights: what was written.
+        version: of the weights; None where nothing was there to learn from. Where nothing is new, what was written
+            before stays.
+        weights: what was learned.
+        failure: which member failed first, and why; None where nobody did.
     """
 
     learned: int
@@ -63,6 +70,12 @@ class LearnSummary:
     stopped: str | None
     version: int | None
     weights: Weights | None = field(repr=False)
+    failure: str | None = None
+
+    @property
+    def nobody_answered(self) -> bool:
+        """Whether members were asked, and nobody ever named a place."""
+        return not self.learned and NOBODY_ANSWERED in self.left_out
 
 
 async def learn(
@@ -73,6 +86,7 @@ async def learn(
     placer: Placer,
     encoder: str = "eyes",
     settings: LearnSettings | None = None,
+    swarm: SwarmSettings | None = None,
     training: TrainSettings = QUICK,
     budget: Budget | None = None,
     at_once: int = 1,
@@ -90,6 +104,7 @@ async def learn(
         placer: finds the places that answers name.
         encoder: the eyes, see `load_picture_encoder`.
         settings: how it is found out who is right.
+        swarm: the team's own settings; what the others leave open, such as limits, is taken from them.
         training: how the network is taught.
         budget: where asking stops.
         at_once: photos that are asked about at the same time.
@@ -103,7 +118,7 @@ async def learn(
         raise BadInput("learning whom to trust needs at least two members with different names; see the team's file")
     eyes = load_picture_encoder(encoder, training.side_px)
     with Notebook.open(state, names, eyes, _spec(encoder)) as notebook:
-        run = _Run(members, placer, eyes, settings or LearnSettings(), budget or Budget(), notebook)
+        run = _Run(members, placer, eyes, settings or LearnSettings(), swarm, budget or Budget(), notebook)
         # Runs that share a state begin at different places, so that they seldom ask about the same photo at once.
         order = random.sample(list(sources), len(sources))
         waiting = iter(order)
@@ -125,11 +140,16 @@ async def learn(
         lessons = notebook.lessons()
         weights, version = None, None
         if lessons:
-            examples = Examples.of(np.stack([one.features for one in lessons]), [one.observation for one in lessons])
-            weights = await asyncio.to_thread(train, examples, training, _named(progress, "teaching the network"))
-            version = notebook.keep(weights)
+            weights = read_weights(notebook.connection, state)
+            if weights is not None and (weights.lessons, weights.settings) == (len(lessons), asdict(training)):
+                version = weights.version
+            else:
+                seen = np.stack([one.features for one in lessons])
+                examples = Examples.of(seen, [one.observation for one in lessons])
+                weights = await asyncio.to_thread(train, examples, training, _named(progress, "teaching the network"))
+                version = notebook.keep(weights)
     return LearnSummary(
-        run.learned, run.known, dict(run.left_out), run.replies, run.tokens, run.stopped, version, weights
+        run.learned, run.known, dict(run.left_out), run.replies, run.tokens, run.stopped, version, weights, run.failure
     )
 
 
@@ -140,13 +160,17 @@ class _Run:
         placer: Placer,
         eyes: Encoder,
         settings: LearnSettings,
+        swarm: SwarmSettings | None,
         budget: Budget,
         notebook: Notebook,
     ) -> None:
         self._members, self._placer, self._eyes = members, placer, eyes
-        self._settings, self._budget, self._notebook = settings, budget, notebook
+        self._settings, self._swarm, self._budget, self._notebook = settings, swarm, budget, notebook
         self._begin = time.monotonic()
+        # A photo holds its place until it is known whether it counts, so that no more are asked about than are wanted.
+        self._places = None if budget.photos is None else asyncio.Semaphore(budget.photos)
         self.learned = self.known = self.replies = self.tokens = 0
+        self.failure: str | None = None
         self.left_out: Counter[str] = Counter()
 
     @property
@@ -154,7 +178,7 @@ class _Run:
         """Which limit is reached."""
         budget = self._budget
         if budget.photos is not None and self.learned >= budget.photos:
-            return f"{budget.photos} photos were learned from"
+            return "1 photo was learned from" if budget.photos == 1 else f"{budget.photos} photos were learned from"
         if budget.tokens is not None and self.tokens >= budget.tokens:
             return f"{budget.tokens} tokens were spent"
         if budget.seconds is not None and time.monotonic() - self._begin >= budget.seconds:
@@ -162,36 +186,57 @@ class _Run:
         return None
 
     async def take(self, source: Source) -> None:
-        """Learn from one photo, or say why not."""
+        """Learn from one photo, or say why not; nothing is begun once a limit is reached."""
+        if self._places is None:
+            await self._take(source)
+            return
+        await self._places.acquire()
+        counts = False
+        try:
+            if self.stopped is None:
+                counts = await self._take(source)
+        finally:
+            # Once a limit is reached, those who wait for a place are let go on, to see that.
+            if not counts or self.stopped is not None:
+                self._places.release()
+
+    async def _take(self, source: Source) -> bool:
         try:
             opened = await asyncio.to_thread(open_photo, source.path)
         except BadInput as error:
             self.left_out[str(error).removeprefix(f"{source.path}: ")] += 1
-            return
-        point = source.point or opened.claims.point
+            return False
+        point = source.point or opened.claims.own_point
         if point is None:
             self.left_out["no coordinates"] += 1
-            return
+            return False
         image = first_view(opened.photo).image
         key = pixel_digest(image)
         if self._notebook.knows(key):
             self.known += 1
-            return
+            return False
         seen = await self._asked(opened, key, Truth(point))
         if seen.empty:
-            self.left_out["nobody answered"] += 1
-            return
+            self.left_out[NOBODY_ANSWERED] += 1
+            return False
         (features,) = await asyncio.to_thread(self._eyes.features, [image])
         lesson = Lesson(key, features, seen, _country(point))
         added = self._notebook.add(lesson, _told(self._settings))
         self.learned += added
         self.known += not added
+        return added
 
     async def _asked(self, opened: OpenedPhoto, key: bytes, truth: Truth) -> Observation:
         asked = [RememberingMember(member, ask_anew=self._settings.ask_anew) for member in self._members]
-        # The photo goes to the members without what its file claims: that is where the truth may come from.
-        request = Request((_unclaimed(opened),))
-        stages = swarm_stages(asked, request, truth, placer=self._placer, settings=self._settings)
+        stages = swarm_stages(
+            asked,
+            Request((without_claims(opened),)),
+            truth,
+            placer=self._placer,
+            settings=self._settings,
+            swarm=self._swarm,
+            heard=self._hear,
+        )
         rng = random.Random(f"{self._settings.seed} {key.hex()}")  # noqa: S311
         try:
             return await learn_picture(len(asked), stages, self._settings, rng)
@@ -201,10 +246,9 @@ class _Run:
             self.replies += sum(member.replies for member in asked)
             self.tokens += sum(member.tokens for member in asked)
 
-
-def _unclaimed(opened: OpenedPhoto) -> OpenedPhoto:
-    told = opened.claims
-    return OpenedPhoto(opened.photo, Claims(told.format, told.file_bytes, told.sha256, told.size_px))
+    def _hear(self, turn: Turn) -> None:
+        if self.failure is None and turn.reply.failure is not None:
+            self.failure = f"{turn.member}: {turn.reply.failure}"
 
 
 def _spec(encoder: str) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geosleuth.geo import Disc, extent_distance_km
 from geosleuth.photo import OpenedPhoto
@@ -11,6 +11,7 @@ from geosleuth.score import Truth
 from geosleuth.team import Member, Placer, Reply, Request, Standing
 from geosleuth.team.links import Links
 from geosleuth.team.swarm import SwarmSettings, run_swarm
+from geosleuth.team.swarm.floor import Listener
 
 from .rounds import Heard, Stages
 from .settings import LearnSettings
@@ -77,9 +78,27 @@ class _Appointed:
 
 
 def swarm_stages(
-    members: Sequence[Member], request: Request, truth: Truth, *, placer: Placer, settings: LearnSettings
+    members: Sequence[Member],
+    request: Request,
+    truth: Truth,
+    *,
+    placer: Placer,
+    settings: LearnSettings,
+    swarm: SwarmSettings | None = None,
+    heard: Listener | None = None,
 ) -> Stages:
-    """Rounds in which the swarm itself works on a picture whose place is known; the members are never told it."""
+    """Rounds in which the swarm itself works on a picture whose place is known; the members are never told it.
+
+    Args:
+        members: the team.
+        request: the picture.
+        truth: where it was taken.
+        placer: finds the places that answers name.
+        settings: how many answer and review, and what is near.
+        swarm: the team's own settings for all else: how reviewers are drawn, and the limits, of each round.
+        heard: gets every turn as soon as it is over.
+    """
+    own = swarm or SwarmSettings()
     names = [member.name for member in members]
     place = Disc(truth.point, 0.0)
 
@@ -89,13 +108,15 @@ def swarm_stages(
             request,
             society=_Appointed(frozenset(drawn), links),
             placer=placer,
-            settings=SwarmSettings(
+            settings=replace(
+                own,
                 answerers=len(drawn),
                 reviewers=min(settings.reviewers, len(members) - 1),
                 rounds=settings.discussion,
                 within_km=settings.within_km,
             ),
             rng=rng,
+            heard=heard,
         )
         own_km: dict[int, float] = {}
         reviewed_km: dict[int, float] = {}

@@ -7,7 +7,7 @@ not allowed to read.
 from .encoding import Projection
 from .forward import Dimensions, Parameters, Prediction, forward
 from .society import TrainedSociety
-from .state import Weights
+from .state import Weights, is_state_of
 from .vae import VaeEncoder, load_picture_encoder
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "VaeEncoder",
     "Weights",
     "forward",
+    "is_state_of",
     "load_picture_encoder",
 ]

@@ -11,7 +11,7 @@ Connections opened here are read-only, and SQLite itself refuses them the table 
 import io
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,6 +157,15 @@ def read_info(conn: sqlite3.Connection, path: Path) -> StateInfo:
         return StateInfo(names, told["encoder"], told["spec"], int(told["dimension"]))
     except (KeyError, ValueError) as error:
         raise damaged(path) from error
+
+
+def is_state_of(path: Path, members: Sequence[str]) -> bool:
+    """Whether there is a team's state of just these members, in whatever order."""
+    try:
+        with open_for_answering(path) as conn:
+            return sorted(read_info(conn, path).members) == sorted(members)
+    except BadInput:
+        return False
 
 
 def read_weights(conn: sqlite3.Connection, path: Path) -> Weights | None:

@@ -48,7 +48,7 @@ def calls_for(stand: Stand) -> Iterator[Call]:
     if "place" in kinds or (point is None and stand.places):
         yield _geocode(stand)
     for claim in stand.claims:
-        if claim.kind == "named" and point is not None:
+        if claim.kind == "named" and claim.seen and point is not None:
             yield _search(claim, point)
         if claim.kind == "phone" and code is not None:
             yield Call("country_facts", {"country": code})
@@ -86,6 +86,8 @@ def _checked(claim: Claim, stand: Stand, notebook: Notebook) -> Check:
             return _area(claim, stand, _asked(notebook, _reverse(point)))
         case "place":
             return _place(claim, stand, _asked(notebook, _geocode(stand)))
+        case "named" if not claim.seen:
+            return Check(claim, "open", "no tool read it in the photo")
         case "named" if point is not None:
             return _named(claim, stand, _asked(notebook, _search(claim, point)))
         case "phone" if stand.country is not None:
@@ -145,6 +147,8 @@ def _phone(claim: Claim, done: Done | None) -> Check:
     digits = digits.removeprefix("00") if claim.words.startswith("00") else digits
     name = one_line(str(done.data.get("name")), 60)
     holds = any(digits.startswith(code) for code in codes if code)
+    if holds and not claim.seen:
+        return Check(claim, "open", "no tool read it in the photo")
     return Check(claim, "holds" if holds else "fails", f"{name} has +{' and +'.join(codes)}")
 
 

@@ -23,11 +23,16 @@ _LEAST_LETTERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing that a try says, and the piece of the try that says it."""
+    """One thing that a try says, and the piece of the try that says it.
+
+    ``seen`` says that it was read in the photo by a tool. What a try only writes is its own word for it: a model that
+    knows a town can name its quarters without having seen any of them.
+    """
 
     kind: ClaimKind
     words: str
     mark: str
+    seen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ def _stand(number: int, trajectory: Trajectory) -> Stand:
     answer = last.content.answer if isinstance(last.content, Concluded) else Answer()
     seen = [(line, item.mark) for item in items if isinstance(item.content, Looked) for line in _lines(item.content)]
     told = [(text, last.mark) for text in _told(answer)]
-    claims = [*_levels(answer, last.mark), *_named(answer, seen, told), *_phones([*seen, *told])]
+    claims = [*_levels(answer, last.mark), *_named(answer, seen, told), *_phones(seen, told)]
     return Stand(number, answer, tuple(claims), last.mark)
 
 
@@ -96,9 +101,9 @@ def _lines(looked: Looked) -> Iterator[str]:
 
 
 def _named(answer: Answer, seen: Sequence[tuple[str, str]], told: Sequence[tuple[str, str]]) -> Iterator[Claim]:
-    """Names that the answer rests on: what it quotes, and what was read in the photo and stands in its address.
+    """Names that the answer rests on: what was read in the photo and stands in its address or its quotations first.
 
-    Its own place and country are asked about otherwise.
+    Then what it quotes and nobody read; not its own place, which is asked about otherwise.
     """
     own = {fold(part) for part in str(answer.address).split(",")}
     words = fold(str(answer.address))
@@ -112,15 +117,25 @@ def _named(answer: Answer, seen: Sequence[tuple[str, str]], told: Sequence[tuple
     for name, mark in [*read, *quoted]:
         line = one_line(name, 60).strip(" .,:;!?")
         key = fold(line)
+        where = _read_at(key, seen)
         letters = sum(letter.isalpha() for letter in line)
-        if letters >= _LEAST_LETTERS and key not in own and country_code(line) is None:
-            found.setdefault(key, Claim("named", line, mark))
-    yield from list(found.values())[:MOST_NAMES]
+        if letters >= _LEAST_LETTERS and (where or key not in own) and country_code(line) is None:
+            found.setdefault(key, Claim("named", line, where or mark, seen=where is not None))
+    yield from sorted(found.values(), key=lambda claim: not claim.seen)[:MOST_NAMES]
 
 
-def _phones(texts: Sequence[tuple[str, str]]) -> Iterator[Claim]:
-    """Telephone numbers with a country code, the first of them."""
-    for text, mark in texts:
-        if (match := _PHONE.search(text)) is not None:
-            yield Claim("phone", one_line(match[0], 30), mark)
-            return
+def _read_at(name: str, seen: Sequence[tuple[str, str]]) -> str | None:
+    """The piece in which a folded name was read, on one line or across several; None where it was not."""
+    pieces: dict[str, list[str]] = {}
+    for line, mark in seen:
+        pieces.setdefault(mark, []).append(fold(line))
+    return next((mark for mark, lines in pieces.items() if f" {name} " in f" {' '.join(lines)} "), None)
+
+
+def _phones(seen: Sequence[tuple[str, str]], told: Sequence[tuple[str, str]]) -> Iterator[Claim]:
+    """Telephone numbers with a country code, the first of them; those that were read come first."""
+    for texts, was_seen in ((seen, True), (told, False)):
+        for text, mark in texts:
+            if (match := _PHONE.search(text)) is not None:
+                yield Claim("phone", one_line(match[0], 30), mark, was_seen)
+                return

@@ -51,7 +51,7 @@ async def locate_in_parallel(
 
     The finding's trajectory is the verifier's, and its team are the tries. A try that fails costs only itself; where
     all of them fail there is nothing to verify, and the trajectory is that of the first. A verifier that fails, or
-    comes to no answer, is replaced by the one in code.
+    comes to no answer, is replaced by the one in code; its trajectory is in the finding's ``gave_way``.
 
     Args:
         photos: opened by `geosleuth.photo.open_photo`.
@@ -122,17 +122,19 @@ async def locate_in_parallel(
             sinks=sinks,
         )
 
+    failed: tuple[Trajectory, ...] = ()
     if verifier is not None:
         how = verifier_method(method, team, chains=chains, budget=budget)
         found = await verify(verifier, how, verifier_toolset or Toolset([]))
         if found.answered is not None and found.answered.by == "policy":
             return Finding(found, claims, case.album, team=team)
         instead(found)
+        failed = (found,)
     from geosleuth.tools.catalogue import all_tools
 
     how = embedded_method(len(team))
     found = await verify(EmbeddedVerifier(team), how, how.toolset(all_tools()))
-    return Finding(found, claims, case.album, team=team)
+    return Finding(found, claims, case.album, team=team, gave_way=failed)
 
 
 def _first(tries: Sequence[Try]) -> Trajectory:

@@ -2,10 +2,14 @@
 
 Support is counted in log-odds (natural logarithm) over "none of the tries is right", which stands at 0:
 
-    a claim that holds      its country +0.2, its region +0.2, its place +1.0, a name near it +1.0, a telephone +1.0
-    a claim that fails      its country -2.0, its place -1.5, a telephone -1.5; a name that is not there counts nothing
     agreement               +0.8 for every doubling of the tries that stand within 25 km of each other
-    the try's own odds      half of the log-odds that it states, at most 1 either way
+    read in the photo       a name that lies near the point +1.0, a telephone of the country +1.0; of another -1.5
+    against itself          a country that the point is not in -2.0, a place that is elsewhere -1.5
+    the try's own odds      half of the log-odds that it states, at most 0.5 either way
+
+Only what a tool read in the photo adds to a try by itself. That its country and its place lie at its own point says
+that it does not contradict itself, which any wrong answer can manage: it adds nothing. Names and numbers that stand
+in its words alone add nothing either.
 
 A place's probability is its share: exp(support) over 1 and the sum of all places, at most 0.95. The figures are ours,
 set once by judgement and fitted to nothing: tries of one model share its mistakes, so agreement counts for less than as
@@ -25,9 +29,9 @@ SAME_PLACE_KM = 25.0
 SAME_SPOT_KM = 1.0
 HIGHEST = 0.95
 AGREEMENT = 0.8
-_HOLDS: dict[ClaimKind, float] = {"country": 0.2, "region": 0.2, "place": 1.0, "named": 1.0, "phone": 1.0}
+_HOLDS: dict[ClaimKind, float] = {"country": 0.0, "region": 0.0, "place": 0.0, "named": 1.0, "phone": 1.0}
 _FAILS: dict[ClaimKind, float] = {"country": -2.0, "region": 0.0, "place": -1.5, "named": 0.0, "phone": -1.5}
-_OWN_ODDS, _OWN_MOST = 0.5, 1.0
+_OWN_ODDS, _OWN_MOST = 0.5, 0.5
 
 
 @dataclass(frozen=True, slots=True)

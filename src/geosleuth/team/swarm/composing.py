@@ -22,7 +22,7 @@ from geosleuth.agent import (
 )
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.answer import Answer
-from geosleuth.policies import Prompt, Step
+from geosleuth.policies import Prompt, Sampling, Step
 from geosleuth.team import Turn
 
 METHOD = "swarm"
@@ -46,10 +46,10 @@ class Scribe:
         self._turns = 0
         self._closed = False
 
-    def begin(self, task: Task, question: str, team: str, budget: Budget) -> None:
-        """The start: what was asked, and of whom."""
+    def begin(self, task: Task, question: str, team: str, budget: Budget, sampling: Sampling) -> None:
+        """The start: what was asked, of whom, and what chance depends on."""
         self._spending = Spending(budget)
-        self._emit(Started(task, METHOD, f"team:{team}", (), budget, ""))
+        self._emit(Started(task, METHOD, f"team:{team}", (), budget, "", sampling=sampling))
         self._emit(Prompted(Prompt(question, tuple(image.handle for image in task.images))))
 
     def hear(self, turn: Turn) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ from .swarm import first_failure, run_swarm
 if TYPE_CHECKING:
     from geosleuth.clues.visual import VisualPrior
 
-_UNSEEDED = 0
+_SEED_BITS = 31
 
 
 async def locate_with_team(
@@ -64,7 +65,8 @@ async def locate_with_team(
         area: where the place lies, as far as the user knows.
         force_answer: a best guess is wanted in any case.
         budget: seconds, tokens and money of the whole team, in place of its settings; turns and calls are each agent's.
-        sampling: for whatever agents leave open; its seed makes the team's draws repeat.
+        sampling: for whatever agents leave open; its seed makes the team's draws repeat. Without one, chance chooses:
+            the trajectory says which, and models get none.
         wire: in place of the methods' own.
         store: the file that keeps the trajectory; it is not closed here.
         sinks: who else gets the events as they happen.
@@ -80,17 +82,19 @@ async def locate_with_team(
     task = Task(images, hint, area, force_answer, views)
     settings = _limited(team.settings, budget)
     seed = sampling.seed if sampling is not None else None
+    lot = secrets.randbits(_SEED_BITS) if seed is None else seed
     placer = Placer(atlas)
     scribe = Scribe(store, sinks)
     try:
-        scribe.begin(task, asking.prompt(task, ()), team.name, _budget(settings))
+        told = replace(sampling or Sampling(), seed=lot)
+        scribe.begin(task, asking.prompt(task, ()), team.name, _budget(settings), told)
         outcome = await run_swarm(
             team.members(Surroundings(atlas, web, similar, visual), sampling=sampling, wire=wire),
             Request(tuple(photos), hint=hint, area=area, seed=seed, force_answer=force_answer),
             society=team.society,
             placer=placer,
             settings=settings,
-            rng=random.Random(_UNSEEDED if seed is None else seed),  # noqa: S311
+            rng=random.Random(lot),  # noqa: S311
             heard=scribe.hear,
         )
         answer = _with_point(outcome.answer, await placer.extent(outcome.answer))

@@ -33,7 +33,7 @@ class Seat:
 class Team:
     """A team that can begin. Agents with the same model at the same address share one policy.
 
-    ``learned`` says whether the society comes from what the team learned, or is one of strangers.
+    ``learned`` says whether the society knows something that the team learned, or all stand alike.
     """
 
     name: str
@@ -120,7 +120,7 @@ def make_team(
         spec: the team's description.
         offline: refuse whatever is not on this machine's own disk.
         society: whom to trust, in place of what the description names. A file that is not there yet means that the
-            team has learned nothing.
+            team has learned nothing; so does one beside a description that names none, if it is of other agents.
         endpoints: how the models' servers are asked.
 
     Raises:
@@ -132,12 +132,19 @@ def make_team(
         if key not in made:
             made[key] = make_policy(agent.model, base_url=agent.base_url, settings=endpoints, offline=offline)
     seats = tuple(_seat(agent, made[agent.model, agent.base_url]) for agent in spec.agents)
-    learned = society is not None
-    if society is None and spec.society is not None and spec.society.exists():
-        from geosleuth.team.network import TrainedSociety
+    society = society or _society(spec) or StrangersSociety(len(seats))
+    learned = not isinstance(society, StrangersSociety) and getattr(society, "version", 1) > 0
+    return Team(spec.name, seats, spec.settings, society, learned)
 
-        society, learned = TrainedSociety.open(spec.society, spec.names), True
-    return Team(spec.name, seats, spec.settings, society or StrangersSociety(len(seats)), learned)
+
+def _society(spec: TeamSpec) -> Society | None:
+    from geosleuth.team.network import TrainedSociety, is_state_of
+
+    if spec.society is not None and spec.society.exists():
+        return TrainedSociety.open(spec.society, spec.names)
+    if spec.beside is not None and is_state_of(spec.beside, spec.names):
+        return TrainedSociety.open(spec.beside, spec.names)
+    return None
 
 
 def _merged(seat: Seat, others: Sampling | None) -> Sampling:

@@ -50,18 +50,20 @@ class Surroundings:
     _opened: dict[tuple[object, ...], tuple[Case, tuple[str, ...]]] = field(
         default_factory=dict, repr=False, compare=False
     )
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False, compare=False)
 
     async def case(self, photos: tuple[OpenedPhoto, ...], method: Method) -> tuple[Case, tuple[str, ...]]:
         """A case of one's own with the photos in it, and what is known about their views; views are made once."""
         key = (method.first_view_pixels, *(one.photo.handle for one in photos))
-        if key not in self._opened:
-            opened = await asyncio.to_thread(
-                open_case, photos, method, self.atlas, web=self.web, similar=self.similar, visual=self.visual
-            )
-            while len(self._opened) >= _CASES_KEPT:
-                self._opened.pop(next(iter(self._opened)))
-            self._opened[key] = opened
-        case, views = self._opened[key]
+        async with self._opening:
+            if key not in self._opened:
+                opened = await asyncio.to_thread(
+                    open_case, photos, method, self.atlas, web=self.web, similar=self.similar, visual=self.visual
+                )
+                while len(self._opened) >= _CASES_KEPT:
+                    self._opened.pop(next(iter(self._opened)))
+                self._opened[key] = opened
+            case, views = self._opened[key]
         return replace(case, album=case.album.copy(), box_scale=method.box_scale), views
 
 

@@ -19,6 +19,9 @@ from geosleuth.tools.catalogue import all_tools
 from .reading import Value, read_yaml
 from .settings import SwarmSettings
 
+NO_SOCIETY = "none"
+"""The society of a team that is to learn nothing, and to use nothing that was learned."""
+
 _MOST_AGENTS = 64
 _MOST_WORDS = 20_000
 _SETTINGS = (
@@ -56,12 +59,18 @@ class AgentSpec:
 
 @dataclass(frozen=True, slots=True)
 class TeamSpec:
-    """A team as the file describes it. ``society`` is where it keeps whom to trust; None has learned nothing."""
+    """A team as the file describes it.
+
+    ``society`` is where it keeps whom to trust, as the file says. Where it says nothing, ``beside`` is the file's own
+    name with ``.db``: what is learned goes there, and is used if it is there and of these agents. Both are None in a
+    team that is to learn nothing.
+    """
 
     name: str
     agents: tuple[AgentSpec, ...]
     settings: SwarmSettings = field(default_factory=SwarmSettings)
     society: Path | None = None
+    beside: Path | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,12 +94,14 @@ def read_team(path: Path) -> TeamSpec:
         if agent.name.casefold() in known:
             raise one.complain(f"is called {agent.name!r} like another one; give each agent a name of its own")
         known.add(agent.name.casefold())
-    society = path.parent / Path(told["society"].text(1_000)).expanduser() if "society" in told else None
+    named = told["society"].text(1_000) if "society" in told else None
+    off = named is not None and named.casefold() == NO_SOCIETY
     return TeamSpec(
         told["name"].text(60) if "name" in told else path.stem,
         agents,
         _settings(told["settings"]) if "settings" in told else SwarmSettings(),
-        society,
+        None if named is None or off else path.parent / Path(named).expanduser(),
+        path.with_suffix(".db") if named is None else None,
     )
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.geo import distance_km
-from geosleuth.photo import Claims, OpenedPhoto, open_photo
+from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.score import Truth
 from geosleuth.score.statistics import Estimate, wilson
 from geosleuth.team import AGREE_WITHIN_KM, Member, Outcome, Placer, Request, Society
-from geosleuth.team.learning import Source
+from geosleuth.team.learning import Source, without_claims
 from geosleuth.team.swarm.floor import together
 
 from .varying import Point
@@ -44,12 +44,6 @@ class Example:
         return without_claims(open_photo(self.path))
 
 
-def without_claims(opened: OpenedPhoto) -> OpenedPhoto:
-    """The photo with nothing but its file's format and size."""
-    told = opened.claims
-    return OpenedPhoto(opened.photo, Claims(told.format, told.file_bytes, told.sha256, told.size_px))
-
-
 def examples_of(sources: Sequence[Source]) -> tuple[list[Example], dict[str, int]]:
     """The photos that can be opened and whose place is known, and how many were left out for which reason."""
     found: list[Example] = []
@@ -58,7 +52,7 @@ def examples_of(sources: Sequence[Source]) -> tuple[list[Example], dict[str, int
         point = source.point
         if point is None:
             try:
-                point = open_photo(source.path).claims.point
+                point = open_photo(source.path).claims.own_point
             except BadInput as error:
                 left_out[str(error).removeprefix(f"{source.path}: ")] += 1
                 continue
@@ -76,6 +70,7 @@ class Measured:
     """How a way of working did, example by example.
 
     ``distances_km`` is NaN where no place was given that could be found. ``voices`` is whose words each answer was.
+    ``failures`` are why replies failed, one for each that did.
     """
 
     distances_km: tuple[float, ...]
@@ -84,6 +79,7 @@ class Measured:
     seconds: tuple[float, ...]
     voices: tuple[str | None, ...] = ()
     within_km: float = AGREE_WITHIN_KM
+    failures: tuple[str, ...] = ()
 
     @property
     def right(self) -> tuple[bool, ...]:
@@ -147,6 +143,7 @@ async def measure(
         tuple(sum(turn.reply.seconds for turn in outcome.turns) for outcome in outcomes),
         tuple(outcome.voice for outcome in outcomes),
         within_km,
+        tuple(turn.reply.failure for one in outcomes for turn in one.turns if turn.reply.failure is not None),
     )
 
 

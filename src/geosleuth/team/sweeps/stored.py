@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,17 +67,28 @@ class ReplyStore:
         return self._digests[handle]
 
 
-class StoredMember:
-    """A member whose replies are looked up before it is asked; failures are not kept, so that they are tried again.
+@dataclass(slots=True, eq=False)
+class _Asked:
+    """A request under way: how many wait for its reply, and whether one of them lost patience."""
 
-    ``identity`` is what its replies depend on beside the request: model, persona, limits. ``asked`` counts the
-    requests that really went to it.
+    task: asyncio.Task[Reply]
+    waiting: int = 0
+    given_up: bool = False
+
+
+class StoredMember:
+    """A member whose replies are looked up before it is asked.
+
+    Neither failures are kept nor replies that somebody lost patience with: they are tried again, so that what comes
+    of a run does not hang on what was asked before it. ``identity`` is what its replies depend on beside the request:
+    model, persona, limits. ``asked`` counts the requests that really went to it.
     """
 
     def __init__(self, member: Member, store: ReplyStore, identity: str = "") -> None:
         self._member, self._store = member, store
         self._identity = identity or member.name
-        self._waiting: dict[str, asyncio.Task[Reply]] = {}
+        self._under_way: dict[str, _Asked] = {}
+        self._tasks: set[asyncio.Task[Reply]] = set()
         self.asked = 0
 
     @property
@@ -95,28 +106,42 @@ class StoredMember:
         key = self._store.key(self._identity, request)
         if (known := self._store.get(key)) is not None:
             return known
-        if key not in self._waiting:
-            task = self._waiting[key] = asyncio.create_task(self._asked(key, request))
-            task.add_done_callback(lambda _: self._waiting.pop(key, None))
-        # Who asked may lose patience; others may still wait for the same reply.
-        return await asyncio.shield(self._waiting[key])
+        if key not in self._under_way:
+            task = asyncio.create_task(self._say(request))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            self._under_way[key] = _Asked(task)
+        asked = self._under_way[key]
+        asked.waiting += 1
+        try:
+            # Who asked may lose patience; others may still wait for the same reply.
+            reply = await asyncio.shield(asked.task)
+        except asyncio.CancelledError:
+            asked.given_up = True
+            raise
+        finally:
+            asked.waiting -= 1
+            if not asked.waiting or asked.task.done():
+                asked.task.cancel()
+                if self._under_way.get(key) is asked:
+                    del self._under_way[key]
+        if reply.failure is None and not asked.given_up:
+            self._store.put(key, reply)
+        return reply
 
-    async def _asked(self, key: str, request: Request) -> Reply:
+    async def _say(self, request: Request) -> Reply:
         self.asked += 1
         began = asyncio.get_running_loop().time()
         reply = await self._member.reply(request)
         took = asyncio.get_running_loop().time() - began
-        reply = replace(reply, seconds=reply.seconds or took, trajectory=None)
-        if reply.failure is None:
-            self._store.put(key, reply)
-        return reply
+        return replace(reply, seconds=reply.seconds or took, trajectory=None)
 
     async def aclose(self) -> None:
         """Call off what still goes on; the member itself stays open."""
-        waiting = list(self._waiting.values())
-        for task in waiting:
+        tasks = list(self._tasks)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from geosleuth.errors import BadInput
@@ -68,7 +69,7 @@ def points(variations: Sequence[Variation], settings: SwarmSettings, backbones: 
     """All runs of a sweep.
 
     Args:
-        variations: what is varied; values that the team is too small for are left out.
+        variations: what is varied; values that the team is too small for are left out, see `too_large`.
         settings: the swarm's own.
         backbones: what model stands behind each member, in order; equal words are the same model.
 
@@ -81,15 +82,24 @@ def points(variations: Sequence[Variation], settings: SwarmSettings, backbones: 
     return found
 
 
+def too_large(variations: Sequence[Variation], agents: int) -> dict[str, tuple[int, ...]]:
+    """The values that a team of so many agents is too small for, by setting."""
+    found = {one.setting: tuple(v for v in one.values if v > _most(one.setting, agents)) for one in variations}
+    return {setting: values for setting, values in found.items() if values}
+
+
+def _most(setting: str, agents: int) -> float:
+    # Nobody reviews itself; a discussion can be of any length.
+    return {"answerers": agents, "reviewers": agents - 1, "agents": agents}.get(setting, inf)
+
+
 def _of(variation: Variation, settings: SwarmSettings, backbones: Sequence[str]) -> Iterator[Point]:
     setting, everybody = variation.setting, tuple(range(len(backbones)))
     if setting == PERSONAS_AGAINST_BACKBONES:
         yield from _two_kinds(settings, backbones)
         return
-    # Nobody reviews itself; a discussion can be of any length.
-    most = {"answerers": len(everybody), "reviewers": len(everybody) - 1, "agents": len(everybody)}.get(setting)
     for value in variation.values:
-        if most is None or value <= most:
+        if value <= _most(setting, len(everybody)):
             varied = settings if setting == "agents" else _with(settings, setting, value)
             yield Point(setting, value, "swarm", varied, everybody[:value] if setting == "agents" else everybody)
 

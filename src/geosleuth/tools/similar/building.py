@@ -25,6 +25,8 @@ ENDINGS: Final = frozenset({".jpg", ".jpeg", ".jpe", ".png", ".webp", ".tif", ".
 BATCH: Final = 16
 _OPENERS: Final = 2  # photos open at once; a large one takes more than a gigabyte
 NO_COORDINATES: Final = "no coordinates"
+ESTIMATED_PLACE: Final = "estimated places"
+NO_TROUBLE: Final = frozenset({NO_COORDINATES, ESTIMATED_PLACE})
 CLOSED_FOLDER: Final = "the folder can't be read"
 
 Progress = Callable[[int, int], None]
@@ -74,6 +76,16 @@ class _Opened:
     file_sha256: bytes
     pixel_sha256: bytes
     image: "Image"
+    # A place that was itself found by looking: to learn from it would be to believe oneself.
+    estimated: bool
+
+    @property
+    def placed(self) -> bool:
+        return self.point is not None and not self.estimated
+
+    @property
+    def reason(self) -> str:
+        return NO_COORDINATES if self.point is None else ESTIMATED_PLACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +106,9 @@ def build_index(
     """Look at every geotagged photo of a folder and those under it, and keep what was seen in an index.
 
     Run again, only new and changed photos are looked at, and photos that are gone leave the index. Several folders may
-    share an index. A run that is cut off loses at most the photos of its last few seconds. Hidden files and folders,
-    and files that are not called like photos, are passed over.
+    share an index. Places that a file says were estimated, as copies that geosleuth writes do, count as none. A run
+    that is cut off loses at most the photos of its last few seconds. Hidden files and folders, and files that are not
+    called like photos, are passed over.
 
     Args:
         folder: where the photos are.
@@ -161,7 +174,7 @@ class _Run:
                 if told is not None and (told.lat, told.lon) != (lat, lon):
                     moved.append((told.lat, told.lon, self._root, file.key))
             else:
-                self.refused.append(_Refused(file.key, NO_COORDINATES))
+                self.refused.append(_Refused(file.key, NO_COORDINATES if lat is None else ESTIMATED_PLACE))
         with committed(self._conn):
             self._conn.executemany("UPDATE photo SET lat = ?, lon = ? WHERE root = ? AND path = ?", moved)
         return todo
@@ -174,13 +187,14 @@ class _Run:
             return _Refused(file.key, str(error).removeprefix(f"{file.path}: "))
         image = first_view(opened.photo).image
         digest = bytes.fromhex(opened.claims.sha256)
-        point = self._told.get(file.key, opened.claims.point)
-        return _Opened(file, point, digest, pixel_digest(image), image)
+        told = self._told.get(file.key)
+        estimated = told is None and opened.claims.estimated
+        return _Opened(file, told or opened.claims.point, digest, pixel_digest(image), image, estimated)
 
     def take(self, batch: Sequence[_Opened | _Refused]) -> None:
         """Look at a batch and write it down."""
         opened = [one for one in batch if isinstance(one, _Opened)]
-        placed = [one for one in opened if one.point is not None]
+        placed = [one for one in opened if one.placed]
         features = self._encoder.features([one.image for one in placed]).astype("<f2")
         seen = {one.file.key: row.tobytes() for one, row in zip(placed, features, strict=True)}
         with committed(self._conn):
@@ -198,11 +212,11 @@ class _Run:
             )  # fmt: skip
         self.added += len(placed)
         self.refused += [one for one in batch if isinstance(one, _Refused)]
-        self.refused += [_Refused(one.file.key, NO_COORDINATES) for one in opened if one.point is None]
+        self.refused += [_Refused(one.file.key, one.reason) for one in opened if not one.placed]
 
     def remove_all_but(self, files: Sequence[_File]) -> int:
         """Take out photos that are gone or can't be opened any more; nobody knows about those in closed folders."""
-        unreadable = {one.key for one in self.refused if one.reason not in (NO_COORDINATES, CLOSED_FOLDER)}
+        unreadable = {one.key for one in self.refused if one.reason not in (*NO_TROUBLE, CLOSED_FOLDER)}
         present = {file.key for file in files} - unreadable
         closed = tuple(one.key + b"/" for one in self.refused if one.reason == CLOSED_FOLDER)
         rows = self._conn.execute("SELECT path FROM photo WHERE root = ?", (self._root,)).fetchall()

@@ -2,7 +2,8 @@
 
 root    folders that were looked at, by absolute path
 photo   one row a photo: where it lies under its root, what told its content apart, where it was taken, its features
-        (features are empty where no place is known: the row then only says that there is nothing to look at again)
+        (features are empty where no place is known, or one that was estimated: the row then only says that there is
+        nothing to look at again)
 """
 
 import hashlib

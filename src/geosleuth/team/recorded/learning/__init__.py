@@ -4,7 +4,18 @@ Truths are held here; what answers can't import it.
 """
 
 from .fitting import FEWEST_IMAGES, Known, learn
-from .replaying import LEARNED, ORACLE, REPORTED_KM, SINGLE, SMILEGEO, VOTE, Replay, replay, smilegeo_lessons
+from .replaying import (
+    LEARNED,
+    ORACLE,
+    REPORTED_KM,
+    SINGLE,
+    SMILEGEO,
+    SMILEGEO_ALL,
+    VOTE,
+    Replay,
+    replay,
+    smilegeo_lessons,
+)
 
 __all__ = [
     "FEWEST_IMAGES",
@@ -13,6 +24,7 @@ __all__ = [
     "REPORTED_KM",
     "SINGLE",
     "SMILEGEO",
+    "SMILEGEO_ALL",
     "VOTE",
     "Known",
     "Replay",

@@ -23,7 +23,9 @@ from geosleuth.team.swarm.walk import draw_reviewers
 from .fitting import FEWEST_IMAGES, Known, learn
 
 REPORTED_KM = (0.5, 2.0, 10.0, 25.0, 200.0, 750.0)
-SINGLE, VOTE, SMILEGEO, LEARNED, ORACLE = "best single", "plain vote", "smileGeo", "learned", "oracle"
+SINGLE, VOTE, LEARNED, ORACLE = "best single", "plain vote", "learned", "oracle"
+SMILEGEO, SMILEGEO_ALL = "smileGeo", "smileGeo, all"
+"""With two elected, as in the paper, and with everybody elected, in the order of the election."""
 _ELECTED_BY_KM = 25.0
 
 
@@ -85,7 +87,7 @@ def replay(
     errors = known.errors_km()
     labels, links = smilegeo_lessons(errors, seed)
     size, steps = len(numbers), len(WITHIN_KM)
-    chosen, elected = np.full(size, -1, dtype=np.int64), np.full(size, -1, dtype=np.int64)
+    chosen, two, everyone = (np.full(size, -1, dtype=np.int64) for _ in range(3))
     within = np.zeros((size, steps))
     answers: list[Answer] = [Answer()] * size
     followed: list[tuple[str, ...]] = [()] * size
@@ -96,7 +98,8 @@ def replay(
         chosen[asked], within[asked] = judged.chosen, judged.within
         for row, image in enumerate(asked):
             answers[image], followed[image] = judged.answer(row), judged.followed(row)
-        elected[asked] = elected_answers(panel, _election_order(labels[told].mean(axis=0)))
+        order = _election_order(labels[told].mean(axis=0))
+        two[asked], everyone[asked] = elected_answers(panel, order), elected_answers(panel, order, len(order))
         progress(fold + 1)
     everybody = range(len(known.panel.agents))
     of_agents = {name: _or_nan(errors[:, at]) for at, name in enumerate(known.panel.agents)}
@@ -107,7 +110,8 @@ def replay(
         rows={
             SINGLE: of_agents[known.panel.agents[single]],
             VOTE: _picked(errors, plain_vote(known.panel, list(everybody))),
-            SMILEGEO: _picked(errors, elected),
+            SMILEGEO: _picked(errors, two),
+            SMILEGEO_ALL: _picked(errors, everyone),
             LEARNED: _picked(errors, chosen),
             ORACLE: _or_nan(errors.min(axis=1)),
         },

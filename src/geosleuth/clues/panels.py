@@ -1,0 +1,99 @@
+"""Signs and vehicles: which clues stand on one panel, and how likely a panel is about the place at all.
+
+Whatever stands on one panel has one fate. A tour bus carries its town, its web address and its number abroad together,
+so that all of them mislead or none does.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from geosleuth.names import fold
+
+from .layout import height
+from .model import Clue, ClueKind, TextSeen
+from .naming import kind_said
+
+DOUBT_MOVABLE: Final = 0.5
+DOUBT: Final = 0.06
+DOUBT_FIXED: Final = 0.05
+"""How often a panel that others contradict is from elsewhere: one that looks like a vehicle or an advertisement, any
+other, and one that is fixed to the ground. Judgements, like the reliability of clues."""
+
+_LIKE_HEIGHT = 2.5
+_CLOSE = 1.6
+_FIXED_KINDS: frozenset[ClueKind] = frozenset({"road_number", "distance_sign", "speed", "opening_hours", "station"})
+_FIXED_SAID = ("street", "station")
+_MOVABLE = re.compile(
+    r"\b(?:tours?|touren|travels?|\w*reisen?|\w*reiseburo|reizen|rejser|resor|matkat|voyages?|viajes|viagens|viaggi|"
+    r"excursi\w+|biuro podrozy|cestovni|utazasi|turizm|coach(?:es)?|autocars?|autocares|autokary|"
+    r"(?:reise|omni)?bus(?:se|es|reisen)?|airlines?|airways|lufthansa|cargo|logisti\w+|spedition|speditie|spedycja|"
+    r"transporte?s?|transporty|trasporti|trucking|haulage|imports?|imported|exports?|made in|product of|since|seit|"
+    r"depuis|desde|fondee? en)\b"
+)
+_STOPS = re.compile(r"\b(?:bus|coach)\s*(?:stop|station|terminal|lane)\b")
+_MOVABLE_ELSEWHERE = ("туры", "турист", "автобус", "перевоз", "旅行", "観光バス", "여행", "관광")
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A sign or a vehicle: the clues on it by their numbers, its texts from above, and the doubt that it is local."""
+
+    clues: tuple[int, ...]
+    texts: tuple[str, ...]
+    image: str
+    doubt: float
+
+
+def panels(clues: Sequence[Clue], lines: Iterable[TextSeen] = ()) -> tuple[Panel, ...]:
+    """Clues by the panel that they stand on; such as nobody read in a picture stand on none.
+
+    ``lines`` is other text of the pictures: it says more of what a panel is, and what stands between two clues.
+    """
+    at = [number for number, clue in enumerate(clues) if clue.where is not None]
+    wheres = (where for number in at if (where := clues[number].where) is not None)
+    boxes = list(dict.fromkeys((*wheres, *lines)))
+    found = []
+    for group in _together(boxes):
+        inside = set(group)
+        numbers = tuple(number for number in at if clues[number].where in inside)
+        if not numbers:
+            continue
+        ordered = sorted(inside, key=lambda line: (line.box[1], line.box[0], line.text))
+        texts = tuple(dict.fromkeys(line.text for line in ordered))
+        found.append(Panel(numbers, texts, ordered[0].image, _doubt([clues[number] for number in numbers], texts)))
+    return tuple(sorted(found, key=lambda panel: panel.clues))
+
+
+def on_one_panel(one: TextSeen, other: TextSeen) -> bool:
+    """Whether two lines stand so near each other, in letters so alike, that they are likely of one panel."""
+    tall, other_tall = height(one), height(other)
+    if one.image != other.image or max(tall, other_tall) > _LIKE_HEIGHT * min(tall, other_tall):
+        return False
+    reach = _CLOSE * (tall + other_tall) / 2
+    across = max(one.box[0], other.box[0]) - min(one.box[2], other.box[2])
+    down = max(one.box[1], other.box[1]) - min(one.box[3], other.box[3])
+    return across <= reach and down <= reach
+
+
+def _together(lines: Sequence[TextSeen]) -> list[list[TextSeen]]:
+    groups: list[list[TextSeen]] = []
+    for line in lines:
+        near = [group for group in groups if any(on_one_panel(line, other) for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append([*(other for group in near for other in group), line])
+    return groups
+
+
+def _doubt(clues: Sequence[Clue], texts: Sequence[str]) -> float:
+    if any(_is_movable(text) for text in texts):
+        return DOUBT_MOVABLE
+    if any(clue.kind in _FIXED_KINDS for clue in clues) or any(kind_said(text) in _FIXED_SAID for text in texts):
+        return DOUBT_FIXED
+    return DOUBT
+
+
+def _is_movable(text: str) -> bool:
+    plain = _STOPS.sub(" ", fold(text))
+    return bool(_MOVABLE.search(plain)) or any(word in text.casefold() for word in _MOVABLE_ELSEWHERE)
