@@ -26,7 +26,7 @@ SAYS = {"plants": NICE, "signs": ROME, "roads": NICE}
 
 def geosleuth(*words: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
     command = Path(sys.executable).parent / "geosleuth"
-    surroundings = {**os.environ, "GEOSLEUTH_HOME": str(home), "OPENBLAS_NUM_THREADS": "1"}
+    surroundings = {**os.environ, "GEOSLEUTH_HOME": str(home), "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "160"}
     return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=300, env=surroundings)
 
 

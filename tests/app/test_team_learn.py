@@ -126,7 +126,7 @@ def test_what_a_file_without_a_society_learns_is_what_it_is_located_with(
         words = ("team", "learn", photos, "--team", team, "--rounds", "2")
         learned = geosleuth(*words, home=atlas_home)
         assert learned.returncode == 0, learned.stderr
-        assert f"geosleuth locate --team {team} goes by it" in " ".join(learned.stdout.split())
+        assert f"geosleuthlocate--team{team}goesbyit" in "".join(learned.stdout.split())
         again = geosleuth(*words, "--json", home=atlas_home)
         assert (json.loads(again.stdout)["version"], json.loads(again.stdout)["used_by_team"]) == (1, True)
         locating = ("locate", photos / "0.jpg", "--team", team, "--json")
