@@ -51,7 +51,7 @@ def replay_view(report: ReplayReport) -> RenderableType:
     """The table of ways to answer, the paired tests, calibration, and how it was split."""
     result = report.result
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("right within, %")
+    table.add_column("right within, %", no_wrap=True, min_width=16)
     for km in REPORTED_KM:
         table.add_column(f"{threshold_text(km)} km", justify="right")
     for name, distances in result.rows.items():
