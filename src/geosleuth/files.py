@@ -1,9 +1,10 @@
-"""Writing files so that a reader never sees half of one."""
+"""Writing files, and changing databases, so that a reader never sees half of it."""
 
 import os
+import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from geosleuth.errors import BadInput
@@ -54,6 +55,19 @@ def write_text_atomically(path: Path, text: str) -> None:
         BadInput: it can't be written there.
     """
     write_bytes_atomically(path, text.encode("utf-8", "backslashreplace"))
+
+
+@contextmanager
+def committed(conn: sqlite3.Connection) -> Iterator[None]:
+    """All changes of the block to a database, or none."""
+    conn.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.Error):
+            conn.execute("ROLLBACK")
+        raise
+    conn.execute("COMMIT")
 
 
 def _usual_mode(path: Path) -> int:

@@ -3,16 +3,16 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 
 from geosleuth import __version__
+from geosleuth.app.team_page import NO_SCRIPT
+from geosleuth.bench.page import page_head
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
 from geosleuth.names import country_name
 from geosleuth.team import Standing
 from geosleuth.team.learning import Overview, best_of
 from geosleuth.team.network import TrainedSociety
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _WIDTH, _HEIGHT, _MIDDLE, _RADIUS, _NODE = 920, 560, (300.0, 290.0), 175.0, 17.0
 _BARS_LEFT, _BARS_WIDTH = 630.0, 220.0
 _NAME_CHARACTERS = 15
@@ -152,17 +152,6 @@ def standing_page(drawn: Drawn, learned: str) -> str:
     """The whole page as text, to be written as UTF-8; ``learned`` says what the state holds."""
     society, seen = drawn.society, drawn.seen
     about = f"{learned[:1].upper()}{learned[1:]}."
-    style = files("geosleuth.bench.page").joinpath("page.css").read_text(encoding="utf-8")
-    head = el(
-        "head",
-        None,
-        el("meta", {"charset": "utf-8"}),
-        el("meta", {"http-equiv": "Content-Security-Policy", "content": Html(_POLICY)}),
-        el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
-        el("meta", {"name": "color-scheme", "content": "light dark"}),
-        el("title", None, drawn.title),
-        el("style", None, Html(style)),
-    )
     sections = [el("section", None, network_svg(society.members, drawn.shown, drawn.title)), _links_section(drawn)]
     if seen.countries:
         sections.append(_countries_section(drawn))
@@ -174,7 +163,7 @@ def standing_page(drawn: Drawn, learned: str) -> str:
         el("main", {"id": "main"}, *sections),
         el("footer", None, f"Made with geosleuth {__version__}. This page is one file and loads nothing."),
     )  # fmt: skip
-    return f"<!doctype html>\n{el('html', {'lang': 'en'}, head, body)}\n"
+    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(drawn.title, NO_SCRIPT), body)}\n"
 
 
 def _links_section(drawn: Drawn) -> Html:

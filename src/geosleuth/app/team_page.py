@@ -1,15 +1,17 @@
 """How teams do, as one HTML page: no network, no script, no other file."""
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 
 from geosleuth import __version__
 from geosleuth.app.team_charts import Curves, accuracy_chart, key_of, tokens_chart, ways_chart
+from geosleuth.bench.page import page_head
 from geosleuth.bench.page.markup import Html, caption, el, join, name
 from geosleuth.team.sweeps.learning import Measured
 from geosleuth.team.sweeps.varying import PERSONAS_AGAINST_BACKBONES, Point
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""What a page may load that has neither a script nor another file."""
+
 _TITLES = {
     "answerers": ("How many answer", "answer agents (K)"),
     "reviewers": ("How many review each answer", "reviewers of each answer (R)"),
@@ -53,7 +55,7 @@ def render_team_page(
         el("main", {"id": "main"}, *sections, _method_section(command)),
         el("footer", None, f"Made with geosleuth {__version__}, {generated}. This page is one file and loads nothing."),
     )
-    return f"<!doctype html>\n{el('html', {'lang': 'en'}, _head(title), body)}\n"
+    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, NO_SCRIPT), body)}\n"
 
 
 def curves_of(swept: Sequence[tuple[Point, Measured]]) -> list[Curves]:
@@ -62,20 +64,6 @@ def curves_of(swept: Sequence[tuple[Point, Measured]]) -> list[Curves]:
     for point, measured in swept:
         found.setdefault(point.setting, {}).setdefault(point.line, []).append((float(point.value), measured))
     return [Curves(*_TITLES[setting], lines) for setting, lines in found.items()]
-
-
-def _head(title: str) -> Html:
-    style = files("geosleuth.bench.page").joinpath("page.css").read_text(encoding="utf-8")
-    return el(
-        "head",
-        None,
-        el("meta", {"charset": "utf-8"}),
-        el("meta", {"http-equiv": "Content-Security-Policy", "content": Html(_POLICY)}),
-        el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
-        el("meta", {"name": "color-scheme", "content": "light dark"}),
-        el("title", None, title),
-        el("style", None, Html(style)),
-    )
 
 
 def _ways_section(ways: Mapping[str, Measured]) -> Html:

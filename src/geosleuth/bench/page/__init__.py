@@ -1,5 +1,5 @@
-"""The report of ``bench score`` as one self-contained HTML page."""
+"""The report of ``bench score`` as one self-contained HTML page, and the head that such pages share."""
 
-from .page import render_page
+from .page import page_head, render_page
 
-__all__ = ["render_page"]
+__all__ = ["page_head", "render_page"]

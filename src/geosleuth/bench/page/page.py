@@ -67,7 +67,7 @@ def render_page(
         data_block("map-data", map_data(reports, dots)),
         el("script", None, script),
     )
-    return f"<!doctype html>\n{el('html', {'lang': 'en'}, _head(title, script), body)}\n"
+    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, content_policy(script)), body)}\n"
 
 
 def content_policy(script: str) -> str:
@@ -83,12 +83,13 @@ def _asset(file_name: str) -> str:
     return files(__package__).joinpath(file_name).read_text(encoding="utf-8")
 
 
-def _head(title: str, script: str) -> Html:
+def page_head(title: str, policy: str) -> Html:
+    """The head of a page that is one file, in the look that all such pages share; ``policy`` says what it may load."""
     return el(
         "head",
         None,
         el("meta", {"charset": "utf-8"}),
-        el("meta", {"http-equiv": "Content-Security-Policy", "content": Html(content_policy(script))}),
+        el("meta", {"http-equiv": "Content-Security-Policy", "content": Html(policy)}),
         el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
         el("meta", {"name": "color-scheme", "content": "light dark"}),
         el("title", None, title),

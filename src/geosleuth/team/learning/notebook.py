@@ -7,7 +7,7 @@ was at, and two runs at once lose nothing.
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from geosleuth.errors import BadInput
+from geosleuth.files import committed
 from geosleuth.photo.eyes import Encoder, Features
 from geosleuth.team.network import Weights
 from geosleuth.team.network.state import (
@@ -158,21 +159,13 @@ class Notebook:
 
     @contextmanager
     def _committed(self) -> Iterator[None]:
-        with explained(self._path):
-            self._conn.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._conn.execute("ROLLBACK")
-                raise
-            self._conn.execute("COMMIT")
+        with explained(self._path), committed(self._conn):
+            yield
 
 
 def _create_once(conn: sqlite3.Connection, info: StateInfo) -> None:
     """Make the tables, unless they are there or another process is faster."""
-    conn.execute("BEGIN IMMEDIATE")
-    try:
+    with committed(conn):
         (tables,) = conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not tables:
             for statement in SCHEMA.strip().split(";\n"):
@@ -182,11 +175,6 @@ def _create_once(conn: sqlite3.Connection, info: StateInfo) -> None:
             conn.executemany("INSERT INTO member VALUES (?, ?)", enumerate(info.members))
             conn.execute(f"PRAGMA application_id = {APPLICATION}")
             conn.execute(f"PRAGMA user_version = {FORMAT}")
-        conn.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            conn.execute("ROLLBACK")
-        raise
 
 
 def _doubles(values: Any) -> bytes:

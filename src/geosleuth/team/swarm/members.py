@@ -154,7 +154,7 @@ class LiveMember:
 def _read_comment(text: str) -> Answer:
     """A comment as an answer without a place: its words, and how sure the reviewer is."""
     comment = read_comment(text)
-    return Answer(probability=comment.probability, explanation=comment.text or text.strip() or None)
+    return Answer(probability=comment.probability, explanation=comment.text or None)
 
 
 def _reply(trajectory: Trajectory, method: Method, seconds: float) -> Reply:

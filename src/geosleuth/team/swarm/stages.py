@@ -90,5 +90,4 @@ def _comment(reply: Reply) -> Comment | None:
     words = reply.text.strip() or reply.answer.explanation or ""
     comment = read_comment(words)
     probability = comment.probability if comment.probability is not None else reply.answer.probability
-    # A comment in one line, with its confidence in it, is a comment all the same.
-    return Comment(comment.text or words, probability) if words else None
+    return Comment(comment.text, probability) if words else None

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from geosleuth.errors import BadInput
+from geosleuth.files import committed
 from geosleuth.geo import LatLon
 from geosleuth.photo import first_view, open_photo
 from geosleuth.photo.eyes import Encoder, load_encoder
 
 from .coordinates import read_coordinates
-from .store import committed, key_of, open_for_change, pixel_digest, shown
+from .store import key_of, open_for_change, pixel_digest, shown
 
 if TYPE_CHECKING:
     from PIL.Image import Image

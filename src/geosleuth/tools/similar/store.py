@@ -10,7 +10,7 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from geosleuth.atlas.folders import data_dir
 from geosleuth.errors import BadInput
+from geosleuth.files import committed
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 
 if TYPE_CHECKING:
@@ -150,19 +151,6 @@ def explained(path: Path) -> Iterator[None]:
         raise BadInput(f"{path}: this is no index of photos, or a damaged one; delete it or give another") from error
     except OSError as error:
         raise BadInput(f"{path}: the index can't be used: {error.strerror or error}") from error
-
-
-@contextmanager
-def committed(conn: sqlite3.Connection) -> Iterator[None]:
-    """All changes of the block, or none."""
-    conn.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        with suppress(sqlite3.Error):
-            conn.execute("ROLLBACK")
-        raise
-    conn.execute("COMMIT")
 
 
 def _create(conn: sqlite3.Connection, info: IndexInfo) -> None:
