@@ -38,13 +38,14 @@ from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
+from geosleuth.photo.runtime import give_back_memory
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
 _PATTERN = frozenset("*?[")
 _NAME_LENGTH = 16
 _RESUME = "resume"
 _SOME_FAILED = 1
-_MODEL_JOBS = 4
+_DETECTIVE_JOBS, _MODEL_JOBS = 2, 4
 _NUMBERS = re.compile(r"[0-9a-f-]*[0-9][0-9a-f-]*")
 GIVE_UP = 5
 """How often in a row a model may fail in the same way before a batch is given up."""
@@ -125,8 +126,8 @@ def locate_batch(paths: Sequence[Path], wishes: Wishes, *, as_json: bool, jobs: 
         if plan.outputs.folder is not None:
             _make_folder(plan.outputs.folder)
         ask_leave(plan, yes=wishes.yes)
-        # Reading text keeps two cores busy by itself; models are waited for.
-        usual = 1 if plan.by_detective else _MODEL_JOBS
+        # Reading text keeps two cores busy, looking names up and drawing reports only one; models are waited for.
+        usual = _DETECTIVE_JOBS if plan.by_detective else _MODEL_JOBS
         batch = _Batch(plan, settings_of(wishes), jobs or usual)
         try:
             done = asyncio.run(batch.work(paths))
@@ -187,6 +188,7 @@ class _Batch:
             async def worker() -> None:
                 for number, path in waiting:
                     one = replace(await self._one(number, path, atlas), path=path)
+                    give_back_memory()
                     done[number] = one
                     advance(str(path) if plan.granularity == "exact" else one.row.name, one)
                     self._watch(one)

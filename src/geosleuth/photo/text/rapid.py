@@ -15,7 +15,7 @@ import numpy as np
 from geosleuth.errors import BadInput
 from geosleuth.photo.runtime import import_onnxruntime
 
-from .strips import Pixels, Quad
+from .strips import Pixels, Quad, with_slack
 
 THREADS = 2
 DETECT, READ, TURN = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx", "ch_ppocr_mobile_v2.0_cls_mobile.onnx"
@@ -32,7 +32,7 @@ def find_boxes(pixels: Pixels, detail_px: int) -> list[Quad]:
     scale = min(finer, detail_px / max(height, width))
     size = max(32, math.ceil(width * scale)), max(32, math.ceil(height * scale))
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
-    seen = np.ascontiguousarray(cv2.resize(pixels, size, interpolation=way)[:, :, ::-1])
+    seen = with_slack(cv2.resize(pixels, size, interpolation=way)[:, :, ::-1])
     with _RUNNING:
         found = _engine()(seen, use_det=True, use_cls=False, use_rec=False)
     boxes = getattr(found, "boxes", None)
@@ -47,7 +47,7 @@ def read_strips(strips: list[Pixels]) -> list[tuple[str, float]]:
     if not strips:
         return []
     with _RUNNING:
-        read = _engine().recognize_txt([np.ascontiguousarray(strip[:, :, ::-1]) for strip in strips])
+        read = _engine().recognize_txt([with_slack(strip[:, :, ::-1]) for strip in strips])
     return [(str(text), float(score)) for text, score in zip(read.txts, read.scores, strict=True)]
 
 

@@ -12,7 +12,7 @@ from .layout import in_reading_order, join_neighbours, without_doubles
 from .line import Engine, TextLine
 from .picker import pick
 from .rapid import find_boxes, read_strips
-from .strips import Pixels, Quad, cut_strip, dark_on_white, sides
+from .strips import Pixels, Quad, cut_strip, dark_on_white, sides, with_slack
 from .tesseract import Guess, guess, refine
 from .writing import count_scripts, may_be_lookalike, script_of, tidy
 
@@ -79,7 +79,7 @@ def _pixels(image: "Image") -> tuple[Pixels, float]:
         clear = image.convert("RGBA")
         image = Pillow.new("RGBA", clear.size, "white")
         image.alpha_composite(clear)
-    return np.array(image.convert("RGB"), dtype=np.uint8), shrunk
+    return with_slack(np.asarray(image.convert("RGB"), dtype=np.uint8)), shrunk
 
 
 def _stretched(image: "Image") -> "Image":

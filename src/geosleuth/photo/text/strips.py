@@ -14,6 +14,22 @@ UPRIGHT_RATIO = 1.5
 """A box so many times as tall as wide holds a line that was turned a quarter."""
 
 
+SLACK_ROWS, SLACK_BYTES = 2, 4096
+
+
+def with_slack(pixels: npt.NDArray[Any]) -> Pixels:
+    """A copy with unused bytes behind it.
+
+    OpenCV's fast paths on aarch64 (seen in `cv2.resize` of 5.0) read on past the end of their source, by about a row:
+    where memory ends there, the whole process dies.
+    """
+    slack = SLACK_BYTES + SLACK_ROWS * pixels[:1].size
+    room = np.empty(pixels.size + slack, dtype=np.uint8)
+    copy: Pixels = room[: pixels.size].reshape(pixels.shape)
+    copy[...] = pixels
+    return copy
+
+
 def sides(quad: Quad) -> tuple[float, float]:
     """Width and height of a box in pixels: the longer of each two opposite sides."""
     top, right, bottom, left = (float(np.linalg.norm(quad[i] - quad[(i + 1) % 4])) for i in range(4))
