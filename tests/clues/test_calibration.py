@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geosleuth.clues import Clue
 from geosleuth.clues.calibration import (
     LEAST,
     MOST,
@@ -22,6 +23,7 @@ from geosleuth.clues.calibration import (
     to_json,
 )
 from geosleuth.clues.deciding import Decision, Level
+from geosleuth.clues.posterior import Contribution
 from geosleuth.geo import LatLon
 
 LEVELS: tuple[Level, ...] = tuple(level for level in get_args(Level) if level != "none")
@@ -143,3 +145,12 @@ def test_a_sample_is_what_counts_of_a_decision() -> None:
     sample = Sample.of(decision("city", 0.4, 3, 0.2), right=True)
     assert sample == Sample("city", 0.4, 3, 0.2, right=True)
     assert apply(sample) == apply(decision("city", 0.4, 3, 0.2))
+
+
+def test_somebodys_word_and_a_leaning_are_as_likely_as_they_say() -> None:
+    hint = Contribution(Clue("hint", "Monaco", "the user names Monaco", 0.9, {"MC": 1.0}), 5.0)
+    spoken = Decision("country", LatLon(43.73, 7.42), 2.0, 0.88, "Monaco", "MC", 0.88, contributions=(hint,))
+    assert apply(spoken) == 0.88
+    french = Contribution(Clue("language", "ouvert", "French", 0.8, {"FR": 1.0}), 2.0)
+    leaning = Decision("country", LatLon(48.86, 2.35), 670.0, 0.23, "France", "FR", 0.23, contributions=(french,))
+    assert apply(leaning) == 0.23

@@ -114,3 +114,31 @@ def test_the_number_of_questions_is_bounded() -> None:
     assert len(lookups(apart(*many))) == 24
     assert len(lookups(apart(*many), limit=3)) == 3
     assert lookups([]) == []
+
+
+def test_a_town_with_its_province_below_is_asked_for_with_it_and_not_alone() -> None:
+    found = {one.text: one for one in lookups(scene("Welcome to Sydney", "Nova Scotia"))}
+    assert found["Sydney, Nova Scotia"].country_hint == "CA"
+    assert found["Sydney, Nova Scotia"].manner == "said"
+    assert "Sydney" not in found
+    assert "Sydney" in asked(lookups(scene("Welcome to Sydney", "Opera House")))
+
+
+@pytest.mark.parametrize(
+    ("text", "town", "manner"),
+    [
+        ("towards Leeds", "Leeds", "towards"),
+        ("Richtung Hannover", "Hannover", "towards"),
+        ("Harrogate Road", "Harrogate", "road"),
+        ("Route de Lausanne", "Lausanne", "road"),
+        ("Carretera de Toledo", "Toledo", "road"),
+    ],
+)
+def test_towns_that_lie_ahead(text: str, town: str, manner: str) -> None:
+    assert {one.text: one.manner for one in lookups(scene(text))}[town] == manner
+
+
+def test_names_beside_a_road_number_may_be_airports() -> None:
+    assert asked(lookups(scene("M25", "Heathrow")))["Heathrow Airport"] == "airport"
+    assert "Heathrow Airport" not in asked(lookups(scene("Heathrow")))
+    assert "Lyon Airport" not in asked(lookups(scene("A6", "Lyon")))

@@ -121,7 +121,10 @@ def test_fine_clues_in_different_towns_do_not_add_up() -> None:
         named("Kosmos", HELSINKI, "FI", weight=0.2),
         named("Kalevankatu", moved(HELSINKI, 160), "FI", kind="street", weight=0.2),
     ]
-    assert decide(posterior(clues)).level == "none"
+    # They lean to their country and to neither of the towns.
+    decision = decide(posterior(clues))
+    assert decision.level == "country"
+    assert decision.probability_raw < LEAST["country"]
 
 
 def test_a_fine_clue_inside_a_coarse_one_gives_the_fine_place() -> None:

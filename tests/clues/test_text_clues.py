@@ -5,6 +5,7 @@ import time
 import pytest
 
 from geosleuth.clues import Clue, ClueKind, TextSeen, country_prior, text_clues
+from geosleuth.clues.vocabulary import tokens
 
 LINE_PX = 30.0
 
@@ -367,3 +368,50 @@ def test_a_national_number_has_an_area_in_each_of_its_countries() -> None:
     assert towns["CZ"] == "Prague"
     for code in towns:
         assert sum(spot.weight for spot in clue.spots if spot.country == code) < clue.countries[code]
+
+
+def test_letters_that_number_things_are_no_words() -> None:
+    assert tokens("B1-B22") == []
+    assert tokens("Gate B 22a, 18h") == ["gate", "b"]
+    assert not of_kind("language", "B1-B22")
+
+
+@pytest.mark.parametrize(
+    ("text", "cities"),
+    [
+        ("14e Arr.", ["Paris", "Marseille"]),
+        ("4e Arrt", ["Paris", "Marseille", "Lyon"]),
+        ("20ème arrondissement", ["Paris"]),
+        ("VIII. kerület", ["Budapest"]),
+        ("21. Bezirk", ["Vienna"]),
+    ],
+)
+def test_cities_that_number_their_districts(text: str, cities: list[str]) -> None:
+    [clue] = [clue for clue in text_clues(seen(text)) if clue.kind == "place"]
+    assert [spot.name for spot in clue.spots] == cities
+
+
+@pytest.mark.parametrize("text", ["21e Arr.", "XXV. kerület", "14e étage", "Bezirk 7"])
+def test_districts_that_no_city_has(text: str) -> None:
+    assert not of_kind("place", text)
+
+
+def test_a_state_and_figures_that_begin_as_its_postcodes_do_not_are_no_address() -> None:
+    assert of_kind("postcode", "Seattle, WA 98101")
+    assert not of_kind("postcode", "WA 12345")
+    assert of_kind("plate", "WA 12345")
+
+
+def test_words_of_kitchens_are_trusted_less_than_words_of_signs() -> None:
+    [kitchen] = of_kind("language", "Ristorante Venezia")
+    [sign] = of_kind("language", "Vietato fumare")
+    assert kitchen.reliability < 0.5 * sign.reliability
+
+
+def test_words_that_hardly_any_other_country_has_say_more() -> None:
+    rare, common = (
+        next(clue for clue in text_clues(seen(text)) if "as some countries" in clue.says)
+        for text in ("Priory", "Bookshop")
+    )
+    assert rare.countries["GB"] > 1.5 * common.countries["GB"]
+    assert rare.countries["US"] > 0

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from scene_cues import COACHES, CUES, NAMED_AFTER_TOWNS, SURNAMES
 from scene_drawing import drawable
 from scene_lands import LANDS
 from scene_places import REGIONS, extracts
 from scene_scoring import NEAR_KM, Outcome, figures, open_bench
+from scene_writing import RICH_BUS
 from scenes import SHARES, make_scenes
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -82,9 +84,29 @@ def test_no_place_is_in_both_splits() -> None:
 def test_misleading_things_come_from_elsewhere_and_blank_scenes_tell_nothing() -> None:
     scenes = make_scenes(MANY, split="held-out")
     misled = [scene for scene in scenes if scene.kind == "misleading"]
-    assert len({scene.misleading for scene in misled}) == 5
+    assert len({scene.misleading for scene in misled}) == 6
+    assert sum(scene.misleading == RICH_BUS for scene in misled) >= 10
+    assert sum(scene.kind == "named" and scene.misleading is not None for scene in scenes) >= 10
     assert all(scene.truth and scene.misleading_country != scene.truth.country for scene in misled)
     assert all(scene.truth is None and len("".join(scene.texts)) <= 3 for scene in scenes if scene.kind == "nothing")
+
+
+def test_a_rich_tour_bus_says_more_than_the_house_behind_it() -> None:
+    for scene in make_scenes(MANY, split="held-out"):
+        if scene.misleading == RICH_BUS:
+            *house, bus = scene.boards
+            assert len(bus.lines) == 3
+            assert all(len(board.lines) == 1 for board in house if board.role == "notice")
+
+
+def test_a_number_alone_and_words_alone_are_all_there_is_to_read() -> None:
+    scenes = make_scenes(MANY, split="held-out")
+    numbers = [scene.texts for scene in scenes if scene.kind == "phone"]
+    assert len(numbers) >= 10
+    assert all(len(texts) == 1 and "+" in texts[0] for texts in numbers)
+    words = [text for scene in scenes if scene.kind == "language" for text in scene.texts]
+    assert len(words) >= 20
+    assert not any(map(str.isdigit, "".join(words)))
 
 
 def test_what_is_drawn_stands_where_it_is_said_to() -> None:
@@ -105,6 +127,8 @@ def test_every_word_of_every_land_can_be_drawn() -> None:
         for land in LANDS
         for word in (*land.words, *land.streets, *land.prices, *(town.name for town in land.towns))
     ]
+    words += [line for cue in (*CUES, *NAMED_AFTER_TOWNS) for line in cue.lines]
+    words += [*COACHES.values(), *(surname for surnames in SURNAMES.values() for surname in surnames)]
     assert [word for word in words if not drawable(word)] == []
     assert len({land.code for land in LANDS}) >= 40
     assert all(len(land.towns) >= 4 for land in LANDS)

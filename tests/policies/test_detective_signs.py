@@ -7,7 +7,7 @@ import pytest
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.clues import country_prior, text_clues
-from geosleuth.geo import Disc, LatLon
+from geosleuth.geo import Disc, LatLon, distance_km
 from geosleuth.policies.detective import Detective
 from sign_bench import SignOutcome, work_on, work_on_all
 from sign_texts import SignText, sign_texts
@@ -150,8 +150,86 @@ def test_a_postcode_says_that_the_city_is_meant_and_not_its_region(atlas: Offlin
 
 
 def test_advice_does_not_ask_for_what_was_read(atlas: OfflineAtlas) -> None:
-    unread = asyncio.run(work_on(sign("SPEED", "08-652 31 90"), atlas))
+    unread = asyncio.run(work_on(sign("SPEED", "WA 12345"), atlas))
     assert '"SPEED"' not in explained(unread)
     assert "more lettering" in explained(unread)
     read = explained(asyncio.run(work_on(sign("+39 0541 783456"), atlas)))
     assert "a telephone number in it" not in read
+
+
+@pytest.mark.parametrize(
+    ("text", "country", "lat", "lon", "within_km"),
+    [
+        ("14e Arr. / RUE DAGUERRE", "FR", 48.83, 2.33, 15.0),
+        ("Bus Stop / Harrogate Road / towards Leeds", "GB", 53.88, -1.54, 30.0),
+        ("Welcome to Sydney / Nova Scotia", "CA", 46.14, -60.18, 30.0),
+        ("M25 / Heathrow", "GB", 51.47, -0.45, 30.0),
+    ],
+)
+def test_what_stands_around_a_name_says_which_place_is_meant(
+    atlas: OfflineAtlas, text: str, country: str, lat: float, lon: float, within_km: float
+) -> None:
+    outcome = asyncio.run(work_on(sign(*text.split(" / ")), atlas))
+    assert outcome.country == country
+    assert outcome.answer.point is not None
+    assert distance_km(outcome.answer.point, LatLon(lat, lon)) <= within_km
+
+
+def test_a_name_of_several_places_is_worded_for_the_one_that_is_answered(atlas: OfflineAtlas) -> None:
+    words = explained(asyncio.run(work_on(sign("M25", "Heathrow"), atlas)))
+    assert '"Heathrow" may be London Heathrow Airport, United Kingdom' in words
+    assert "Florida" not in words
+
+
+def test_a_town_that_lies_ahead_is_not_where_the_sign_stands(atlas: OfflineAtlas) -> None:
+    for text in ("Bus Stop / Harrogate Road / towards Leeds", "M25 / Heathrow"):
+        outcome = asyncio.run(work_on(sign(*text.split(" / ")), atlas))
+        assert (outcome.answer.radius_km or 0.0) >= 20, text
+
+
+@pytest.mark.parametrize("text", ["WA 12345", "Victoria", "Florence"])
+def test_a_plate_and_a_first_name_get_no_confident_place(atlas: OfflineAtlas, text: str) -> None:
+    assert not asyncio.run(work_on(sign(text), atlas)).sure
+
+
+def test_a_kitchen_is_called_after_a_town_far_away(atlas: OfflineAtlas) -> None:
+    outcome = asyncio.run(work_on(sign("Ristorante Venezia", "Öppettider", "Stängt söndag"), atlas))
+    assert outcome.country == "SE"
+    assert outcome.sure
+
+
+def test_french_alone_leans_to_france_with_honest_odds(atlas: OfflineAtlas) -> None:
+    outcome = asyncio.run(work_on(sign("Ouvert du lundi au samedi", "Fermé le dimanche"), atlas))
+    assert outcome.country == "FR"
+    assert 0.15 <= (outcome.answer.probability or 0.0) <= 0.4
+    assert "Canada" in explained(outcome)
+
+
+def test_a_number_of_another_area_is_no_word_for_the_town(atlas: OfflineAtlas) -> None:
+    outcome = asyncio.run(work_on(sign("80000 أكادير", "+212 5 28 77 82 10"), atlas))
+    words = explained(outcome)
+    assert outcome.answer.address.precise.conclusion == "Agadir"
+    assert "Against it speaks a telephone number" in words
+    assert words.index("Guelmim") > words.index("Against it")
+    first = outcome.answer.candidates[0].evidence or ""
+    assert "telephone number" not in first.partition("Against:")[0]
+
+
+def test_a_park_that_is_called_after_a_town_may_lie_a_little_outside(atlas: OfflineAtlas) -> None:
+    lines = ("Sports Centre", "Wivenhoe Park", "Conference Centre", "Car Parks")
+    outcome = asyncio.run(work_on(sign(*lines), atlas))
+    university = LatLon(51.877, 0.947)
+    assert outcome.answer.point is not None
+    assert distance_km(outcome.answer.point, university) <= (outcome.answer.radius_km or 0.0)
+
+
+def test_somebodys_word_counts_as_it_is_and_is_not_measured_like_a_photo(atlas: OfflineAtlas) -> None:
+    outcome = asyncio.run(work_on(sign("118"), atlas, Detective(hint="Monaco")))
+    assert outcome.country == "MC"
+    assert (outcome.answer.probability or 0.0) >= 0.8
+
+
+def test_rivals_are_worded_for_their_own_country(atlas: OfflineAtlas) -> None:
+    outcome = asyncio.run(work_on(sign("Ouvert du lundi au samedi", "Fermé le dimanche"), atlas))
+    for candidate in outcome.answer.candidates:
+        assert f"{candidate.name} is" in (candidate.evidence or ""), candidate

@@ -10,7 +10,7 @@ from typing import TypeVar
 import phonenumbers
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
-from scene_cues import CUES, Cue
+from scene_cues import COACHES, CUES, NAMED_AFTER_TOWNS, SURNAMES, Cue
 from scene_drawing import Board
 from scene_lands import LANDS, Land, Town
 from scene_places import Business
@@ -18,6 +18,9 @@ from scene_places import Business
 _SLUGS = ("nova", "aurora", "centrum24", "stella", "primo", "orion", "delta-service", "alfa")
 _ROAD_FACTOR = 1.25
 _MILES = {"GB": 0.621371, "US": 0.621371}
+RICH_BUS = "rich tour bus"
+_OF_ONE_COUNTRY = frozenset({"IT", "SE", "NO", "DK", "RO", "BG"})
+_OF_SEVERAL = frozenset({"CN", "KR"})
 _T = TypeVar("_T")
 
 
@@ -102,9 +105,70 @@ def distance_boards(chance: random.Random, *, odd: bool) -> Written:
     return Written((Board("distances", tuple(lines)),), at, land.code, near.name)
 
 
+def phone_boards(chance: random.Random, *, odd: bool) -> Written:
+    """Nothing but a telephone number, as it is dialled from abroad."""
+    land = chance.choice(LANDS)
+    town = chance.choice(_half(land.towns, odd=odd))
+    number = town_phone(land, town, chance, PhoneNumberFormat.INTERNATIONAL)
+    board = Board("front", (number,)) if chance.random() < 0.5 else Board("notice", (f"Tel. {number}",))
+    return Written((board,), (town.lat, town.lon), land.code, town.name)
+
+
+def language_boards(chance: random.Random, *, odd: bool) -> Written:
+    """Nothing but words, in a language that hardly any other country writes on its signs."""
+    land = chance.choice([land for land in LANDS if _is_of_one_country(land)])
+    town = chance.choice(_half(land.towns, odd=odd))
+    words = list(_half(land.words, odd=odd))
+    chance.shuffle(words)
+    boards = (Board("front", (words[0],)), Board("notice", tuple(words[1:3])))
+    return Written(boards, (town.lat, town.lon), land.code, town.name)
+
+
+def named_boards(chance: random.Random, *, odd: bool) -> tuple[Written, Cue | None]:
+    """A shop that is called after its owner, or after a town of another country, where it is not."""
+    if chance.random() < 0.5:
+        land = chance.choice([land for land in LANDS if land.code in SURNAMES])
+        surname = chance.choice(_half(SURNAMES[land.code], odd=odd))
+        title, cue = f"{chance.choice(_half(land.words, odd=odd))} {surname}", None
+    else:
+        land = chance.choice([land for land in LANDS if land.streets])
+        cue = chance.choice([cue for cue in _half(NAMED_AFTER_TOWNS, odd=odd) if cue.country != land.code])
+        (title,) = cue.lines
+    town = chance.choice(_half(land.towns, odd=odd))
+    street, place = _address(land, town)
+    told = [f"www.{chance.choice(_SLUGS)}.{land.domain}"] if land.domain != "com" else []
+    told.append(town_phone(land, town, chance))
+    word = chance.choice(_half(land.words, odd=odd))
+    notice = chance.choice(((place, told[-1]), (word, *told), (word, place)))
+    boards = (Board("front", (title,)), Board("plate", (street,)), Board("notice", notice))
+    return Written(boards, (town.lat, town.lon), land.code, town.name), cue
+
+
+def rich_bus(country: str, chance: random.Random, *, odd: bool) -> tuple[Board, Cue]:
+    """A tour bus with all that its firm has at home: town, street, postcode, web address and number."""
+    land = chance.choice([land for land in LANDS if land.code != country and land.code in COACHES and land.streets])
+    town = chance.choice(_half(land.towns, odd=odd))
+    name = town.name.split(",")[0]
+    street, place = _address(land, town)
+    site = f"www.{name.casefold() if name.isascii() else chance.choice(_SLUGS)}-bus.{land.domain}".replace(" ", "-")
+    number = town_phone(land, town, chance, PhoneNumberFormat.INTERNATIONAL)
+    cue = Cue(RICH_BUS, land.code, (f"{name} {COACHES[land.code]}", f"{street}, {place}", f"{site}   {number}"))
+    return Board("bus", cue.lines), cue
+
+
+def fewer(boards: tuple[Board, ...], chance: random.Random) -> tuple[Board, ...]:
+    """The boards of a house with less on them than a tour bus has: one line of what its notice tells, or none."""
+    notices = [Board("notice", board.lines[:1]) for board in boards if board.role == "notice"]
+    others = tuple(board for board in boards if board.role != "notice")
+    return others if len(others) > 1 and chance.random() < 0.3 else (*others, *notices)
+
+
 def misleading_board(country: str, chance: random.Random, *, odd: bool) -> tuple[Board, Cue]:
     """Something from elsewhere: a tour bus, an airline, a chain, an imported product, a foreign kitchen."""
-    if chance.random() < 0.25:
+    kind = chance.random()
+    if kind < 0.25:
+        return rich_bus(country, chance, odd=odd)
+    if kind < 0.4:
         land = chance.choice([land for land in LANDS if land.code != country])
         town = chance.choice(_half(land.towns, odd=odd))
         name = town.name.split(",")[0]
@@ -115,10 +179,15 @@ def misleading_board(country: str, chance: random.Random, *, odd: bool) -> tuple
     return Board("poster", cue.lines), cue
 
 
-def town_phone(land: Land, town: Town, chance: random.Random) -> str:
+def _is_of_one_country(land: Land) -> bool:
+    return land.code not in _OF_SEVERAL and (land.own or land.code in _OF_ONE_COUNTRY)
+
+
+def town_phone(land: Land, town: Town, chance: random.Random, style: int | None = None) -> str:
     """A number of the town where its area code is known, of a mobile where not; as dialled at home or from abroad."""
     code = phonenumbers.country_code_for_region(land.code)
-    style = PhoneNumberFormat.NATIONAL if chance.random() < 0.35 else PhoneNumberFormat.INTERNATIONAL
+    if style is None:
+        style = PhoneNumberFormat.NATIONAL if chance.random() < 0.35 else PhoneNumberFormat.INTERNATIONAL
     for _ in range(60 if land.digits and town.area else 0):
         more = "".join(str(chance.randrange(10)) for _ in range(land.digits - len(town.area)))
         number = phonenumbers.parse(f"+{code}{town.area}{more}", None)

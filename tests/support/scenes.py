@@ -18,12 +18,26 @@ from geosleuth.geo import LatLon
 from geosleuth.score import Truth
 from scene_drawing import Backdrop, Board, Drawn, draw
 from scene_places import Business, businesses, extracts
-from scene_writing import Written, country_boards, distance_boards, misleading_board, shop_boards
+from scene_writing import (
+    RICH_BUS,
+    Written,
+    country_boards,
+    distance_boards,
+    fewer,
+    language_boards,
+    misleading_board,
+    named_boards,
+    phone_boards,
+    shop_boards,
+)
 
-Kind = Literal["business", "country", "misleading", "nothing", "small"]
+Kind = Literal["business", "country", "named", "phone", "language", "misleading", "nothing", "small"]
 Split = Literal["calibration", "held-out"]
 
-SHARES: dict[Kind, float] = {"business": 0.40, "country": 0.25, "misleading": 0.20, "nothing": 0.07, "small": 0.08}
+SHARES: dict[Kind, float] = {
+    "business": 0.34, "country": 0.18, "named": 0.08, "phone": 0.04, "language": 0.04, "misleading": 0.20,
+    "nothing": 0.06, "small": 0.06,
+}  # fmt: skip
 _REGION_SHARES = {"monaco": 0.38, "andorra": 0.20, "helsinki": 0.42}
 _SIZES = ((1024, 768), (1280, 960), (1632, 1224))
 TWO_MEGAPIXELS = _SIZES[-1]
@@ -112,6 +126,8 @@ def _scene(kind: Kind, name: str, split: Split, doors: _Doors) -> Scene:
         marked = (Board("front", (chance.choice(("24", "P", "7", "118")),)),) if chance.random() < 0.3 else ()
         return Scene(name, kind, split, size, marked, backdrop)
     odd = split == "held-out"
+    if kind in ("named", "phone", "language"):
+        return _told_by_little(kind, name, split, size, chance)
     at_door = kind == "business" or (kind in ("misleading", "small") and chance.random() < 0.5)
     if at_door:
         door = doors.next()
@@ -130,9 +146,19 @@ def _scene(kind: Kind, name: str, split: Split, doors: _Doors) -> Scene:
     if kind == "misleading":
         assert truth.country is not None
         board, cue = misleading_board(truth.country, chance, odd=odd)
-        boards = (*boards, board)
+        boards = (*(fewer(boards, chance) if cue.sort == RICH_BUS else boards), board)
         return Scene(name, kind, split, size, boards, backdrop, truth, business, cue.sort, cue.country)
     return Scene(name, kind, split, size, boards, backdrop, truth, business)
+
+
+def _told_by_little(kind: Kind, name: str, split: Split, size: tuple[int, int], chance: random.Random) -> Scene:
+    odd, cue = split == "held-out", None
+    if kind == "named":
+        written, cue = named_boards(chance, odd=odd)
+    else:
+        written = (phone_boards if kind == "phone" else language_boards)(chance, odd=odd)
+    sort, country = (cue.sort, cue.country) if cue else (None, None)
+    return Scene(name, kind, split, size, written.boards, "house", _truth(written), None, sort, country)
 
 
 def _truth(written: Written) -> Truth:

@@ -1,8 +1,8 @@
 """What stands on real signs, as plain text, with the answer that a careful person gives from the text alone.
 
 Written by hand from general knowledge. The first table was there before the detective was tried on it and was mended
-by; the second came later, and of it only the counts were looked at, never a sign that failed. The third has signs
-that once got confident wrong answers, and others like them. One sign a row:
+by. The second came later as a held-out one; its five failures have been looked at once since, so it is no longer
+blind. The third has signs that once got confident wrong answers, and others like them. One sign a row:
 
     kind ; lines, with " / " between them ; countries that are right ; latitude, longitude and reach in km
 
@@ -25,7 +25,7 @@ _PIXELS_A_LETTER, _LETTER_PX, _LINE_PX = 16.0, 30.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class SignText:
-    """One sign: what is on it, and what a careful person makes of it. Of those held out only counts were seen."""
+    """One sign: what is on it, and what a careful person makes of it."""
 
     kind: SignKind
     lines: tuple[str, ...]
@@ -380,4 +380,14 @@ shop ; Bageri Lund / Tel. 031-711 23 45 / www.brod.se ; SE ; 57.71 11.97 40
 shop ; Boulangerie Lemans / 04 91 33 12 34 / www.pain.fr ; FR ; 43.30 5.37 40
 words ; Lékárna / Otevřeno / 120 Kč ; CZ ; -
 shop ; 1010 Wien / Bäckerei ; AT ; 48.21 16.37 30
+street ; 14e Arr. / RUE DAGUERRE ; FR ; 48.83 2.33 15
+street ; VIII. kerület / Baross utca ; HU ; 47.50 19.07 20
+road ; Bus Stop / Harrogate Road / towards Leeds ; GB ; 53.88 -1.54 30
+town ; Welcome to Sydney / Nova Scotia ; CA ; 46.14 -60.18 30
+town ; Welcome to Paris / Texas ; US ; 33.66 -95.55 30
+trap ; WA 12345 ; - ; -
+words ; Ouvert du lundi au samedi / Fermé le dimanche ; FR BE CH CA ; -
+shop ; Priory Galleries / at the Ship ; GB IE ; -
+trap ; Florence ; - ; -
+road ; M4 / Heathrow / Slough ; GB ; 51.49 -0.52 40
 """

@@ -90,7 +90,6 @@ def _by_distance(claimed: LatLon, answer: Answer) -> tuple[Verdict, str]:
 
 def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning) -> Checked:
     from geosleuth.atlas.borders import Borders
-    from geosleuth.clues.posterior import TELLING
     from geosleuth.clues.prior import country_prior
 
     verdict, reason = _by_distance(claimed, answer)
@@ -110,8 +109,8 @@ def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning) -> Checked:
         claimed,
         verdict,
         reason,
-        tuple(evidence_line(part.clue) for part in parts if part.log_ratio >= TELLING)[:_LINES],
-        tuple(evidence_line(part.clue) for part in reversed(parts) if part.log_ratio <= -TELLING)[:_LINES],
+        tuple(evidence_line(part.clue) for part in parts if part.speaks_for)[:_LINES],
+        tuple(evidence_line(part.clue) for part in reversed(parts) if part.speaks_against)[:_LINES],
     )
 
 

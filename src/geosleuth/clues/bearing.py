@@ -8,6 +8,7 @@ from geosleuth.names import fold
 
 from .found import Found
 from .naming import kind_said
+from .towns import town_people
 from .vocabulary import words_seen
 
 ADDED_PULL = 100.0
@@ -40,6 +41,7 @@ _LONGEST_BRAND = 16
 _WORLDWIDE = 60
 _TOWN_PULL, _REGION_PULL = 2.0, 1.0
 _CODE_LETTERS, _CODE_IDENTITY = 3.0, 0.1
+_LARGE_AIRPORT_PULL, _MILLION = 20.0, 1_000_000
 _PULLS = {"airport": 5.0, "station": 3.0, "landmark": 20.0}
 
 
@@ -56,6 +58,8 @@ def identity(query: str, place: Found) -> float:
             return _CODE_IDENTITY  # airports' and stations' codes, which words on signs spell by chance
         # Among the other names of OpenStreetMap are operators, brands and numbers.
         return _ADDED_ALIAS_IDENTITY if place.added else _ALIAS_IDENTITY
+    if place.clue_kind == "airport" and not place.added and _is_short_for(query, place.matched):
+        return _KIND_LEFT_OUT
     # "Café Roma" may be short for a longer name of a café, but is no town called Roma, and no station of that town.
     of_town = (
         place.clue_kind in ("station", "airport")
@@ -64,6 +68,13 @@ def identity(query: str, place: Found) -> float:
         and set(fold(place.matched).split()) <= set(fold(query).split())
     )
     return likeness(query, place.matched, parts=place.sort in ("feature", "street") and not of_town)
+
+
+def _is_short_for(query: str, name: str) -> bool:
+    """Whether a text is an airport's name without the town that it serves: "Heathrow Airport"."""
+    asked, known = fold(query).split(), fold(name).split()
+    left_out = " ".join(word for word in known if word not in asked)
+    return set(asked) <= set(known) and bool(town_people(left_out))
 
 
 def likeness(query: str, name: str, *, parts: bool = True) -> float:
@@ -108,7 +119,18 @@ def pull(place: Found) -> float:
     if place.sort in ("town", "region"):
         crowd = math.pow(max(place.people, 50.0) / 1000, 0.75)
         return crowd * (_REGION_PULL if place.sort == "region" else _TOWN_PULL)
-    return (ADDED_PULL if place.added else 1.0) * (1.0 if place.added else _PULLS.get(place.clue_kind, 1.0))
+    if place.added:
+        return ADDED_PULL
+    large = place.clue_kind == "airport" and _serves_large_town(place.name)
+    return _LARGE_AIRPORT_PULL if large else _PULLS.get(place.clue_kind, 1.0)
+
+
+@lru_cache(maxsize=1024)
+def _serves_large_town(name: str) -> bool:
+    """Whether the first words of an airport's name are a city of a million."""
+    words = name.split()
+    towns = (town_people(" ".join(words[:count])) for count in range(1, len(words)))
+    return any(max(people.values(), default=0) >= _MILLION for people in towns)
 
 
 def others_of_name(name: str, *, street: bool = False) -> float:

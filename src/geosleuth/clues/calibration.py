@@ -20,6 +20,7 @@ import numpy as np
 from geosleuth.errors import DataFault
 from geosleuth.geo import FloatArray
 
+from .deciding import LEAST as LEAST_ANSWERED
 from .deciding import Decision, Level
 
 LEAST, MOST = 0.01, 0.99
@@ -29,6 +30,7 @@ _LEVELS: tuple[Level, ...] = tuple(level for level in get_args(Level) if level !
 _FEATURES = ("slope", "kinds", "margin")
 _PRIOR: Mapping[str, float] = {"slope": 0.8, "kinds": 0.0, "margin": 0.0}
 _PRIOR_WEIGHT = 2.0  # as if so many scenes had spoken for the default
+_STATED = frozenset({"hint", "driving_side"})
 _STEPS, _ENOUGH = 500, 1e-9
 _NEAREST = 1e-4
 
@@ -70,7 +72,13 @@ class Calibration:
 
 
 def apply(decision: Decision | Sample, calibration: Calibration | None = None) -> float:
-    """The calibrated probability of a decision, by the shipped map or by another."""
+    """The calibrated probability of a decision, by the shipped map or by another.
+
+    The map was measured on what photos show, and on answers that are more than a leaning. Where nothing but somebody's
+    word speaks for an answer, or a country only leads, it does not apply, and the answer is as likely as the clues say.
+    """
+    if isinstance(decision, Decision) and (_is_somebodys_word(decision) or _is_leaning(decision)):
+        return min(MOST, max(LEAST, decision.probability_raw))
     return (calibration or load_calibration()).probability(decision)
 
 
@@ -136,6 +144,15 @@ def load_calibration() -> Calibration:
         return from_json(json.loads(source.read_text(encoding="utf-8")))
     except (OSError, ValueError, AttributeError) as error:
         raise DataFault(f"the calibration of answers can't be read: {source}") from error
+
+
+def _is_somebodys_word(decision: Decision) -> bool:
+    kinds = {clue.kind for clue in decision.supporting}
+    return bool(kinds) and kinds <= _STATED and not decision.contradicting
+
+
+def _is_leaning(decision: Decision) -> bool:
+    return decision.level == "country" and decision.probability_raw < LEAST_ANSWERED["country"]
 
 
 def _features(decision: Decision | Sample) -> tuple[float, float, float]:

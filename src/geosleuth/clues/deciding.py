@@ -15,7 +15,7 @@ from geosleuth.names import country_name
 
 from .heartlands import HELD_SHARE, heartland
 from .model import Clue
-from .posterior import TELLING, Contribution, Posterior, contributions, kinds_of
+from .posterior import Contribution, Posterior, contributions, contributions_at, kinds_of
 from .weighing import Workings
 
 Level = Literal["spot", "city", "region", "country", "none"]
@@ -28,6 +28,10 @@ WORTH: dict[Level, float] = {"spot": 1.0, "city": 0.75, "region": 0.55, "country
 
 LEAST: dict[Level, float] = {"spot": 0.3, "city": 0.3, "region": 0.3, "country": 0.3}
 """The least probability with which a level is answered at all."""
+
+LEAST_LEADING, CLEAR_LEAD = 0.2, 2.5
+"""A country that is so many times as likely as the next is answered from this probability on: French alone speaks for
+France before all others."""
 
 CORE_SHARE = 0.9
 """The radius of an answer holds this much of the probability that its level found."""
@@ -75,12 +79,12 @@ class Decision:
     @property
     def supporting(self) -> tuple[Clue, ...]:
         """The clues that speak for it, the strongest first."""
-        return tuple(part.clue for part in self.contributions if part.log_ratio >= TELLING)
+        return tuple(part.clue for part in self.contributions if part.speaks_for)
 
     @property
     def contradicting(self) -> tuple[Clue, ...]:
         """The clues that speak against it, the strongest first."""
-        return tuple(part.clue for part in reversed(self.contributions) if part.log_ratio <= -TELLING)
+        return tuple(part.clue for part in reversed(self.contributions) if part.speaks_against)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +167,9 @@ def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | N
     leading = int(np.argmax(by_country))
     sure = float(by_country[leading])
     answer = None
-    if sure >= LEAST["country"] and (chosen is None or WORTH["country"] * sure > chosen[0] + 1e-9):
+    second = float(np.delete(by_country, leading).max(initial=0.0))
+    adequate = LEAST_LEADING if sure >= CLEAR_LEAD * second else LEAST["country"]
+    if sure >= adequate and (chosen is None or WORTH["country"] * sure > chosen[0] + 1e-9):
         answer = _country(workings, by_country, leading, left_out)
     if answer is None and chosen is not None:
         column = discs.columns[int(discs.centres[chosen[2].disc])] - len(workings.places)
@@ -186,7 +192,7 @@ def _place(
     column = discs.columns[disc]
     radius_km = discs.radius_km(found.disc, REACH_KM[level])
     country = int(workings.country_of[column])
-    parts = contributions(workings, workings.log_ratios[:, column], left_out)
+    parts = contributions_at(workings, column, left_out)
     return Decision(
         level=level,
         point=LatLon(float(discs.lats[disc]), float(discs.lons[disc])),
@@ -196,7 +202,7 @@ def _place(
         country=workings.codes[country] if country >= 0 else None,
         country_probability=float(by_country[country]) if country >= 0 else 0.0,
         margin=max(0.0, found.probability - found.next_best),
-        kinds=len(kinds_of(part for part in parts if part.log_ratio >= _AGREES)),
+        kinds=len(kinds_of(part for part in parts if part.log_ratio >= _AGREES and not part.elsewhere)),
         contributions=parts,
     )
 

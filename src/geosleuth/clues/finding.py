@@ -12,6 +12,7 @@ from .reliability import ReliabilityTable, misled_by, reliability
 SHOWN_COUNTRIES = 3
 LEAST_SHOWN_SHARE = 0.05
 _HARDLY = 1.05
+_OF_NAMES: frozenset[ClueKind] = frozenset({"place", "street", "business", "station", "airport", "landmark"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,15 @@ def spoken(countries: Mapping[str, float]) -> str:
 
 
 def said_of(clue: Clue, code: str) -> Clue:
-    """A clue that many countries share, worded for one that it speaks for: the country, and how much it gains."""
+    """A clue that many countries share, worded for one that it speaks for: the country, and how much it gains.
+
+    A name that places of several countries bear is worded for the one that is there.
+    """
+    if clue.kind in _OF_NAMES and clue.spots:
+        best = max(clue.spots, key=lambda spot: spot.weight)
+        here = max((spot for spot in clue.spots if spot.country == code), key=lambda spot: spot.weight, default=None)
+        if here is not None and best.country != code:
+            return replace(clue, says=f'"{clue.seen}" may be {here.name}, {country_name(code)}')
     countries = spoken(clue.countries) if code in clue.countries else ""
     if " or " not in countries or not clue.says.endswith(f": {countries}"):
         return clue

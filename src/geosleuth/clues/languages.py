@@ -13,6 +13,7 @@ import numpy as np
 from geosleuth.atlas.facts import script_of
 from geosleuth.atlas.facts.countries import country_tables
 from geosleuth.geo import FloatArray
+from geosleuth.names import fold
 
 from .finding import Finding
 from .model import TextSeen
@@ -34,6 +35,15 @@ _PRIOR_WEIGHT = 0.3
 """Names of common languages are guessed at no more often than signs need; the countries get their full prior."""
 
 _FUNCTION = frozenset({"function"})
+_KITCHENS = frozenset({
+    "ristorante", "trattoria", "osteria", "pizzeria", "spaghetteria", "gelateria", "caffe", "taverna", "restaurante",
+    "cantina", "taqueria", "tacos", "bodega", "tapas", "cerveceria", "bistro", "bistrot", "brasserie", "creperie",
+    "cafe", "restaurant", "pub", "biergarten", "bierstube", "kebap", "kebab", "lokanta", "lokantasi", "ocakbasi",
+    "doner", "churrascaria", "asador", "parrilla", "pasta", "vino", "vini", "enoteca", "boulangerie", "patisserie",
+    "chocolaterie", "boutique", "salon", "sushi", "ramen", "curry", "tandoori", "mezze", "ouzeri", "psistaria",
+})  # fmt: skip
+"""Words that kitchens and fine shops all over the world take from the language of what they sell."""
+
 _SOURCES = ("CLDR: languages by country", "sign words")
 
 
@@ -116,6 +126,8 @@ def _finding(number: int, script: str, group: Sequence[_Line]) -> Finding | None
     name = country_tables()["languages"].get(code, (code,))[0]
     content = any(word.categories - _FUNCTION for line in ranked for word in line.words)
     sort = "language.english" if code == "en" else "language" if content else "language.guessed"
+    if content and words and all(fold(word) in _KITCHENS for word in words):
+        sort = "language.kitchen"
     quoted = ", ".join(f"“{word}”" for word in words[:3])
     return Finding(
         "language", sort, ranked[0].seen.text, f"{name}{f' ({quoted})' if quoted else ''}", countries, ranked[0].seen,

@@ -5,7 +5,7 @@ Names of shops, streets, stops and towns are; telephone numbers, prices, hours a
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import permutations
 
@@ -17,7 +17,9 @@ from .model import TextSeen
 from .naming import MAX_NAME_CHARS, LookupKind, Named, kind_said, named
 from .phones import PhoneSeen, phones_seen
 from .postcodes import PostcodeSeen, postcodes_seen
-from .settlements import Manner, settlements_in
+from .roads import is_road_number
+from .settlements import Manner, region_country, settlements_in
+from .towns import town_people
 from .vocabulary import words_seen
 from .web import AddressSeen, addresses_seen
 
@@ -44,6 +46,7 @@ _TOWN_ON_SIGN = 0.9
 _TOWN_SAID = 0.95
 _TOWN_WITH_MORE = 0.75
 _NAME_IN_ADDRESS = 0.3
+_AIRPORT_OF_NAME = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +93,15 @@ def lookups(lines: Sequence[TextSeen], *, limit: int = MAX_LOOKUPS) -> list[Look
     scene = _Scene(others, phones_seen(chosen), postcodes_seen(chosen), addresses_seen(chosen))
     tallest = max(map(height, chosen), default=1.0)
     best: dict[tuple[str, str], Lookup] = {}
+    in_regions = list(_in_regions(scene))
+    finer = {(one.where.text, fold(one.text.partition(",")[0])) for one in in_regions}
     for found in (
-        *_settlements(scene),
+        *in_regions,
+        *(one for one in _settlements(scene) if not _is_finer(one, finer)),
         *_told_by_codes(scene),
         *_distance_towns(towns),
-        *_named(scene),
+        *_airports(scene),
+        *(one for one in _named(scene) if not _is_finer(one, finer)),
         *_over_two_lines(scene),
     ):
         prominence = 0.85 + 0.15 * min(1.0, height(found.where) / tallest)
@@ -112,6 +119,23 @@ def _settlements(scene: _Scene) -> Iterator[Lookup]:
         for found in settlements_in(seen.text):
             worth = _TOWN_SAID if found.manner == "said" or found.country else _TOWN_WITH_MORE
             yield Lookup(found.name, "place", seen, found.country or scene.hint(seen), worth, found.manner)
+
+
+def _in_regions(scene: _Scene) -> Iterator[Lookup]:
+    """Towns with their state or province below: "Welcome to Sydney / Nova Scotia"."""
+    for upper, lower in permutations(scene.lines, 2):
+        country = region_country(lower.text)
+        if country is None or not continues_below(upper, lower):
+            continue
+        said = next(iter(settlements_in(upper.text)), None)
+        town, manner = (said.name, said.manner) if said else (_EDGES.sub("", upper.text), "line")
+        if country in town_people(town):
+            yield Lookup(f"{town}, {_EDGES.sub('', lower.text)}", "place", upper, country, _TOWN_SAID, manner)
+
+
+def _is_finer(one: Lookup, finer: Set[tuple[str, str]]) -> bool:
+    """Whether the same town is asked for with its region already: of all its namesakes only that one is meant."""
+    return (one.where.text, fold(one.text)) in finer
 
 
 def _named(scene: _Scene) -> Iterator[Lookup]:
@@ -178,6 +202,16 @@ def _told_by_codes(scene: _Scene) -> Iterator[Lookup]:
         label = re.sub(r"[-_]+", " ", address.label)
         if len(label) >= 5 and not words_seen(label) and not label.isdigit() and label not in _OTHERS_HOUSES:
             yield Lookup(label, "business", address.where, None, _NAME_IN_ADDRESS)
+
+
+def _airports(scene: _Scene) -> Iterator[Lookup]:
+    """Names beside a road number that are no large town's: road signs call airports by their own names alone."""
+    numbered = {seen.image for seen in scene.lines if is_road_number(seen.text)}
+    for seen in scene.lines:
+        name = _EDGES.sub("", " ".join(seen.text.split()))
+        found = named(name) if seen.image in numbered else None
+        if found is not None and found.kind == "business" and not words_seen(name) and not town_people(name):
+            yield Lookup(f"{name} Airport", "airport", seen, None, _AIRPORT_OF_NAME, "line")
 
 
 def _distance_towns(towns: Sequence[TownDistance]) -> Iterator[Lookup]:

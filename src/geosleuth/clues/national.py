@@ -3,7 +3,8 @@
 The table (``data/national_words.tsv``) is written by hand from general knowledge of how signs are worded; no list was
 copied, and it is not complete. A row is a language, the countries that use a word, and words. A figure behind a country
 is how common the word is there beside the first; ``-US`` says that every country but these has it. ``~`` marks the end
-of a longer word, spelled just so. No word is exclusive: countries that are not listed keep a share.
+of a longer word, spelled just so. No word is exclusive: countries that are not listed keep a share, and ``*:0.01``
+says which where a word is rarer elsewhere than most are.
 """
 
 import re
@@ -31,6 +32,7 @@ from .vocabulary import MAX_PHRASE_WORDS, UNSPACED, national_rows, tokens
 ELSEWHERE = 0.08
 """How common a word is in countries of its language that are not listed, beside those that are."""
 
+ANYWHERE = "*"
 MOST_WORDS = 6
 MOST_LINES = 40
 _LEAST_STEM_CHARS = 3
@@ -86,7 +88,9 @@ def _finding(
         return None
     codes, shares = shares_on_signs()
     chosen = list(words)[:MOST_WORDS]
-    logs = np.log(np.array([[usage[word].get(code, ELSEWHERE) for code in codes] for word in chosen]))
+    logs = np.log(
+        np.array([[usage[word].get(code, usage[word].get(ANYWHERE, ELSEWHERE)) for code in codes] for word in chosen])
+    )
     # Signs by one hand are worded alike: the second word says less than the first.
     fit = np.exp(_DAMPING[: len(chosen)] @ np.sort(logs, axis=0))
     common = (shares[:, number] + _LANGUAGE_FLOOR) * fit

@@ -18,7 +18,7 @@ from .bearing import begins, identity, likeness, others_of_name, pull, telling_l
 from .found import Found, read_place, read_places, read_point, read_results
 from .heartlands import country_at
 from .model import Clue, ClueKind, Spot, TextSeen
-from .naming import kind_said
+from .naming import is_first_name, kind_said
 from .prior import country_prior
 from .reliability import Reliability
 from .settlements import Manner
@@ -28,6 +28,9 @@ RELIABILITY: Mapping[str, Reliability] = {
     "place": Reliability(0.55, "names of towns stand on signs to them, on buses and on shops far away"),
     "place.line": Reliability(0.7, "names of towns stand on signs to them, on buses and on shops far away"),
     "place.said": Reliability(0.85, "a twin town or an advertisement may be named so, too"),
+    "place.towards": Reliability(0.8, "signs name towns that are far ahead"),
+    "place.road": Reliability(0.35, "roads are called after towns that they do not lead to"),
+    "place.person": Reliability(0.3, "people, shops and ships are called so, too"),
     "place.region": Reliability(0.5, "names of regions stand on products and shops far away"),
     "place.country": Reliability(0.35, "names of countries stand on products, embassies and advertisements everywhere"),
     "street": Reliability(0.75, "streets of the same name are everywhere, and addresses stand on vans and posters"),
@@ -54,9 +57,15 @@ _LETTERS_OF_VILLAGE = 6.0
 _TOWN_OF_STATION_KM = 2.0
 _FOREIGN_NAME, _AFTER_TOWN = 0.05, 0.3
 _NOT_THE_TOWN = 0.01  # "28013 Madrid" is the town and not the region
-_SHOPS: Mapping[Manner, float] = {"part": 1.0, "line": 0.3, "said": 0.03}
+_SHOPS: Mapping[Manner, float] = {"part": 1.0, "line": 0.3, "said": 0.03, "towards": 0.03, "road": 1.0}
 """How many shops of a town's name there are to reckon with, by how the name stands on the sign."""
 
+_AHEAD_KM = 20.0
+"""How far from a town the signs towards it and the roads that are called after it mostly stand."""
+
+_CALLED_AFTER_KM = 4.0
+_WELL_KNOWN_KM = 6.0
+_AFTER_LARGE_TOWN = 0.4
 _OTHER_UNIT, _ABROAD, _AT_SEA = 0.01, 0.2, 0.02
 _WORTH_SAYING = 0.3
 
@@ -91,7 +100,25 @@ def place_clues(
         return []
     read = min((text.confidence for text in texts), default=1.0)
     sure = clue.reliability * min(1.0, 0.4 + 0.6 * min(max(read, 0.0), 1.0) / 0.85)
-    return [replace(clue, reliability=sure, where=texts[0] if texts else None)]
+    clue = replace(clue, reliability=sure, where=texts[0] if texts else None)
+    if len(texts) == len(words) == 1:
+        clue = _as_it_stands(clue, texts[0].text, words[0], manner)
+    return [clue]
+
+
+def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
+    """A clue with what follows from how its name stands in its line."""
+    line, asked = fold(text), fold(query)
+    if asked not in line and asked.startswith(f"{line} "):
+        # Words were added to ask with, as for an airport on a sign of the road to it: another reading of the text.
+        return replace(_ahead(clue), seen=text)
+    piece = next((fold(piece) for piece in text.split(",") if asked in fold(piece)), asked)
+    if clue.kind != "place" or manner != "part" or piece == asked or any(map(str.isdigit, piece)):
+        return clue
+    # "Wivenhoe Park" lies at Wivenhoe, in it or a little outside.
+    return replace(
+        clue, spots=tuple(replace(one, radius_km=max(one.radius_km, _CALLED_AFTER_KM)) for one in clue.spots)
+    )
 
 
 def _named(tool: str, data: Mapping[str, Any], words: Sequence[str], manner: Manner) -> Clue | None:
@@ -146,7 +173,9 @@ def _of_name(likely: Sequence[tuple[Found, float]], query: str, manner: Manner) 
 def _clue(query: str, weighed: Sequence[tuple[Found, float]], surest: float, bearers: int, manner: Manner) -> Clue:
     best, weight = max(weighed, key=lambda pair: pair[1])
     row: str = best.clue_kind
-    if best.sort in ("country", "region"):
+    if manner != "said" and best.sort in ("town", "region") and is_first_name(query):
+        row = "place.person"
+    elif best.sort in ("country", "region"):
         row = f"place.{best.sort}"
     elif row == "place" and manner != "part":
         row = f"place.{manner}"
@@ -155,7 +184,7 @@ def _clue(query: str, weighed: Sequence[tuple[Found, float]], surest: float, bea
     like = "" if surest > 0.95 else " is like" if surest < 0.5 else " may be"
     name = f"{like} the name of" if like else " is the name of"
     among = f", one of {bearers} places found" if bearers > 1 else ""
-    return Clue(
+    clue = Clue(
         kind=best.clue_kind,
         seen=query,
         says=f'"{query}"{name} {_described(best)}{among}',
@@ -167,6 +196,12 @@ def _clue(query: str, weighed: Sequence[tuple[Found, float]], surest: float, bea
         if weight > 0.2
         else f"{RELIABILITY[row].misled_by}; and it is a common name",
     )
+    return _ahead(clue) if manner in ("towards", "road") else clue
+
+
+def _ahead(clue: Clue) -> Clue:
+    """A clue whose place lies ahead and not here."""
+    return replace(clue, spots=tuple(replace(spot, radius_km=max(spot.radius_km, _AHEAD_KM)) for spot in clue.spots))
 
 
 def _bearers(likely: Sequence[tuple[Found, float]]) -> list[tuple[Found, float]]:
@@ -342,8 +377,12 @@ def of_somebody(clue: Clue, country: str | None = None) -> Clue:
     """A town's name that is part of a shop's, or of a web address: most often its owner's, who bears a name of there.
 
     It speaks for the country whose towns are called so, and for the town hardly more than for any other of it. Where
-    only one country was asked for, it does not speak for the country either.
+    only one country was asked for, it does not speak for the country either. Of large towns the whole world knows the
+    names and paints them over kitchens and barbers.
     """
+    if any(spot.radius_km >= _WELL_KNOWN_KM for spot in clue.spots):
+        said = "shops everywhere are called after large towns"
+        clue = replace(clue, reliability=clue.reliability * _AFTER_LARGE_TOWN, caution=said)
     if country is not None:
         share = country_prior().get(country, 0.0)
         return replace(clue, spots=tuple(replace(spot, weight=spot.weight * share) for spot in clue.spots))

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from geosleuth.atlas.facts import all_countries, by_postcode
-from geosleuth.names.geonames import us_states
 
 from .finding import Finding
 from .model import TextSeen
@@ -28,6 +27,13 @@ _PREFIXES = {
     "BA": "BA", "ME": "ME", "RS": "RS", "AL": "AL",
 }  # fmt: skip
 """What goes before postcodes in international addresses: codes of countries, old and new."""
+
+_ZIP_BEGINS = {
+    "0": "CT MA ME NH NJ RI VT", "1": "DE NY PA", "2": "DC MD NC SC VA WV", "3": "AL FL GA MS TN", "4": "IN KY MI OH",
+    "5": "IA MN MT ND SD WI", "6": "IL KS MO NE", "7": "AR LA OK TX", "8": "AZ CO ID NM NV UT WY",
+    "9": "AK CA HI OR WA",
+}  # fmt: skip
+"""The first figure of postcodes in each state of the USA: "WA 12345" is none, and rather a number plate."""
 
 _AUSTRALIAN_STATES = "NSW|VIC|QLD|WA|SA|TAS|ACT|NT"
 _PREFIXED = re.compile(r"(?<![\w-])([A-Z]{1,3})\s?[-–]\s?(\d{4,5}|\d{3} \d{2})(?![\d-])\s*([^\d,;]*)")
@@ -96,7 +102,7 @@ def _by_country(text: str, seen: TextSeen) -> PostcodeSeen | None:
         if country and country in by_postcode(match[2]).shares:
             return PostcodeSeen(match[0].strip(), match[3].strip() or None, "postcode", {country: 1.0}, seen)
     state = _STATE_ZIP.search(text)
-    if state and state[1] in us_states():
+    if state and state[1] in _ZIP_BEGINS[state[2][0]].split():
         return PostcodeSeen(state[0], None, "postcode", {"US": 1.0}, seen)
     australian = _AUSTRALIAN.search(text)
     if australian:

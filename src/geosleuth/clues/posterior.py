@@ -5,25 +5,41 @@ only with its reliability lets several others outvote it, and two fine clues tha
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from geosleuth.geo import Extent, FloatArray, LatLon
+from geosleuth.geo import Extent, FloatArray, LatLon, distance_km
 
 from .model import Clue, ClueKind, TextSeen
 from .weighing import Workings, work_out
 
+_MOST = 0.5
 TELLING = 0.1
 """From this log ratio on a clue speaks for a place or against it: 10 % more or less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What a clue adds to the log of a hypothesis, beside a random place: above 0 speaks for it, below 0 against it."""
+    """What a clue adds to the log of a hypothesis, beside a random place: above 0 speaks for it, below 0 against it.
+
+    ``elsewhere`` is whether the clue speaks for other parts of the country: a number of another area is no word for a
+    town, however much it says for the country.
+    """
 
     clue: Clue
     log_ratio: float
+    elsewhere: bool = False
+
+    @property
+    def speaks_for(self) -> bool:
+        """Whether it is worth naming as a word for the place."""
+        return self.log_ratio >= TELLING and not self.elsewhere
+
+    @property
+    def speaks_against(self) -> bool:
+        """Whether it is worth naming as a word against the place."""
+        return self.log_ratio <= -TELLING or self.elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +58,17 @@ class Candidate:
     @property
     def contributions(self) -> tuple[Contribution, ...]:
         """What each clue adds, the strongest word for it first."""
-        return contributions(self._workings, self._workings.log_ratios[:, self._column])
+        return contributions_at(self._workings, self._column)
 
     @property
     def supporting(self) -> tuple[Clue, ...]:
         """The clues that speak for it, the strongest first."""
-        return tuple(part.clue for part in self.contributions if part.log_ratio >= TELLING)
+        return tuple(part.clue for part in self.contributions if part.speaks_for)
 
     @property
     def contradicting(self) -> tuple[Clue, ...]:
         """The clues that speak against it, the strongest first."""
-        return tuple(part.clue for part in reversed(self.contributions) if part.log_ratio <= -TELLING)
+        return tuple(part.clue for part in reversed(self.contributions) if part.speaks_against)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +137,28 @@ def contributions(workings: Workings, log_ratios: FloatArray, left_out: int | No
         for at in np.argsort(-parts, kind="stable").tolist()
         if at != left_out
     )
+
+
+def contributions_at(workings: Workings, column: int, left_out: int | None = None) -> tuple[Contribution, ...]:
+    """What each clue adds to a candidate, with those marked that speak for other parts of its country."""
+    parts = contributions(workings, workings.log_ratios[:, column], left_out)
+    country = int(workings.country_of[column])
+    if country < 0:
+        return parts
+    place, radius_km = workings.places[column], float(workings.radii_km[column])
+    code = workings.codes[country]
+    return tuple(
+        replace(part, elsewhere=True) if _is_elsewhere(part.clue, place.point, radius_km, code) else part
+        for part in parts
+    )
+
+
+def _is_elsewhere(clue: Clue, point: LatLon, radius_km: float, country: str) -> bool:
+    """Whether most of what a clue says of a country is about places that lie apart from one."""
+    spots = [spot for spot in clue.spots if spot.country == country]
+    if sum(spot.weight for spot in spots) < _MOST:
+        return False
+    return all(distance_km(spot.point, point) > spot.radius_km + radius_km for spot in spots)
 
 
 def kinds_of(parts: Iterable[Contribution]) -> tuple[ClueKind, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from .brands import brand_findings
 from .dates import date_findings
 from .distances import distance_findings, distances
+from .districts import district_findings
 from .finding import Finding, distinct
 from .languages import language_findings
 from .layout import usable
@@ -35,6 +36,7 @@ def text_clues(lines: Sequence[TextSeen], *, reliabilities: ReliabilityTable | N
         *phone_findings(phones_seen(chosen)),
         *web_findings(addresses_seen(chosen)),
         *postcode_findings(postcodes_seen(chosen)),
+        *district_findings(chosen),
         *money_findings(chosen),
         *road_findings(chosen),
         *brand_findings(chosen),

@@ -15,8 +15,9 @@ from geosleuth.names.geonames import us_states
 
 from .towns import town_people
 
-Manner = Literal["part", "line", "said"]
-"""How a town's name stands on a sign: among other words, as a line of its own, or with words that say it is here."""
+Manner = Literal["part", "line", "said", "towards", "road"]
+"""How a town's name stands on a sign: among other words, as a line of its own, with words that say it is here, with
+words that say it lies ahead, or in the name of a road that leads there."""
 
 MOST_NAME_WORDS = 5
 
@@ -58,6 +59,16 @@ _PART_AFTER = (
     "flughafen", "aéroport", "aeropuerto", "aeroporto", "lufthavn", "port", "ville", "centre-ville", "centre ville",
     "town centre", "city centre", "city center", "downtown", "market", "road", "parkway", "junction",
 )  # fmt: skip
+_TOWARDS = (
+    "towards", "toward", "direction", "direction of", "richtung", "vers", "dir", "hacia", "dirección", "direcció",
+    "sentido", "direção", "direcção", "direzione", "richting", "mot", "retning", "suunta", "kierunek", "směr", "smer",
+    "smjer", "irány", "direcția", "spre", "в сторону", "направление", "посока", "напрямок", "kryptis", "suund",
+)  # fmt: skip
+_ROAD_BEFORE = (
+    "route de", "route d", "carretera de", "carretera a", "carretera", "estrada de", "estrada do", "estrada da",
+    "chaussée de", "rodovia", "carretera de la",
+)  # fmt: skip
+_ROAD_AFTER = ("road", "rd", "highway", "hwy", "turnpike")
 _UNSPACED_AFTER = ("市役所", "市", "駅", "站", "县", "縣", "역", "시", "区役所")
 # "Praha 1", "Paris 18e", "København V", "Budapest V. kerület", "London NW8", "Wien 7."
 _DISTRICT = re.compile(
@@ -102,12 +113,11 @@ def settlements_in(text: str) -> Iterator[Settlement]:
     words, keys = line.split(), fold(line).split()
     if not words:
         return
-    if (said := _cut(words, _keys_of("said before"), front=True)) is not None:
-        yield Settlement(said, "said")
-        return
-    if (said := _cut(words, _keys_of("said after"), front=False)) is not None:
-        yield Settlement(said, "said")
-        return
+    for manner, table, front in _AROUND_NAMES:
+        name = _cut(words, _keys_of(table), front=front)
+        if name is not None and (manner == "said" or town_people(name)):
+            yield Settlement(name, manner)
+            return
     whole = _DISTRICT.sub("", line)
     if whole != line and town_people(whole):
         yield Settlement(whole, "line")
@@ -121,6 +131,11 @@ def settlements_in(text: str) -> Iterator[Settlement]:
         if stem != line and len(stem) > 1 and town_people(stem):
             yield Settlement(stem, "line")
             return
+
+
+def region_country(text: str) -> str | None:
+    """The country of a state or province that signs write below a town: "Sydney / Nova Scotia"."""
+    return _regions().get(fold(text))
 
 
 def _in_state(line: str) -> Iterator[Settlement]:
@@ -151,7 +166,31 @@ def _cut(words: list[str], phrases: frozenset[str], *, front: bool) -> str | Non
     return None
 
 
+_Phrases = Literal["said before", "said after", "part after", "towards", "road before", "road after"]
+_AROUND_NAMES: tuple[tuple[Manner, _Phrases, bool], ...] = (
+    ("said", "said before", True),
+    ("said", "said after", False),
+    ("towards", "towards", True),
+    ("road", "road before", True),
+    ("road", "road after", False),
+)
+
+
 @cache
-def _keys_of(table: Literal["said before", "said after", "part after"]) -> frozenset[str]:
-    phrases = {"said before": _SAID_BEFORE, "said after": _SAID_AFTER, "part after": _PART_AFTER}[table]
+def _regions() -> dict[str, str]:
+    states = {"US": us_states(), "CA": _CANADIAN, "AU": _AUSTRALIAN, "BR": _BRAZILIAN}
+    return {fold_once(name): country for country, names in states.items() for name in names.values()}
+
+
+@cache
+def _keys_of(table: _Phrases) -> frozenset[str]:
+    tables: dict[_Phrases, tuple[str, ...]] = {
+        "said before": _SAID_BEFORE,
+        "said after": _SAID_AFTER,
+        "part after": _PART_AFTER,
+        "towards": _TOWARDS,
+        "road before": _ROAD_BEFORE,
+        "road after": _ROAD_AFTER,
+    }
+    phrases = tables[table]
     return frozenset(fold_once(phrase) for phrase in phrases)

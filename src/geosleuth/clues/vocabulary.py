@@ -66,8 +66,15 @@ class _Table:
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text in lower case, without figures and punctuation."""
-    return [match[0].casefold() for match in _TOKEN.finditer(text[:MAX_LINE_CHARS])]
+    """The words of a text in lower case, without figures and punctuation; a letter beside a figure is no word."""
+    cut = text[:MAX_LINE_CHARS]
+    return [match[0].casefold() for match in _TOKEN.finditer(cut) if not _is_numbering(cut, match)]
+
+
+def _is_numbering(text: str, match: re.Match[str]) -> bool:
+    """Whether a single letter stands at a figure, as in "B1-B22" and "18h"."""
+    around = text[max(0, match.start() - 1) : match.start()] + text[match.end() : match.end() + 1]
+    return len(match[0]) == 1 and any(map(str.isdigit, around))
 
 
 @lru_cache(maxsize=4096)

@@ -40,7 +40,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray
-from geosleuth.names import fold
+from geosleuth.names import country_name, fold
 
 from .heartlands import countries_at, shares_within
 from .model import Clue, Spot, TextSeen
@@ -274,11 +274,21 @@ def _either(readings: Sequence[Clue]) -> Clue:
             countries[code] = max(share, countries.get(code, 0.0))
     return replace(
         leading,
+        says=leading.says + "".join(_or_else(leading, reading) for reading in readings[1:2]),
         reliability=max(reading.reliability for reading in readings),
         countries=countries,
         spots=tuple(sorted(spots.values(), key=_rank)),
         sources=tuple(dict.fromkeys(source for reading in readings for source in reading.sources)),
     )
+
+
+def _or_else(leading: Clue, reading: Clue) -> str:
+    """What another reading of a text says, where it is of another country."""
+    known = {spot.country for spot in leading.spots}
+    other = max(reading.spots, key=lambda spot: spot.weight, default=None)
+    if other is None or other.country is None or other.country in known or reading.seen != leading.seen:
+        return ""
+    return f", or it is {other.name}, {country_name(other.country)}"
 
 
 def _rank(spot: Spot) -> tuple[float, float, float, str, str, str]:

@@ -6,6 +6,7 @@ from .evidence import KIND_WORDS, evidence_line
 from .policy import TOOLS, Detective
 from .reasoning import Reasoning
 from .rivals import Rival, rivals
+from .ruled_out import clue_id
 from .stated import DrivingSide, Known
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Reasoning",
     "Rival",
     "answer_of",
+    "clue_id",
     "evidence_line",
     "rivals",
 ]

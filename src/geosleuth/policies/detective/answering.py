@@ -12,9 +12,11 @@ from geosleuth.names import country_name, fold
 from geosleuth.tools.wording import length, percent
 
 from .advice import would_help
+from .checking import ruled_out_places
 from .evidence import disagreement, evidence_line, named
 from .reasoning import Reasoning
-from .rivals import Rival, full_name, rivals
+from .rivals import Rival, full_name
+from .standing import standing
 
 SURE, FAIR = 0.8, 0.5
 SHOWN_REASONS = 3
@@ -24,7 +26,7 @@ _PLACE_KM = 0.05
 
 def answer_of(reasoning: Reasoning, *, forced: bool = False) -> Answer:
     """What the detective answers; without a point where the clues allow none, unless one is forced."""
-    candidates = rivals(reasoning)
+    candidates = standing(reasoning)
     listed = tuple(_candidate(one) for one in candidates)
     clueless = not reasoning.found.clues
     if clueless or reasoning.decision.level == "none":
@@ -111,6 +113,7 @@ def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
             first,
             _reasons(reasoning),
             _contradicted(reasoning, candidates),
+            _ruled_out(reasoning),
             disagreement(reasoning.tested.disputed),
             _hangs(reasoning),
             would_help(reasoning),
@@ -167,7 +170,7 @@ def _without(one: LeftOut) -> str:
 def _cannot_tell(reasoning: Reasoning, *, clueless: bool) -> str:
     likely = list(reasoning.found.countries.items())[:_SHOWN_COUNTRIES]
     odds = ", ".join(f"{country_name(code)} {percent(share)}" for code, share in likely)
-    within = " within the area that was given" if reasoning.known.within or reasoning.known.countries else ""
+    within = " within the area that was given" if reasoning.known.has_area else ""
     if clueless:
         seen = _nothing_seen(reasoning)
         said = (
@@ -180,7 +183,23 @@ def _cannot_tell(reasoning: Reasoning, *, clueless: bool) -> str:
             f"Where this was taken can't be told: the clues are too few or too weak. There is {'; '.join(best)}. "
             f"That leaves {odds}{within}, and much else."
         )
-    return f"{_outside(reasoning)} {said} {would_help(reasoning)}".strip()
+    sentences = (_outside(reasoning), said, _ruled_out(reasoning), would_help(reasoning))
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _ruled_out(reasoning: Reasoning) -> str:
+    """What a person has ruled out, where one has."""
+    if not reasoning.known.rules_out:
+        return ""
+    clues = list(dict.fromkeys(named(clue) for clue in reasoning.ruled_out))
+    places = ruled_out_places(reasoning)
+    told = []
+    if clues:
+        more = f" and {len(clues) - SHOWN_REASONS} more" if len(clues) > SHOWN_REASONS else ""
+        told.append(f"{', '.join(clues[:SHOWN_REASONS])}{more} as misleading")
+    if places:
+        told.append(f"that it is {' or '.join(places)}")
+    return f"A person has ruled out {'; and '.join(told)}." if told else "A person has ruled out some of what was read."
 
 
 def _outside(reasoning: Reasoning) -> str:
@@ -195,6 +214,8 @@ def _outside(reasoning: Reasoning) -> str:
 def _nothing_seen(reasoning: Reasoning) -> str:
     if "read_text" not in reasoning.notebook.tools and not reasoning.lines:
         return "the tool that reads text is switched off, and without it there is no clue"
+    if reasoning.ruled_out:
+        return "of what was read in it, nothing is left that says anything about a place"
     if not reasoning.lines:
         return "no text could be read in it, and this detective can't see anything else"
     return "nothing in the text that was read says anything about a place"
@@ -212,7 +233,7 @@ def _guess(reasoning: Reasoning) -> Answer | None:
                 probability=round(HELD_SHARE * share, 3),
                 radius_km=_rounded_km(land.radius_km),
                 explanation=f"A guess, since one was asked for. {words}",
-                candidates=tuple(_candidate(one) for one in rivals(reasoning)),
+                candidates=tuple(_candidate(one) for one in standing(reasoning)),
             )
     return None
 

@@ -1,20 +1,29 @@
 """Candidates held against the map, and noted in the run's pool."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from geosleuth.clues import Clue
 from geosleuth.clues.weighing import SEPARATOR
-from geosleuth.names import fold
+from geosleuth.geo import LatLon, is_valid
+from geosleuth.names import country_name, fold
+from geosleuth.policies.feedback import whole_country
+from geosleuth.tools.wording import at
 
 from .asking import Call
 from .reasoning import Reasoning
-from .rivals import Rival, rivals
+from .rivals import Rival
+from .ruled_out import BY_A_PERSON
+from .standing import odds_of, standing
 
 NOTED = 3
 NOTED_AT = 0.05
 TOGETHER = 3
 WITHIN_M = 400.0
 CHANGED = 0.05
+
+Note = Mapping[str, Any]
+"""The arguments of a note."""
 
 _ON_THE_GROUND = ("street", "business", "station", "landmark")
 _ADDED = ("osm:", "overture:")
@@ -48,16 +57,54 @@ def notes(reasoning: Reasoning) -> Iterator[Call]:
     """The best candidates for the pool, those that were noted and have hardly changed left out."""
     if "note_hypothesis" not in reasoning.notebook.tools:
         return
-    before = {
-        str(one.arguments.get("place")): float(one.arguments.get("confidence", 0.0))
-        for one in reasoning.notebook.done
-        if one.name == "note_hypothesis"
-    }
-    for one in rivals(reasoning)[:NOTED]:
-        known = before.get(one.name)
-        telling = bool(one.evidence_for) and one.probability >= NOTED_AT
-        if telling and (known is None or abs(known - one.probability) >= CHANGED):
-            yield _note(one)
+    before = _noted(reasoning)
+    upheld = set()
+    for one in standing(reasoning)[:NOTED]:
+        if one.evidence_for and one.probability >= NOTED_AT:
+            upheld.add(one.name)
+            if one.name not in before or abs(_confidence(before[one.name]) - one.probability) >= CHANGED:
+                yield _note(one)
+    if reasoning.known.rules_out or reasoning.is_taken_up:
+        yield from _fallen(reasoning, {place: note for place, note in before.items() if place not in upheld})
+
+
+def _fallen(reasoning: Reasoning, before: Mapping[str, Note]) -> Iterator[Call]:
+    """Candidates that somebody's word has changed: what was noted before must not stand as it did."""
+    ruled_out, odds = ruled_out_places(reasoning), odds_of(reasoning)
+    for place, note in before.items():
+        was, now = _confidence(note), odds.get(place, 0.0)
+        if was > 0 and (now == 0 or abs(was - now) >= CHANGED):
+            against = BY_A_PERSON if place in ruled_out else "less likely with what a person has said since"
+            where = {key: note[key] for key in ("latitude", "longitude") if key in note}
+            noted = {"place": place, "confidence": round(now, 2), "evidence_against": [against], **where}
+            yield Call("note_hypothesis", noted)
+
+
+def ruled_out_places(reasoning: Reasoning) -> list[str]:
+    """The places that a person has ruled out: countries, and the candidates that were noted there, or the ground."""
+    known = reasoning.known
+    points = {place: point for place, note in _noted(reasoning).items() if (point := _point(note)) is not None}
+    found = [country_name(code) for code in known.not_in]
+    for extent in known.not_at:
+        inside = [place for place, point in points.items() if extent.contains(point) and not whole_country(place)]
+        found += inside or [f"at {at(extent.centre)}"]
+    return list(dict.fromkeys(found))
+
+
+def _noted(reasoning: Reasoning) -> dict[str, Note]:
+    """The newest note of each place."""
+    notes = (one.arguments for one in reasoning.notebook.done if one.name == "note_hypothesis")
+    return {str(note.get("place")): note for note in notes}
+
+
+def _point(note: Note) -> LatLon | None:
+    lat: Any = note.get("latitude")
+    lon: Any = note.get("longitude")
+    return LatLon(float(lat), float(lon)) if is_valid(lat, lon) else None
+
+
+def _confidence(note: Note) -> float:
+    return float(note.get("confidence", 0.0))
 
 
 def _note(one: Rival) -> Call:

@@ -16,6 +16,7 @@ from .checking import checks, notes
 from .looking import Look, at_parts, at_small_text
 from .notebook import Notebook
 from .reasoning import Reasoning
+from .ruled_out import countries_left, rest_of
 from .stated import DrivingSide, Known
 
 TOOLS = (
@@ -59,6 +60,9 @@ class Detective:
         taken: datetime | None = None,
         drives_on: DrivingSide | None = None,
         force_answer: bool = False,
+        left_out: Sequence[str] = (),
+        not_at: Sequence[Extent] = (),
+        not_in: Sequence[str] = (),
     ) -> None:
         """Take in what is known beforehand.
 
@@ -69,9 +73,34 @@ class Detective:
             taken: when the photo was taken; tells something of the place where it has its zone.
             drives_on: the side of the road that traffic keeps to, where somebody has seen it.
             force_answer: a best guess is wanted in any case.
+            left_out: texts, and ids of clues (`clue_id`), that carry no weight and are not looked up.
+            not_at: ground where it was not taken; what lies there is no candidate.
+            not_in: ISO codes of countries where it was not taken.
         """
-        allowed = None if countries is None else tuple(countries)
-        self._known = Known(within, allowed, hint, taken, drives_on, force_answer)
+        self._known = Known(
+            within=rest_of(within, not_at),
+            countries=countries_left(countries, not_in),
+            hint=hint,
+            taken=taken,
+            drives_on=drives_on,
+            force_answer=force_answer,
+            area=within,
+            area_countries=None if countries is None else tuple(countries),
+            left_out=tuple(left_out),
+            not_at=tuple(not_at),
+            not_in=tuple(code.upper() for code in not_in),
+        )
+        self._newest: Reasoning | None = None
+        self._watched = False
+
+    @property
+    def newest(self) -> Reasoning | None:
+        """What the latest step was thought out from, for whoever looks on; None before the first."""
+        return self._newest
+
+    def watch(self) -> None:
+        """From now on weigh all clues in every step: who looks on asks for them at once, and must not wait."""
+        self._watched = True
 
     async def step(self, conversation: Conversation) -> Step:
         """The next step."""
@@ -87,6 +116,13 @@ class Detective:
 
     def _next(self, conversation: Conversation) -> Step:
         reasoning = self.review(conversation)
+        step = self._thought_out(reasoning)
+        if self._watched and reasoning.notebook.done:
+            reasoning.found  # noqa: B018  (worked out here, beside the loop, and kept)
+        self._newest = reasoning
+        return step
+
+    def _thought_out(self, reasoning: Reasoning) -> Step:
         notebook = reasoning.notebook
         if notebook.may_call:
             for stage in _STAGES:
@@ -94,7 +130,7 @@ class Detective:
                     calls = [one for one in wanted if not notebook.made(one.name, one.arguments)]
                     if calls:
                         return _calling(thinking, calls, notebook)
-        pressed = bool(notebook.answered) and any("best guess" in words for words in notebook.later_words)
+        pressed = bool(notebook.answered) and any("best guess" in words for words in reasoning.later_words)
         answer = answer_of(reasoning, forced=self._known.force_answer or pressed)
         return Step(text=render(answer), model=self.name)
 
@@ -140,8 +176,8 @@ def _ask_more(reasoning: Reasoning) -> Iterator[_Plan]:
         return
     notebook = reasoning.notebook
     country, share = next(iter(reasoning.at_first.countries.items()), (None, 0.0))
-    calls = list(whole_lines(reasoning.lines, notebook.done, notebook.tools))
-    calls += telling_words(reasoning.lines, country if share >= LEADING else None, notebook.tools)
+    calls = list(whole_lines(reasoning.askable, notebook.done, notebook.tools))
+    calls += telling_words(reasoning.askable, country if share >= LEADING else None, notebook.tools)
     yield "That is little: I ask for every line, and for words that may name a town.", calls
 
 
@@ -165,7 +201,7 @@ def _check(reasoning: Reasoning) -> Iterator[_Plan]:
 def _ask_around(reasoning: Reasoning) -> Iterator[_Plan]:
     decision, notebook = reasoning.decision, reasoning.notebook
     if decision.level not in ("none", "spot") and decision.point is not None and on_added_map(reasoning):
-        calls = whole_lines(reasoning.lines, notebook.done, notebook.tools, decision.point)
+        calls = whole_lines(reasoning.askable, notebook.done, notebook.tools, decision.point)
         yield "There is a map of this place: I look for every name on it.", list(calls)
 
 

@@ -1,7 +1,7 @@
 """From what a run has brought to what it means: all clues, weighed, decided and tested against themselves."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -14,11 +14,14 @@ from geosleuth.clues.place_clues import PLACE_TOOLS, around, of_somebody, place_
 from geosleuth.clues.posterior import Posterior, posterior
 from geosleuth.clues.selftest import SelfTest, self_test
 from geosleuth.clues.web import addresses_seen
+from geosleuth.clues.weighing import distinct
 from geosleuth.names import fold
+from geosleuth.policies.feedback import GOES_ON
 from geosleuth.tools.ranges import KM_A_MILE
 
 from .asking import text_of
 from .notebook import Done, Notebook
+from .ruled_out import LeftOut
 from .stated import HINT_RELIABILITY, Known, hinted_names, stated_clues
 from .visual import visual_clues
 
@@ -45,15 +48,31 @@ class Reasoning:
         self.notebook = notebook
         self.known = known
 
-    @property
+    @cached_property
     def lines(self) -> tuple[TextSeen, ...]:
-        """The text that was read."""
-        return self.notebook.lines
+        """The text that was read, without what a person has ruled out."""
+        return tuple(line for line in self.notebook.lines if not self._left_out.line(line))
+
+    @cached_property
+    def askable(self) -> tuple[TextSeen, ...]:
+        """The lines that are worth a question as names."""
+        return tuple(line for line in self.lines if not self._left_out.name(line.text))
+
+    @cached_property
+    def later_words(self) -> tuple[str, ...]:
+        """What was said after the task itself; feedback is given as data, and its words quote the photo."""
+        return tuple(words for words in self.notebook.later_words if not words.startswith(GOES_ON))
+
+    @property
+    def is_taken_up(self) -> bool:
+        """Whether a person goes on with a run that had ended."""
+        later = self.notebook.later_words
+        return any(words.startswith(GOES_ON) or not _OF_THE_LOOP.search(words) for words in later)
 
     @cached_property
     def hints(self) -> tuple[str, ...]:
         """What people say about the place: with the task, and when they go on with a run."""
-        later = (words for words in self.notebook.later_words if not _OF_THE_LOOP.search(words))
+        later = (words for words in self.later_words if not _OF_THE_LOOP.search(words))
         said = (*([self.known.hint] if self.known.hint else ()), *later)
         return tuple(words for words in said if not _DENIAL.search(words))
 
@@ -70,13 +89,13 @@ class Reasoning:
     @cached_property
     def lookups(self) -> list[Lookup]:
         """What of the text is worth asking the atlas about, the most telling first."""
-        return list(_lookups(self.lines))
+        return [one for one in _lookups(self.lines) if not self._left_out.lookup(one)]
 
     @cached_property
     def told(self) -> tuple[Clue, ...]:
         """The clues in the text and in what people know, before anything is looked up."""
         views = (view for handle in self.notebook.photos if (view := self.notebook.view(handle)) is not None)
-        return (*_text_clues(self.lines), *stated_clues(self.known, self.hints, views))
+        return self._kept((*_text_clues(self.lines), *stated_clues(self.known, self.hints, views)))
 
     @cached_property
     def at_first(self) -> Posterior:
@@ -86,20 +105,36 @@ class Reasoning:
     @cached_property
     def found(self) -> Posterior:
         """What everything together says."""
-        return self._weighed(self._everything)
+        return self._weighed(self.everything)
 
     @cached_property
-    def _everything(self) -> tuple[Clue, ...]:
+    def everything(self) -> tuple[Clue, ...]:
+        """All clues that count, also such as say the same."""
         looked_up = (clue for one in self.notebook.done for clue in self._looked_up(one))
-        return (*self.told, *looked_up, *self._distances_met())
+        return (*self.told, *self._kept((*looked_up, *self._distances_met())))
+
+    def _kept(self, clues: Iterable[Clue]) -> tuple[Clue, ...]:
+        return tuple(clue for clue in clues if not self._left_out.clue(clue))
+
+    @cached_property
+    def _left_out(self) -> LeftOut:
+        return LeftOut(self.known.left_out)
+
+    @cached_property
+    def ruled_out(self) -> tuple[Clue, ...]:
+        """The clues that would count, had a person not ruled them out."""
+        if not self._left_out:
+            return ()
+        everything = Reasoning(self.notebook, replace(self.known, left_out=())).everything
+        return distinct(clue for clue in everything if self._left_out.clue(clue))
 
     @cached_property
     def outside(self) -> Decision | None:
         """What all clues together point to, where that lies outside the area that was given; None where it does not."""
-        within, countries = self.known.within, self.known.countries
+        within, countries = self.known.area, self.known.area_countries
         if within is None and countries is None:
             return None
-        free = posterior(self._everything, lines=self.lines)
+        free = posterior(self.everything, lines=self.lines)
         decision = decide(free)
         if decision.level == "none" or apply(decision) < POINTS_TO:
             return None
@@ -127,6 +162,11 @@ class Reasoning:
         """What to answer."""
         return self.tested.decision
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether the decision has been worked out already, so that asking for it costs nothing."""
+        return "tested" in self.__dict__
+
     @cached_property
     def probability(self) -> float:
         """How often such an answer is right, as measured."""
@@ -143,16 +183,23 @@ class Reasoning:
         elif one.name in _ASKED_FOR:
             yield from self._named(one, str(one.arguments.get(_ASKED_FOR[one.name], "")))
         elif one.name == "find_colocated":
-            words = tuple(map(str, one.arguments.get("features", ())))
-            yield from place_clues(one.name, one.data, self._texts(words), asked=words)
+            yield from self._together(one, tuple(map(str, one.arguments.get("features", ()))))
         elif one.name in PLACE_TOOLS and one.name != "range_fix":
-            words = (str(one.arguments.get("first", "")), str(one.arguments.get("second", "")))
+            yield from self._together(one, tuple(str(one.arguments.get(key, "")) for key in ("first", "second")))
+
+    def _together(self, one: Done, words: tuple[str, ...]) -> Iterator[Clue]:
+        """A clue that rests on several names; on none that a person has ruled out."""
+        if not any(map(self._left_out.name, words)):
             yield from place_clues(one.name, one.data, self._texts(words), asked=words)
 
     @cached_property
     def _fixed(self) -> tuple[Done, ...]:
-        """The questions where distances meet that had an answer."""
-        return tuple(one for one in self.notebook.of("range_fix") if one.data.get("fixes"))
+        """The questions where distances meet that had an answer, of towns that still count."""
+        asked = (one for one in self.notebook.of("range_fix") if one.data.get("fixes"))
+        gone: set[str] = set()
+        if self._left_out:
+            gone = {one.town for one in distances(self.notebook.lines)} - {one.town for one in self.towns}
+        return tuple(one for one in asked if gone.isdisjoint(map(str, one.arguments.get("towns", ()))))
 
     def _distances_met(self) -> Iterator[Clue]:
         """One clue of all readings of a sign's distances."""

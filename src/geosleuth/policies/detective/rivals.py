@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from geosleuth.clues.finding import said_of
 from geosleuth.clues.heartlands import heartland
-from geosleuth.clues.posterior import TELLING, Contribution
+from geosleuth.clues.posterior import Contribution
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
 
@@ -45,7 +46,7 @@ def rivals(reasoning: Reasoning) -> list[Rival]:
         decision.radius_km,
         reasoning.probability,
         decision.country,
-        *_sides(decision.contributions),
+        *_sides(decision.contributions, decision.country),
     )
     left, left_raw = 1 - reasoning.probability, max(1 - decision.probability_raw, 1e-6)
     share = min(1.0, left / left_raw) if left_raw > 1e-6 else 0.0
@@ -75,7 +76,14 @@ def _places(reasoning: Reasoning, share: float) -> list[Rival]:
         taken.append((one.point, max(_LEAST_APART_KM, _APART * one.radius_km)))
         name = full_name(one.name, one.country)
         kept.append(
-            Rival(name, one.point, one.radius_km, one.probability * share, one.country, *_sides(one.contributions))
+            Rival(
+                name,
+                one.point,
+                one.radius_km,
+                one.probability * share,
+                one.country,
+                *_sides(one.contributions, one.country),
+            )
         )
     for code, probability in reasoning.found.elsewhere.items():
         if probability * share < least or len(kept) >= MOST_RIVALS:
@@ -92,14 +100,15 @@ def _countries(reasoning: Reasoning, share: float) -> list[Rival]:
 
 def _country(reasoning: Reasoning, code: str, probability: float) -> Rival:
     land = heartland(code, reasoning.known.within)
-    sides = _sides(reasoning.found.country_contributions(code))
+    sides = _sides(reasoning.found.country_contributions(code), code)
     point, radius_km = (land.point, land.radius_km) if land else (None, None)
     return Rival(country_name(code), point, radius_km, probability, code, *sides)
 
 
-def _sides(parts: Iterable[Contribution]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _sides(parts: Iterable[Contribution], country: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What speaks for a place and what against it, in a few lines each, the strongest first."""
     ordered = list(parts)
-    speaks_for = [evidence_line(part.clue) for part in ordered if part.log_ratio >= TELLING]
-    against = [evidence_line(part.clue) for part in reversed(ordered) if part.log_ratio <= -TELLING]
+    telling = [part.clue for part in ordered if part.speaks_for]
+    speaks_for = [evidence_line(said_of(clue, country) if country else clue) for clue in telling]
+    against = [evidence_line(part.clue) for part in reversed(ordered) if part.speaks_against]
     return tuple(speaks_for[:_LINES]), tuple(against[:_LINES])

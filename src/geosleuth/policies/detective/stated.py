@@ -45,15 +45,20 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known before the photo is looked at.
+    """What is known before the photo is looked at, and what a person has ruled out since.
 
     Attributes:
-        within: the place lies in there.
+        within: the place lies in there: in the area that was given, and in nothing that was ruled out.
         countries: the place lies in one of these countries, by ISO code; None where nothing is known.
         hint: the user's words.
         taken: when the photo was taken; only a time with its zone tells anything of the place.
         drives_on: the side of the road that traffic keeps to.
         force_answer: a best guess is wanted in any case.
+        area: the extent that was given, whatever of it was ruled out.
+        area_countries: the countries that were given.
+        left_out: texts and ids of clues that carry no weight.
+        not_at: ground where it was not taken.
+        not_in: countries where it was not taken.
     """
 
     within: Extent | None = None
@@ -62,6 +67,21 @@ class Known:
     taken: datetime | None = None
     drives_on: DrivingSide | None = None
     force_answer: bool = False
+    area: Extent | None = None
+    area_countries: tuple[str, ...] | None = None
+    left_out: tuple[str, ...] = ()
+    not_at: tuple[Extent, ...] = ()
+    not_in: tuple[str, ...] = ()
+
+    @property
+    def rules_out(self) -> bool:
+        """Whether a person has ruled out anything."""
+        return bool(self.left_out or self.not_at or self.not_in)
+
+    @property
+    def has_area(self) -> bool:
+        """Whether an area was given."""
+        return self.area is not None or self.area_countries is not None
 
 
 def stated_clues(known: Known, hints: Iterable[str], views: Iterable[View]) -> Iterator[Clue]:
