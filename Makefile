@@ -7,13 +7,14 @@ DEV := .venv-dev
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST := $(DEV)/bin/python -m pytest
 
-.PHONY: help demo test test-all check format bench constraints clean
+.PHONY: help demo test test-all check chromium format bench constraints page clean
 
 help:
 	@echo "make demo      locate the example photos offline, score the example answers, open both reports"
 	@echo "make test      lint, check types, run the test suite"
 	@echo "make test-all  the same with the slow suites"
 	@echo "make bench     run the benchmarks and print this machine's figures"
+	@echo "make page      build the page of \`geosleuth serve\` from page/ (needs Node 20.19 or newer)"
 	@echo "make format    format and fix what can be fixed"
 	@echo "make clean     remove environments, caches and outputs"
 
@@ -41,11 +42,16 @@ check: $(DEV)/ready
 	$(DEV)/bin/ruff format --check
 	$(DEV)/bin/ruff check
 	$(DEV)/bin/mypy
+	$(DEV)/bin/python scripts/check_page.py
 
-test: check
+# Browser tests need Chromium: this installs Debian's where it can, says why where it can't, and never fails.
+chromium:
+	@sh scripts/ensure_chromium.sh
+
+test: check chromium
 	$(PYTEST) -m "not slow" --numprocesses 2
 
-test-all: check
+test-all: check chromium
 	$(PYTEST) --numprocesses 2
 
 bench: $(DEV)/ready
@@ -62,9 +68,17 @@ format: $(DEV)/ready
 	$(DEV)/bin/ruff format
 	$(DEV)/bin/ruff check --fix
 
+# The built page is committed, so that users need no Node; the lock file says with what it is built.
+page/node_modules/.package-lock.json: page/package.json page/package-lock.json
+	cd page && npm ci --loglevel=error
+	@touch $@
+
+page: page/node_modules/.package-lock.json
+	cd page && npm run --silent build
+
 # Rewrites the pins from what is installed with every extra; names and versions only.
 constraints:
 	$(PYTHON) scripts/pin.py > constraints.new && mv constraints.new constraints.txt
 
 clean:
-	rm -rf $(VENV) $(DEV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DEV) page/node_modules out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

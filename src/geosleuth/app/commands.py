@@ -11,8 +11,10 @@ from geosleuth import __version__
 from geosleuth.app.atlas import atlas
 from geosleuth.app.bench import bench
 from geosleuth.app.locate import locate
+from geosleuth.app.mcp import mcp
 from geosleuth.app.photo import photo
 from geosleuth.app.prior import prior
+from geosleuth.app.serve import serve
 from geosleuth.app.team import team
 from geosleuth.app.tools import tools
 from geosleuth.app.trajectory import trajectory
@@ -25,6 +27,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(locate)
+app.command()(serve)
+app.command()(mcp)
 app.add_typer(atlas, name="atlas")
 app.add_typer(bench, name="bench")
 app.add_typer(photo, name="photo")

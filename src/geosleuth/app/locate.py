@@ -91,7 +91,7 @@ def locate(
         typer.Option(
             min=1,
             rich_help_panel=_WAY,
-            show_default="1 for the detective, 4 for models",
+            show_default="2 for the detective, 4 for models",
             help="Photos of a batch that are worked on at once.",
         ),
     ] = None,
@@ -239,6 +239,18 @@ def locate(
         list[str],
         typer.Option(metavar="HOST", rich_help_panel=_REACH, help="A host that map and search services may ask."),
     ] = [],  # noqa: B006
+    mcp: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            metavar="SERVERS.JSON",
+            rich_help_panel=_REACH,
+            help="MCP servers of your own, whose tools a model may use: those that --mcp-allow names.",
+        ),
+    ] = None,
+    mcp_allow: Annotated[
+        list[str],
+        typer.Option(metavar="SERVER.TOOL", rich_help_panel=_REACH, help="A tool of these servers. May be repeated."),
+    ] = [],  # noqa: B006
     trajectory: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Keep every step in this file (JSON lines)."),
@@ -309,6 +321,8 @@ def locate(
         image_url=image_url,
         prior=prior,
         allow=tuple(allow),
+        mcp=mcp,
+        mcp_allow=tuple(mcp_allow),
         trajectory=trajectory,
         out=tuple(out),
         overwrite=overwrite,

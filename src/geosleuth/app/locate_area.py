@@ -14,7 +14,7 @@ from geosleuth.names import continent_of, country_code, country_name, fold, same
 from geosleuth.names.regions import is_listed_region
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from shapely import Geometry
 
@@ -112,29 +112,43 @@ def _boxed(box: Box) -> Area:
     return Area(words, box)
 
 
-def _of_file(path: Path) -> Area:
-    from shapely.geometry import shape as shape_of
+def drawn_area(plain: "Mapping[str, Any]") -> Area:
+    """An area that somebody drew, as GeoJSON.
 
+    Raises:
+        BadInput: it holds no polygon.
+    """
+    return _of_geojson(plain, "the area")
+
+
+def _of_file(path: Path) -> Area:
     try:
         if path.stat().st_size > _MOST_FILE_BYTES:
             raise BadInput(f"{path}: is too large for an area; simplify it")
         plain = json.loads(path.read_bytes())
-        shapes = [shape_of(one) for one in _geometries(plain)]
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
-    except BadInput:
-        raise
-    except Exception as error:  # shapely and json complain in many ways about what is no GeoJSON
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}: is no GeoJSON: {one_line(str(error))[:200]}") from error
+    return _of_geojson(plain, str(path))
+
+
+def _of_geojson(plain: Any, name: str) -> Area:
+    from shapely.geometry import shape as shape_of
+
+    try:
+        shapes = [shape_of(one) for one in _geometries(plain)]
+    except Exception as error:  # shapely complains in many ways about what is no GeoJSON
+        raise BadInput(f"{name}: is no GeoJSON: {one_line(str(error))[:200]}") from error
     kept = [one for one in shapes if one.geom_type in ("Polygon", "MultiPolygon") and not one.is_empty]
     if not kept:
-        raise BadInput(f"{path}: holds no polygon; an area is a Polygon or a MultiPolygon")
+        raise BadInput(f"{name}: holds no polygon; an area is a Polygon or a MultiPolygon")
     for one in kept:
-        _check_edges(one, path)
-    return _around(kept, str(path))
+        _check_edges(one, name)
+    return _around(kept, name)
 
 
-def _check_edges(shape: "Geometry", path: Path) -> None:
+def _check_edges(shape: "Geometry", name: str) -> None:
     """Refuse an edge half round the world: whoever drew it meant the short way, and the format means the long one."""
     import numpy as np
     import shapely
@@ -144,10 +158,10 @@ def _check_edges(shape: "Geometry", path: Path) -> None:
             lons = shapely.get_coordinates(ring)[:, 0]
             steps = np.abs(np.diff(lons))
             if not np.isfinite(lons).all():
-                raise BadInput(f"{path}: is no GeoJSON: a coordinate is not a number")
+                raise BadInput(f"{name}: is no GeoJSON: a coordinate is not a number")
             if ((steps > 180) & (steps < 360)).any():
                 raise BadInput(
-                    f"{path}: an edge spans more than 180 degrees of longitude; cut the polygon at the 180th meridian, "
+                    f"{name}: an edge spans more than 180 degrees of longitude; cut the polygon at the 180th meridian, "
                     "or go on counting beyond it (181, 182, …)"
                 )
 

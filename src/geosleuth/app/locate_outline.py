@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from shapely import Geometry
 
 _WORLD = 360.0
+_ASKING = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,12 @@ class Outline(Box):
         """`contains` for many points at once."""
         import shapely
 
-        shapely.prepare(self.shape)
-        inside: BoolArray = shapely.intersects_xy(self.shape, lons, lats)
-        rim = np.abs(lons) == _WORLD / 2
-        return inside | (rim & shapely.intersects_xy(self.shape, -lons, lats)) if rim.any() else inside
+        # A prepared shape must not be asked by two threads at once: GEOS builds its index when it is first needed.
+        with _ASKING:
+            shapely.prepare(self.shape)
+            inside: BoolArray = shapely.intersects_xy(self.shape, lons, lats)
+            rim = np.abs(lons) == _WORLD / 2
+            return inside | (rim & shapely.intersects_xy(self.shape, -lons, lats)) if rim.any() else inside
 
 
 def outline_of(shapes: Sequence["Geometry"]) -> Outline:

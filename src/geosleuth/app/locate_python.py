@@ -94,8 +94,10 @@ async def alocate(
 def _check_leave(plan: Plan, *, send: bool) -> None:
     hosts = image_hosts(plan)
     sending = [one for one in thinkers(plan) if one.hosts]
-    if send or not (sending or hosts):
+    if send or not (sending or hosts or plan.borrowed):
         return
-    lines = [consent_line(one) for one in sending] or [f"the image search sends the photo to {min(hosts)}"]
+    lines = [consent_line(one) for one in sending]
+    lines += [f"the image search sends the photo to {min(hosts)}"] if hosts and not lines else []
+    lines += [plan.borrowed.consent] if plan.borrowed else []
     told = "; ".join(lines)
     raise BadInput(f"{told}; add send=True to allow it")

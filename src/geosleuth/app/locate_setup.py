@@ -1,17 +1,18 @@
 """From the words of ``geosleuth locate`` to all that a run needs; whatever is wrong with them is said here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from geosleuth.agent import Budget, Method, Trajectory, read_trajectory
 from geosleuth.agent.methods import method as method_of
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
 from geosleuth.app.atlas_work import online_settings, point
-from geosleuth.app.locate_area import Area, area_of, taken_of
+from geosleuth.app.locate_area import Area, area_of, drawn_area, taken_of
 from geosleuth.app.locate_beside import check_exif, copy_of, sidecar_of
+from geosleuth.app.locate_borrowed import borrowed_of, own_names
 from geosleuth.app.locate_outputs import Outputs, check_is_none_of, check_new_file, outputs_of
 from geosleuth.app.locate_prior import check_prior_is_asked, prior_of, tools_with_prior
 from geosleuth.app.locate_team import Several, check_several, endpoint_settings, files_beside, several_of
@@ -21,12 +22,14 @@ from geosleuth.geo import LatLon
 from geosleuth.photo import BoxScale, OpenedPhoto
 from geosleuth.policies import Policy, Sampling, Wire, make_policy
 from geosleuth.policies.detective import Detective, DrivingSide
+from geosleuth.policies.feedback import Rejected
 from geosleuth.policies.replay import ReplayPolicy
 from geosleuth.tools import ImageSearch, Toolset, WebSearch
 from geosleuth.tools.catalogue import all_tools
 
 if TYPE_CHECKING:
     from geosleuth.clues.visual import VisualPrior
+    from geosleuth.tools.borrowed import Borrowing
     from geosleuth.tools.similar import ImageIndex
 
 _Word = TypeVar("_Word", bound=str)
@@ -40,7 +43,10 @@ DETECTIVE = Detective.name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """The command's options, as given."""
+    """The command's options, as given; ``drawn`` and ``rejected`` come from pages, where people draw and point.
+
+    ``drawn`` is a GeoJSON geometry in place of ``within``, and ``rejected`` what somebody has ruled out.
+    """
 
     model: str | None = None
     base_url: str | None = None
@@ -61,6 +67,8 @@ class Wishes:
     wire: str | None = None
     boxes: str = "pixels"
     within: str | None = None
+    drawn: Mapping[str, Any] | None = None
+    rejected: Rejected | None = None
     hint: str | None = None
     area: str | None = None
     taken: str | None = None
@@ -76,6 +84,8 @@ class Wishes:
     image_url: str | None = None
     prior: str | None = None
     allow: tuple[str, ...] = ()
+    mcp: Path | None = None
+    mcp_allow: tuple[str, ...] = ()
     trajectory: Path | None = None
     out: tuple[str, ...] = ()
     overwrite: bool = False
@@ -112,11 +122,18 @@ class Plan:
     allow: tuple[str, ...]
     outputs: Outputs
     several: Several | None = None
+    borrowed: "Borrowing | None" = None
 
     @property
     def by_detective(self) -> bool:
         """Whether no model is asked."""
         return isinstance(self.policy, Detective) and (self.several is None or self.several.team is None)
+
+    @property
+    def needs_atlas(self) -> bool:
+        """Whether the offline atlas may be asked: by tools and verifiers, or for the names that may be told."""
+        asks = self.maps is None and (len(self.toolset) > 0 or self.several is not None)
+        return asks or self.granularity != "exact"
 
 
 def plan_of(wishes: Wishes, photos: Sequence[Path], *, batch: bool = False) -> Plan:
@@ -132,17 +149,18 @@ def plan_of(wishes: Wishes, photos: Sequence[Path], *, batch: bool = False) -> P
     granularity = _one_of(wishes.granularity, GRANULARITIES, "--granularity")
     taken, checked = taken_of(wishes.taken), None if wishes.check is None else point(wishes.check)
     check_several(wishes)
+    borrowed = borrowed_of(wishes)
     recorded = _recording(wishes)
     began = recorded.started if recorded else None
     method = method_of(wishes.method or (began.method if began else _usual_method(wishes)), box_scale=scale)
-    visual, names = prior_of(wishes.prior), _tool_names(wishes.tools, began.tools if began else None)
+    visual, names = prior_of(wishes.prior), _tool_names(wishes.tools, own_names(began.tools) if began else None)
     toolset = method.toolset(all_tools(), tools_with_prior(names, method, visual, wishes.prior))
     check_prior_is_asked(toolset.names, wishes.prior)
     if wishes.trajectory is not None:
         _check_trajectory(wishes.trajectory, wishes, photos)
     outputs = _outputs(wishes, photos, batch=batch)
     _check_searches(wishes, photos)
-    area = area_of(wishes.within)
+    area = _area(wishes)
     maps, web, index = _maps(wishes), _web(wishes), _index(wishes)
     policy = _policy(wishes, recorded, area, taken)
     several = several_of(wishes, policy)
@@ -170,6 +188,7 @@ def plan_of(wishes: Wishes, photos: Sequence[Path], *, batch: bool = False) -> P
         visual=visual,
         allow=wishes.allow,
         outputs=outputs,
+        borrowed=borrowed,
     )
 
 
@@ -298,7 +317,11 @@ def _policy(wishes: Wishes, recorded: Trajectory | None, area: Area | None, take
     side: DrivingSide | None = None
     if wishes.drives_on is not None:
         side = _one_of(wishes.drives_on, get_args(DrivingSide), "--drives-on")
+    rejected = wishes.rejected or Rejected()
     return Detective(
+        left_out=rejected.left_out,
+        not_at=rejected.not_at,
+        not_in=rejected.not_in,
         within=area.extent if area else None,
         countries=area.countries if area else None,
         hint=_joined(wishes.hint, wishes.area),
@@ -306,6 +329,14 @@ def _policy(wishes: Wishes, recorded: Trajectory | None, area: Area | None, take
         drives_on=side,
         force_answer=wishes.force_answer,
     )
+
+
+def _area(wishes: Wishes) -> Area | None:
+    if wishes.drawn is None:
+        return area_of(wishes.within)
+    if wishes.within is not None:
+        raise BadInput("say where it lies in words, or draw the area; not both")
+    return drawn_area(wishes.drawn)
 
 
 def _maps(wishes: Wishes) -> Atlas | None:

@@ -8,7 +8,9 @@ from geosleuth.agent import Event, Prompted, Said, Started, ToolObserved
 from geosleuth.agent.capping import EventBlanker
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, withheld
 from geosleuth.app.console import progress
+from geosleuth.app.tool_words import call_words
 from geosleuth.bench.plain import one_line
+from geosleuth.policies import Step
 
 _SHOWN_CHARACTERS = 160
 # Replies in a form for machines; the finding shows what they say.
@@ -40,8 +42,7 @@ def step_line(event: Event) -> str | None:
         case Said(turn=turn, step=step):
             if team := _TEAM_STEP.match(step.text):
                 return _short(f"turn {turn}: {step.model}: {team[1]}: {_told(step.text[team.end() :])}")
-            spoken = "" if step.text.lstrip().startswith(_FORMS) else step.text
-            words = _told(spoken) or _told(step.thinking)
+            words = spoken(step) or _told(step.thinking)
             if not step.calls and not words:
                 words = "answers" if step.text.strip() else "says nothing"
             called = ", ".join(call.name for call in step.calls)
@@ -56,6 +57,11 @@ def step_line(event: Event) -> str | None:
             return None
 
 
+def spoken(step: Step) -> str:
+    """What a policy said to people; nothing where it is a form for machines, or was left out."""
+    return "" if step.text.lstrip().startswith(_FORMS) else _told(step.text)
+
+
 def _told(text: str) -> str:
     """A text, unless all that stands there is that it was left out."""
     return "" if text in _LEFT_OUT else text.strip()
@@ -67,7 +73,7 @@ def under_way(event: Event) -> str | None:
         case Started(policy=policy):
             return f"{_short(policy)} looks at the photo"
         case Said(step=step) if step.calls:
-            return _short(", ".join(dict.fromkeys(call.name for call in step.calls)))
+            return _short("; ".join(dict.fromkeys(map(call_words, step.calls))))
         case ToolObserved() | Prompted(by="loop" | "person"):
             return "thinking"
         case _:

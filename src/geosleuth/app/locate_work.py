@@ -110,8 +110,7 @@ async def _work(
     async with AsyncExitStack() as held:
         # Models on this machine show what is wrong with them only when they are loaded.
         await make_ready(plan, held)
-        asks = plan.maps is None and (len(plan.toolset) > 0 or plan.several is not None)
-        offline = offline_atlas(needed=asks or plan.granularity != "exact")
+        offline = offline_atlas(needed=plan.needs_atlas)
         tell = held.enter_context(telling(plan.granularity))
         held.enter_context(cancelled_by_ctrl_c())
         finding = await run_plan(
@@ -142,10 +141,11 @@ def ask_leave(plan: Plan, *, yes: bool) -> None:
     asked_models = [one for one in thinkers(plan) if not isinstance(one, ReplayPolicy | Detective)]
     lines = [consent_line(one) for one in asked_models]
     lines += [f"the image search sends the photo and cuts of it to {' and '.join(searched)}"] if searched else []
+    lines += [plan.borrowed.consent] if plan.borrowed else []
     if not lines:
         return
     told = "; ".join(lines)
-    if yes or not (any(one.hosts for one in asked_models) or searched):
+    if yes or not (any(one.hosts for one in asked_models) or searched or plan.borrowed):
         talk(told)
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -14,7 +14,15 @@ from .model import (
     WebSearch,
 )
 from .schema import Parameter
-from .surfaces import call_mcp, describe_tagged, environment_class, mcp_tools, native_tools
+from .surfaces import (
+    call_mcp,
+    describe_tagged,
+    environment_class,
+    mcp_result,
+    mcp_tools,
+    native_tools,
+    output_schema,
+)
 from .toolset import CALL_SECONDS, Toolset, image_info
 
 __all__ = [
@@ -37,7 +45,9 @@ __all__ = [
     "describe_tagged",
     "environment_class",
     "image_info",
+    "mcp_result",
     "mcp_tools",
     "native_tools",
+    "output_schema",
     "tool",
 ]

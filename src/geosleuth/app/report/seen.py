@@ -3,14 +3,14 @@
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from geosleuth.agent import Trajectory
 from geosleuth.names import fold
-from geosleuth.tools import ImageInfo
+from geosleuth.tools import ImageInfo, Observation
 
 MOST_BOXES = 60
 _SAME_SHARE = 0.5
@@ -77,28 +77,55 @@ def _within(part: str, whole: str) -> bool:
 
 def _lines(trajectory: Trajectory) -> Iterator[Seen]:
     images = {image.handle: image for image in trajectory.images}
-    firsts: dict[int, ImageInfo] = {}
-    for first_view in trajectory.task.images:
-        firsts.setdefault(first_view.photo, first_view)
+    firsts = first_views(trajectory.task.images)
     for observation in trajectory.observations:
-        data = observation.data
-        if observation.failure is not None or not isinstance(data, dict):
-            continue
-        image = images.get(str(data.get("image")))
-        first = None if image is None else firsts.get(image.photo)
-        rows = data.get("lines")
-        if image is None or first is None or not isinstance(rows, list):
-            continue
-        for row in rows:
-            line = _line(row, image, first) if isinstance(row, dict) else None
-            if line is not None:
-                yield line
+        yield from lines_in(observation, images, firsts)
+
+
+def first_views(images: Iterable[ImageInfo]) -> dict[int, ImageInfo]:
+    """The first view of each photo of a task, by the photo's number."""
+    firsts: dict[int, ImageInfo] = {}
+    for image in images:
+        firsts.setdefault(image.photo, image)
+    return firsts
+
+
+def lines_in(
+    observation: Observation, images: Mapping[str, ImageInfo], firsts: Mapping[int, ImageInfo]
+) -> Iterator[Seen]:
+    """The lines of text in one outcome, where there are any.
+
+    Args:
+        observation: the outcome.
+        images: every picture of the run so far, by its handle.
+        firsts: the photos' first views, see `first_views`.
+    """
+    data = observation.data
+    if observation.failure is not None or not isinstance(data, dict):
+        return
+    image = images.get(str(data.get("image")))
+    first = None if image is None else firsts.get(image.photo)
+    rows = data.get("lines")
+    if image is None or first is None or not isinstance(rows, list):
+        return
+    for row in rows:
+        line = _line(row, image, first) if isinstance(row, dict) else None
+        if line is not None:
+            yield line
 
 
 def _line(row: dict[str, Any], image: ImageInfo, first: ImageInfo) -> Seen | None:
     text, box = row.get("text"), _numbers(row.get("bbox_px"))
     if not isinstance(text, str) or not text.strip() or box is None:
         return None
+    share = shares_of(box, image, first)
+    confidence = row.get("confidence")
+    sure = float(confidence) if isinstance(confidence, int | float) and _is_number(confidence) else 0.0
+    return None if share is None else Seen(text.strip(), first.photo, share, sure)
+
+
+def shares_of(box: Sequence[float], image: ImageInfo, first: ImageInfo) -> Box | None:
+    """A box in a picture's pixels, in shares of the photo's first view; None where it lies outside of that."""
     share: list[float] = []
     inner, outer = image.box_in_original, first.box_in_original
     if min(*image.size, outer[2] - outer[0], outer[3] - outer[1]) <= 0:
@@ -109,9 +136,7 @@ def _line(row: dict[str, Any], image: ImageInfo, first: ImageInfo) -> Seen | Non
         share.append(min(1.0, max(0.0, (original - outer[axis]) / (outer[axis + 2] - outer[axis]))))
     if share[0] >= share[2] or share[1] >= share[3]:
         return None
-    confidence = row.get("confidence")
-    sure = float(confidence) if isinstance(confidence, int | float) and _is_number(confidence) else 0.0
-    return Seen(text.strip(), first.photo, (share[0], share[1], share[2], share[3]), sure)
+    return share[0], share[1], share[2], share[3]
 
 
 def _numbers(value: Any) -> Box | None:

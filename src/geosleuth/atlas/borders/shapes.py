@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from threading import Lock
 from typing import Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from .layer import Region
 Level = Literal["land", "country", "region"]
 Detail = Literal["light", "full"]
 Numbers = npt.NDArray[np.int64]
+_WORTH_PREPARING = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +55,29 @@ class Outlines:
         self._begin = np.searchsorted(sides[order], np.arange(1, len(self._members) + 2))
         self._reach = self._boxes()
         self._made: dict[int, shapely.MultiPolygon] = {}
+        # GEOS builds the index of a prepared shape when it is first asked, and shapely asks without Python's lock: two
+        # threads that do so at once spoil the heap. So none is handed out, and they are asked one at a time.
+        self._prepared: dict[int, shapely.MultiPolygon] = {}
+        self._asking = Lock()
 
     def within(self, box: Box) -> Iterator[Shape]:
         """All shapes that reach into the box, whole."""
         halves = [(box.west, box.east)] if box.west <= box.east else [(box.west, 180.0), (-180.0, box.east)]
         frame = shapely.union_all([shapely.box(west, box.south, east, box.north) for west, east in halves])
         for number in np.flatnonzero(shapely.intersects(self._reach, frame)).tolist():
-            geometry = self._geometry(number)
-            if shapely.intersects(geometry, frame):
+            with self._asking:
+                geometry = self._geometry(number)
+                reaches_in = shapely.intersects(self._prepared.get(number, geometry), frame)
+            if reaches_in:
                 yield Shape(*self._members[number], geometry)
 
     def of(self, code: str) -> Iterator[Shape]:
         """The shapes of that code."""
         for number, member in enumerate(self._members):
             if member[0] == code:
-                yield Shape(*member, self._geometry(number))
+                with self._asking:
+                    geometry = self._geometry(number)
+                yield Shape(*member, geometry)
 
     def _boxes(self) -> npt.NDArray[np.object_]:
         bounds = shapely.bounds(self._lines)[self._line_of]
@@ -83,8 +93,11 @@ class Outlines:
             # Areas are only found between lines that are cut where they meet.
             cut = shapely.unary_union(lines) if self._may_cross else shapely.multilinestrings(lines)
             enclosed = shapely.build_area(cut) if len(lines) else shapely.MultiPolygon()
-            self._made[number] = shapely.MultiPolygon(list(shapely.get_parts(enclosed)))
-            shapely.prepare(self._made[number])
+            parts = list(shapely.get_parts(enclosed))
+            self._made[number] = shapely.MultiPolygon(parts)
+            if shapely.get_num_coordinates(self._made[number]) > _WORTH_PREPARING:
+                self._prepared[number] = shapely.MultiPolygon(parts)
+                shapely.prepare(self._prepared[number])
         return self._made[number]
 
 

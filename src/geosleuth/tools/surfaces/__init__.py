@@ -2,6 +2,16 @@
 
 from .environment import EnvironmentBase, environment_class
 from .listed import describe_tagged, native_tools
-from .protocol import call_mcp, mcp_tools
+from .outputs import output_schema
+from .protocol import call_mcp, mcp_result, mcp_tools
 
-__all__ = ["EnvironmentBase", "call_mcp", "describe_tagged", "environment_class", "mcp_tools", "native_tools"]
+__all__ = [
+    "EnvironmentBase",
+    "call_mcp",
+    "describe_tagged",
+    "environment_class",
+    "mcp_result",
+    "mcp_tools",
+    "native_tools",
+    "output_schema",
+]

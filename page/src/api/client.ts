@@ -1,0 +1,108 @@
+/** The server's answers, typed; whatever goes wrong is a Trouble with one line for people. */
+import { t } from "../strings";
+import type {
+  About, ApiTrouble, CaseRow, CheckedView, CompareView, Feedback, KeyList, Keeping, PhotoRow, ResultView, RunRequest, RunRow, Settings,
+} from "./types";
+
+export class Trouble extends Error {
+  constructor(
+    readonly status: number,
+    readonly kind: string,
+    message: string,
+    readonly hosts: readonly string[] = [],
+  ) {
+    super(message);
+  }
+
+  /** The server could not be reached at all. */
+  get gone(): boolean {
+    return this.status === 0;
+  }
+
+  get needsConsent(): boolean {
+    return this.status === 409 && this.hosts.length > 0;
+  }
+}
+
+/** Called whenever the server wants a token. */
+let onSignInWanted: () => void = () => undefined;
+export function whenSignInIsWanted(act: () => void): void {
+  onSignInWanted = act;
+}
+
+export function troubleOf(thrown: unknown): Trouble {
+  return thrown instanceof Trouble ? thrown : new Trouble(0, "gone", thrown instanceof Error ? thrown.message : String(thrown));
+}
+
+async function failureOf(response: Response): Promise<Trouble> {
+  let told: Partial<ApiTrouble> = {};
+  try {
+    const body = (await response.json()) as { error?: Partial<ApiTrouble> };
+    told = body.error ?? {};
+  } catch {
+    // Not one of our answers: the status alone must do.
+  }
+  if (response.status === 401) onSignInWanted();
+  return new Trouble(response.status, told.kind ?? "http", told.message ?? t("error.status", { status: response.status }), told.hosts ?? []);
+}
+
+export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, { credentials: "same-origin", ...init });
+  } catch (thrown) {
+    if (init.signal?.aborted) throw thrown;
+    throw new Trouble(0, "gone", t("error.gone"));
+  }
+  if (!response.ok) throw await failureOf(response);
+  return response;
+}
+
+async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const response = await ask(path, signal ? { signal } : {});
+  return (await response.json()) as T;
+}
+
+async function send<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const told = body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const response = await ask(path, { method, ...told });
+  return (response.status === 204 ? undefined : await response.json()) as T;
+}
+
+const id = encodeURIComponent;
+
+export const api = {
+  about: () => get<About>("/api/about"),
+  cases: async (query: string, signal?: AbortSignal, before?: string): Promise<CaseRow[]> => {
+    const asked = new URLSearchParams({ ...(query ? { query } : {}), ...(before ? { before } : {}) });
+    return (await get<{ cases: CaseRow[] }>(`/api/cases?${asked}`, signal)).cases;
+  },
+  newCase: (title: string, notes: string) => send<CaseRow>("POST", "/api/cases", { title, notes }),
+  case: (caseId: string) => get<CaseRow>(`/api/cases/${id(caseId)}`),
+  changeCase: (caseId: string, change: { title?: string; notes?: string }) => send<CaseRow>("PATCH", `/api/cases/${id(caseId)}`, change),
+  deleteCase: (caseId: string) => send<void>("DELETE", `/api/cases/${id(caseId)}`),
+  addPhoto: async (caseId: string, name: string, photo: Blob): Promise<PhotoRow> => {
+    const path = `/api/cases/${id(caseId)}/photos?${new URLSearchParams({ name })}`;
+    const response = await ask(path, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: photo });
+    return (await response.json()) as PhotoRow;
+  },
+  photoUrl: (caseId: string, number: number, size: "thumb" | "view") => `/api/cases/${id(caseId)}/photos/${number}?size=${size}`,
+  start: (caseId: string, request: Partial<RunRequest>) => send<RunRow>("POST", `/api/cases/${id(caseId)}/runs`, request),
+  run: (runId: string) => get<RunRow>(`/api/runs/${id(runId)}`),
+  deleteRun: (runId: string) => send<void>("DELETE", `/api/runs/${id(runId)}`),
+  eventsUrl: (runId: string, after: number) => `/api/runs/${id(runId)}/events${after >= 0 ? `?after=${after}` : ""}`,
+  goOn: (runId: string, feedback: Feedback) => send<RunRow>("POST", `/api/runs/${id(runId)}/continue`, feedback),
+  cancel: (runId: string) => send<RunRow>("POST", `/api/runs/${id(runId)}/cancel`, {}),
+  result: (runId: string) => get<ResultView>(`/api/runs/${id(runId)}/result`),
+  fileUrl: (runId: string, format: string) => `/api/runs/${id(runId)}/files/${id(format)}`,
+  pictureUrl: (runId: string, handle: string) => `/api/runs/${id(runId)}/pictures/${id(handle)}`,
+  check: (runId: string, lat: number, lon: number) => send<CheckedView>("POST", `/api/runs/${id(runId)}/check`, { lat, lon }),
+  compare: (left: string, right: string) => get<CompareView>(`/api/compare?${new URLSearchParams({ left, right })}`),
+  settings: () => get<Settings>("/api/settings"),
+  changeSettings: (settings: Settings) => send<Settings>("PUT", "/api/settings", settings),
+  keys: () => get<KeyList>("/api/keys"),
+  setKey: (service: string, key: string, keep: Keeping) => send<void>("PUT", `/api/keys/${id(service)}`, { key, keep }),
+  deleteKey: (service: string) => send<void>("DELETE", `/api/keys/${id(service)}`),
+  signIn: (token: string) => send<void>("POST", "/api/session", { token }),
+  signOut: () => send<void>("DELETE", "/api/session"),
+};

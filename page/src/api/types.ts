@@ -1,0 +1,158 @@
+/**
+ * What the server says and takes, as JSON. Latitude comes before longitude. Whatever was read in a photo or said by a
+ * model is plain text.
+ */
+export type * from "./views";
+
+export type RunState = "queued" | "running" | "done" | "failed" | "cancelled" | "interrupted";
+export type Granularity = "country" | "region" | "city" | "street" | "exact";
+
+export interface Point {
+  lat: number;
+  lon: number;
+}
+
+/** Times are seconds since 1970. */
+export interface PhotoRow {
+  number: number;
+  name: string;
+  bytes: number;
+  width: number;
+  height: number;
+  format: string;
+  kind: string;
+  sha256: string;
+  added: number;
+}
+
+export interface AnswerSummary {
+  place: string | null;
+  lat: number | null;
+  lon: number | null;
+  radius_km: number | null;
+  probability: number | null;
+}
+
+export interface RunRow {
+  id: string;
+  case: string;
+  parent: string | null;
+  state: RunState;
+  request: RunRequest;
+  granularity: Granularity;
+  photos: number[];
+  created: number;
+  started: number | null;
+  ended: number | null;
+  answer: AnswerSummary | null;
+  trouble: string | null;
+  /** How many runs are before it while it waits, itself counted. */
+  position: number | null;
+  rejected: { clues?: string[]; places?: string[] };
+}
+
+export interface CaseRow {
+  id: string;
+  title: string;
+  notes: string;
+  created: number;
+  changed: number;
+  photos: PhotoRow[];
+  runs: RunRow[];
+}
+
+export interface RunRequest {
+  model: string | null;
+  base_url: string | null;
+  method: string | null;
+  parallel: number;
+  verifier: string | null;
+  within: string | null;
+  area: GeoJSON.Geometry | null;
+  hint: string | null;
+  taken: string | null;
+  drives_on: "left" | "right" | null;
+  granularity: Granularity;
+  turns: number | null;
+  calls: number | null;
+  tokens: number | null;
+  seconds: number | null;
+  usd: number | null;
+  force_answer: boolean;
+  send_to: string[];
+}
+
+export interface Feedback {
+  reject_clues: string[];
+  reject_candidates: string[];
+  hint: string | null;
+  area: GeoJSON.Geometry | null;
+  within: string | null;
+  send_to: string[];
+}
+
+export type Verdict = "for" | "against" | "undecided";
+
+export interface CheckedView {
+  claimed: Point;
+  verdict: Verdict;
+  reason: string;
+  speaks_for: string[];
+  speaks_against: string[];
+}
+
+export interface ModelChoice {
+  model: string;
+  base_url: string | null;
+  words: string;
+}
+
+export interface About {
+  version: string;
+  offline: boolean;
+  token: boolean;
+  keyring: boolean;
+  limits: {
+    photo_bytes: number;
+    photo_pixels: number;
+    photos: number;
+    json_bytes: number;
+    title_characters: number;
+    notes_characters: number;
+  };
+  models: ModelChoice[];
+  methods: string[];
+  services: string[];
+  regions: string[];
+  granularities: Granularity[];
+  formats: string[];
+}
+
+export interface Settings {
+  model: string | null;
+  base_url: string | null;
+  offline: boolean;
+  granularity: Granularity;
+  retention_days: number | null;
+  online_tiles: string | null;
+}
+
+export type Keeping = "memory" | "keyring";
+
+export interface KeyRow {
+  service: string;
+  title: string;
+  set: boolean;
+  keep: Keeping | "environment" | null;
+}
+
+export interface KeyList {
+  keyring: boolean;
+  keys: KeyRow[];
+}
+
+export interface ApiTrouble {
+  kind: string;
+  message: string;
+  hosts?: string[];
+}

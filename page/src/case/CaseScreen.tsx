@@ -1,0 +1,98 @@
+import { useEffect, useState } from "preact/hooks";
+import { api, troubleOf } from "../api/client";
+import type { CaseRow, RunRow } from "../api/types";
+import { go, hashOf } from "../router";
+import { notify } from "../state/announce";
+import { mainRun } from "../state/summary";
+import { t } from "../strings";
+import { Confirm } from "../ui/Dialog";
+import { Banner, Empty, Loading } from "../ui/parts";
+import { CaseHead } from "./CaseHead";
+import { RunAgain } from "./RunAgain";
+import { RunPane } from "./RunPane";
+
+const AGAIN_MS = 3000;
+
+/** One case: its photos, and the run that is shown of it. */
+export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | null }) {
+  const [row, setRow] = useState<CaseRow | null>(null);
+  const [trouble, setTrouble] = useState<{ message: string; missing: boolean } | null>(null);
+  const [deleting, setDeleting] = useState<RunRow | null>(null);
+  const [asking, setAsking] = useState(false);
+
+  const load = async (): Promise<void> => {
+    try {
+      setRow(await api.case(caseId));
+      setTrouble(null);
+    } catch (thrown) {
+      const told = troubleOf(thrown);
+      setTrouble({ message: told.message, missing: told.status === 404 });
+      if (told.gone || told.status >= 500) setTimeout(() => void load(), AGAIN_MS);
+    }
+  };
+  useEffect(() => void load(), [caseId, runId]);
+
+  if (row === null) {
+    if (trouble === null) return <Loading />;
+    return (
+      <div class="stack">
+        <Banner kind="bad">{trouble.missing ? t("case.missing") : trouble.message}</Banner>
+        <p>
+          <a href={hashOf({ screen: "home" })}>{t("case.back")}</a>
+        </p>
+      </div>
+    );
+  }
+  const run = row.runs.find((one) => one.id === runId) ?? mainRun(row);
+  const show = (next: RunRow): void => go({ screen: "case", caseId, runId: next.id });
+
+  const remove = async (gone: RunRow): Promise<void> => {
+    setDeleting(null);
+    try {
+      await api.deleteRun(gone.id);
+      if (gone.id === run?.id) go({ screen: "case", caseId, runId: null }, { replace: true });
+      await load();
+    } catch (thrown) {
+      notify(troubleOf(thrown).message, { bad: true });
+    }
+  };
+
+  return (
+    <article class="case">
+      <CaseHead row={row} run={run} onChanged={setRow} />
+      {trouble === null ? null : <Banner kind="bad">{t("error.goneWaiting")}</Banner>}
+      {run === null ? (
+        <div class="stack">
+          <Empty>{t("case.noRunLong")}</Empty>
+          <div class="buttons">
+            <button type="button" class="primary" onClick={() => setAsking(true)}>
+              {t("runs.again")}
+            </button>
+          </div>
+        </div>
+      ) : (
+        <RunPane
+          key={run.id}
+          row={row}
+          run={run}
+          onOver={() => void load()}
+          onChanged={setRow}
+          onContinued={show}
+          onDelete={setDeleting}
+          onAgain={() => setAsking(true)}
+        />
+      )}
+      {asking ? <RunAgain row={row} like={run} onClose={() => setAsking(false)} onBegun={show} /> : null}
+      {deleting === null ? null : (
+        <Confirm
+          title={t("deleteRun.title", { n: row.runs.indexOf(deleting) + 1 })}
+          words={[t("deleteRun.what"), t("delete.forGood")]}
+          yes={t("deleteRun.yes")}
+          danger
+          onYes={() => void remove(deleting)}
+          onClose={() => setDeleting(null)}
+        />
+      )}
+    </article>
+  );
+}

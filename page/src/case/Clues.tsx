@@ -1,0 +1,92 @@
+import type { ClueView, Support } from "../api/types";
+import { t } from "../strings";
+import { Icon } from "../ui/Icon";
+import { Empty } from "../ui/parts";
+
+interface CluesProps {
+  clues: readonly ClueView[];
+  /** The numbers that the boxes on the photo bear. */
+  numbers: ReadonlyMap<string, number>;
+  rejected: ReadonlyMap<string, string>;
+  linked: ReadonlySet<string>;
+  live: boolean;
+  photos: number;
+  onHighlight(id: string | null): void;
+  onReject(id: string, seen: string): void;
+}
+
+const SHOWN = 3;
+const ARTICLE = /^(an?|the) /;
+const STRONG = 3;
+const FAIR = 1;
+
+function strength(logRatio: number): string {
+  if (logRatio >= STRONG) return t("clues.strongly");
+  return logRatio >= FAIR ? t("clues.fairly") : t("clues.weakly");
+}
+
+function Supports({ supports }: { supports: readonly Support[] }) {
+  const speaking = supports.filter((one) => one.log_ratio > 0).sort((one, other) => other.log_ratio - one.log_ratio);
+  const first = speaking[0];
+  if (!first) return null;
+  const distinct = speaking
+    .map((one) => one.name || one.country || "")
+    .filter((name, index, all) => !all.slice(0, index).some((earlier) => earlier.includes(name)));
+  const names = distinct.slice(0, SHOWN);
+  const more = distinct.length - names.length;
+  return (
+    <p class="clue-supports">
+      {strength(first.log_ratio)} {names.join(", ")}
+      {more > 0 ? ` ${t("clues.andMore", { n: more })}` : ""}
+    </p>
+  );
+}
+
+/** What was noticed, each with its box on the photo and what it speaks for. */
+export function Clues(props: CluesProps) {
+  if (props.clues.length === 0) return <Empty>{props.live ? t("clues.yet") : t("clues.none")}</Empty>;
+  return (
+    <ul class="clues">
+      {props.clues.map((clue) => {
+        const number = props.numbers.get(clue.id);
+        const rejected = clue.rejected || props.rejected.has(clue.id);
+        return (
+          <li
+            key={clue.id}
+            class={`clue-row ${rejected ? "out" : ""} ${props.linked.has(clue.id) ? "linked" : ""}`}
+            onMouseEnter={() => props.onHighlight(clue.id)}
+            onMouseLeave={() => props.onHighlight(null)}
+            onFocusCapture={() => props.onHighlight(clue.id)}
+          >
+            <div class="clue-words">
+              <p class="clue-head">
+                {number === undefined ? null : <span class="badge">{number}</span>}
+                <span class="tag">{(clue.kind_words || clue.kind).replace(ARTICLE, "")}</span>
+                <q class="clue-seen">{clue.seen}</q>
+                {props.photos > 1 && clue.photo !== null ? <span class="quiet">{t("clues.onPhoto", { n: clue.photo })}</span> : null}
+              </p>
+              <p class="clue-says">{clue.says}</p>
+              <Supports supports={clue.supports} />
+              {clue.caution ? (
+                <p class="clue-caution">
+                  <Icon name="warn" size={14} /> {clue.caution}
+                </p>
+              ) : null}
+            </div>
+            <button
+              type="button"
+              class="plain square small reject"
+              disabled={clue.rejected}
+              aria-pressed={rejected}
+              aria-label={rejected ? t("clues.unreject", { seen: clue.seen }) : t("clues.reject", { seen: clue.seen })}
+              title={rejected ? t("action.undo") : t("action.reject")}
+              onClick={() => props.onReject(clue.id, clue.seen)}
+            >
+              <Icon name={rejected ? "undo" : "close"} size={15} />
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

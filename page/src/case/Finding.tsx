@@ -1,0 +1,138 @@
+import type { AnswerView, ClaimView, Granularity, RunState } from "../api/types";
+import { coordinates, kilometres, percent } from "../format";
+import type { RunView } from "../state/told";
+import { maybe, t } from "../strings";
+import { notify } from "../state/announce";
+import { Icon } from "../ui/Icon";
+import { Banner, Bar, Odds } from "../ui/parts";
+
+interface FindingProps {
+  view: RunView;
+  state: RunState;
+  answer: AnswerView | null;
+  claims: readonly ClaimView[];
+  granularity: Granularity;
+  trouble: string | null;
+}
+
+function Sure({ answer }: { answer: AnswerView }) {
+  if (answer.probability === null) return <p class="sure">{t("finding.notSaid")}</p>;
+  return (
+    <p class="sure">
+      <strong>
+        {answer.radius_km === null
+          ? t("finding.percentOnly", { percent: percent(answer.probability) })
+          : t("finding.within", { percent: percent(answer.probability), radius: kilometres(answer.radius_km) })}
+      </strong>
+      <Odds probability={answer.probability} />
+    </p>
+  );
+}
+
+function Coordinates({ lat, lon }: { lat: number; lon: number }) {
+  const words = coordinates(lat, lon);
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(words);
+      notify(t("finding.copied"));
+    } catch {
+      notify(t("finding.notCopied"), { bad: true });
+    }
+  };
+  return (
+    <span class="coordinates">
+      <code>{words}</code>
+      <button type="button" class="plain square small" aria-label={t("finding.copy")} title={t("finding.copy")} onClick={() => void copy()}>
+        <Icon name="copy" size={15} />
+      </button>
+    </span>
+  );
+}
+
+/** The finding in words: where, how sure, and that it is a lead. */
+export function Finding({ view, state, answer, claims, granularity, trouble }: FindingProps) {
+  const found = answer?.located ?? false;
+  const conflict = claims.some((claim) => claim.conflict);
+  return (
+    <section id="finding" class={`finding ${state}`} aria-labelledby="finding-title">
+      <h2 id="finding-title" class={found ? "place" : "place quiet"}>
+        {heading(view, state, answer, found)}
+      </h2>
+      {view.preparing ? (
+        <p class="preparing">
+          <span>{t("finding.preparing", { what: view.preparing.what, percent: percent(view.preparing.share) })}</span>
+          <Bar share={view.preparing.share} />
+        </p>
+      ) : null}
+      {answer && found ? <Sure answer={answer} /> : null}
+      {answer !== null && !found ? (
+        <div class="cant-tell">
+          <p>{answer.sure || t("finding.cantTell")}</p>
+          {answer.explanation ? <p class="quiet">{answer.explanation}</p> : null}
+        </div>
+      ) : null}
+      {answer && found && answer.lat !== null && answer.lon !== null ? (
+        <p class="finding-facts">
+          <Coordinates lat={answer.lat} lon={answer.lon} />
+          {granularity === "exact" ? null : <span class="tag">{t("finding.capped", { level: maybe(`granularity.${granularity}`) ?? granularity })}</span>}
+          <span class="lead-not-verdict">{t("finding.lead")}</span>
+        </p>
+      ) : null}
+      {conflict ? (
+        <Banner kind="caution">
+          <a
+            href="#claims"
+            onClick={(event) => {
+              event.preventDefault();
+              document.getElementById("claims")?.scrollIntoView({ block: "center" });
+            }}
+          >
+            {t("finding.conflict")}
+          </a>
+        </Banner>
+      ) : null}
+      {state === "interrupted" ? <Banner kind="caution">{t("finding.interrupted")}</Banner> : null}
+      {state === "cancelled" ? <Banner kind="info">{t("finding.cancelled")}</Banner> : null}
+      {state === "failed" ? <Banner kind="bad">{trouble ?? t("finding.failed")}</Banner> : null}
+      {state === "done" && trouble ? <Banner kind="caution">{trouble}</Banner> : null}
+    </section>
+  );
+}
+
+function heading(view: RunView, state: RunState, answer: AnswerView | null, found: boolean): string {
+  if (found && answer) return answer.place;
+  if (state === "queued") return view.position !== null && view.position > 1 ? t("finding.queue", { n: view.position - 1 }) : t("finding.queued");
+  if (state === "running") return view.preparing ? t("finding.first") : t("finding.running");
+  if (answer !== null || state === "done") return t("finding.none");
+  return maybe(`runState.${state}`) ?? state;
+}
+
+/** What it hangs on, what speaks against it and what would help, where that was said. */
+export function Trust({ answer }: { answer: AnswerView }) {
+  const explained = answer.located ? answer.explanation : "";
+  const parts = [
+    [t("trust.hangs"), answer.hangs_on],
+    [t("trust.against"), answer.against],
+    [t("trust.help"), answer.would_help],
+  ].filter((part): part is [string, string] => Boolean(part[1]));
+  if (parts.length === 0 && explained === "") return null;
+  return (
+    <section class="panel trust" aria-labelledby="trust-title">
+      <h3 id="trust-title">{t("trust.title")}</h3>
+      <dl class="trust-parts">
+        {parts.map(([name, words]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class="prose">{words}</dd>
+          </div>
+        ))}
+      </dl>
+      {explained ? (
+        <details class="more">
+          <summary>{t("trust.explanation")}</summary>
+          <p class="quiet prose">{explained}</p>
+        </details>
+      ) : null}
+    </section>
+  );
+}

@@ -1,0 +1,206 @@
+import { useMemo, useState } from "preact/hooks";
+import { api, troubleOf } from "../api/client";
+import type { CaseRow, CheckedView, RunRow } from "../api/types";
+import { MapView } from "../map/MapView";
+import { numbersOf } from "../photo/numbering";
+import { PhotoView } from "../photo/PhotoView";
+import { announce, notify } from "../state/announce";
+import { boxesOf, linkedTo, strongestOf } from "../state/links";
+import { sureWords, titleOf } from "../state/summary";
+import { narrow } from "../state/width";
+import { t } from "../strings";
+import { Icon } from "../ui/Icon";
+import { Banner } from "../ui/parts";
+import { Panel } from "../ui/Panel";
+import { Tabs, type Tab } from "../ui/Tabs";
+import { Candidates } from "./Candidates";
+import { CheckPlace } from "./CheckPlace";
+import { Claims } from "./Claims";
+import { Clues } from "./Clues";
+import { Gathered } from "./feedback";
+import { FeedbackBar } from "./FeedbackBar";
+import { Finding, Trust } from "./Finding";
+import { Notes } from "./Notes";
+import { Runs } from "./Runs";
+import { Spending } from "./Spending";
+import { Team } from "./Team";
+import { Timeline } from "./Timeline";
+import { useRun } from "./useRun";
+import { useScrolledPast } from "./useScrolledPast";
+
+type Column = "photo" | "map" | "steps";
+
+interface RunPaneProps {
+  row: CaseRow;
+  run: RunRow;
+  onOver(): void;
+  onChanged(row: CaseRow): void;
+  onContinued(run: RunRow): void;
+  onDelete(run: RunRow): void;
+  onAgain(): void;
+}
+
+/** The finding in words; under it the photo with its clues, the map with its candidates, and how it went. */
+export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, onAgain }: RunPaneProps) {
+  const shown = useRun(run, onOver);
+  const { view, result, answer, clues, candidates, live } = shown;
+  const gathered = useMemo(() => new Gathered(), []);
+  const [lit, setLit] = useState<string | null>(null);
+  const [photo, setPhoto] = useState(0);
+  const [mode, setMode] = useState<"look" | "draw" | "pin">("look");
+  const [column, setColumn] = useState<Column>("photo");
+  const [checked, setChecked] = useState<CheckedView | null>(null);
+  const [checking, setChecking] = useState(false);
+
+  const rejectedClues = gathered.clues.value;
+  const photos = useMemo(
+    () => run.photos.map((number) => row.photos.find((one) => one.number === number)).filter((one) => one !== undefined),
+    [run.photos, row.photos],
+  );
+  const { boxes, boxOf, numbers } = useMemo(() => {
+    const found = boxesOf(clues, shown.lines, view.turns, live, new Set(rejectedClues.keys()));
+    const counted = numbersOf(found.boxes);
+    const ofClues = [...found.boxOf].map(([clue, box]): [string, number] => [clue, counted.get(box) ?? 0]);
+    return { boxes: found.boxes.map((box) => ({ ...box, photo: box.photo - 1 })), boxOf: found.boxOf, numbers: new Map(ofClues) };
+  }, [clues, shown.lines, view.turns, live, rejectedClues]);
+  const linked = useMemo(() => linkedTo(lit, clues, candidates, boxOf), [lit, clues, candidates, boxOf]);
+  const claims = result?.claims ?? [];
+  const claimed = useMemo(() => claims.flatMap(({ lat, lon }) => (lat !== null && lon !== null ? [{ lat, lon }] : [])), [claims]);
+
+  const light = (id: string | null): void => {
+    setLit(id);
+    const boxId = id === null ? null : (boxOf.get(id) ?? id);
+    const box = boxes.find((one) => one.id === boxId);
+    if (box && box.photo !== photo && photos[box.photo]) setPhoto(box.photo);
+  };
+  const check = async (lat: number, lon: number): Promise<void> => {
+    setChecking(true);
+    setChecked(null);
+    try {
+      const found = await api.check(run.id, lat, lon);
+      setChecked(found);
+      announce(t(`check.say.${found.verdict}`));
+    } catch (thrown) {
+      notify(troubleOf(thrown).message, { bad: true });
+    } finally {
+      setChecking(false);
+    }
+  };
+  const toMap = (next: "draw" | "pin"): void => {
+    setMode(mode === next ? "look" : next);
+    setColumn("map");
+  };
+
+  const whoLooked = result?.model ?? view.started?.policy ?? run.request.model ?? "";
+  const small = narrow.value;
+  const past = useScrolledPast("#finding", small);
+  const tabs: readonly Tab<Column>[] = [
+    { name: "photo", label: t("case.tabPhoto") },
+    { name: "map", label: t("case.tabMap") },
+    { name: "steps", label: t("case.tabSteps") },
+  ];
+  const columnProps = (name: Column) => ({
+    id: `column-${name}`,
+    class: `column ${name}`,
+    ...(small ? { role: "tabpanel" as const, "aria-labelledby": `column-tab-${name}`, hidden: column !== name } : {}),
+  });
+
+  return (
+    <>
+      {shown.reachable ? null : <Banner kind="caution">{t("error.reconnecting")}</Banner>}
+      {shown.trouble === null ? null : <Banner kind="bad">{shown.trouble}</Banner>}
+      <Finding view={view} state={shown.state} answer={answer} claims={claims} granularity={run.granularity} trouble={run.trouble ?? view.ended?.trouble ?? null} />
+      {small ? (
+        <div class="sticky-summary">
+          {answer?.located && past ? (
+            <p>
+              <strong>{answer.place}</strong> <span>{sureWords(answer)}</span>
+            </p>
+          ) : null}
+          <Tabs<Column> label={t("case.tabs")} tabs={tabs} shown={column} onShow={setColumn} idStem="column" />
+        </div>
+      ) : null}
+      <div class="columns">
+        <div {...columnProps("photo")}>
+          <PhotoView
+            photos={photos.map((one, index) => ({
+              src: api.photoUrl(row.id, one.number, "view"),
+              width: one.width,
+              height: one.height,
+              alt: photos.length > 1 ? t("case.photoAlt", { n: index + 1, of: photos.length, title: titleOf(row) }) : t("case.onePhotoAlt", { title: titleOf(row) }),
+            }))}
+            shown={photo}
+            onShow={setPhoto}
+            boxes={boxes}
+            highlighted={strongestOf(linked, boxes.map((box) => box.id))}
+            onHighlight={light}
+          />
+          <Panel id="clues" title={t("clues.title")} count={clues.length}>
+            <Clues clues={clues} numbers={numbers} rejected={rejectedClues} linked={linked} live={live} photos={photos.length} onHighlight={light} onReject={(id, seen) => gathered.toggle("clues", id, seen)} />
+          </Panel>
+          <Panel id="claims" title={t("claims.title")}>
+            {result === null ? <p class="empty">{live ? t("claims.later") : t("claims.none")}</p> : <Claims claims={claims} />}
+          </Panel>
+        </div>
+        <div {...columnProps("map")}>
+          <MapView
+            candidates={candidates}
+            answer={answer}
+            area={gathered.area.value ?? run.request.area}
+            claimed={claimed}
+            mode={mode}
+            onDrawn={(area) => {
+              gathered.draw(area);
+              setMode("look");
+            }}
+            onPin={(lat, lon) => {
+              setMode("look");
+              void check(lat, lon);
+            }}
+            highlighted={strongestOf(linked, candidates.map((one) => one.id))}
+            onHighlight={light}
+            label={t("case.map")}
+          />
+          <div class="map-tools buttons">
+            <button type="button" class="small" aria-pressed={mode === "pin"} data-shortcut="pin" disabled={live || answer === null} onClick={() => toMap("pin")}>
+              <Icon name="pin" size={16} />
+              <span>{t("check.button")}</span>
+            </button>
+            {mode === "look" ? null : (
+              <button type="button" class="plain small" onClick={() => setMode("look")}>
+                {t("action.cancel")}
+              </button>
+            )}
+          </div>
+          <CheckPlace checked={checked} busy={checking} onClose={() => setChecked(null)} />
+          <Panel id="candidates" title={t("candidates.title")} count={candidates.length}>
+            <Candidates candidates={candidates} rejected={gathered.candidates.value} linked={linked} live={live} onHighlight={light} onReject={(id, name) => gathered.toggle("candidates", id, name)} />
+          </Panel>
+          {answer ? <Trust answer={answer} /> : null}
+        </div>
+        <div {...columnProps("steps")}>
+          <Panel id="steps" title={t("timeline.title")}>
+            <Spending spent={view.spent ?? result?.spent ?? null} budget={view.budget} />
+            <Timeline runId={run.id} turns={view.turns} live={live} onHighlight={light} />
+          </Panel>
+          <Team team={result?.team ?? null} members={view.members} />
+          <Panel
+            id="runs"
+            title={t("runs.title")}
+            count={row.runs.length}
+            aside={
+              <button type="button" class="plain small" disabled={live} onClick={onAgain}>
+                {t("runs.again")}
+              </button>
+            }
+          >
+            <Runs row={row} shown={run.id} onDelete={onDelete} />
+          </Panel>
+          <Notes row={row} onSaved={onChanged} />
+          {whoLooked === "" ? null : <p class="made-by quiet">{t("case.madeBy", { model: whoLooked, level: t(`granularity.${run.granularity}`) })}</p>}
+        </div>
+      </div>
+      <FeedbackBar run={{ ...run, state: shown.state }} gathered={gathered} drawing={mode === "draw"} onDraw={() => toMap("draw")} onContinued={onContinued} />
+    </>
+  );
+}

@@ -1,0 +1,176 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import exampleUrl from "../assets/example.jpg";
+import { api, troubleOf } from "../api/client";
+import type { RunRequest } from "../api/types";
+import { go } from "../router";
+import { announce, notify } from "../state/announce";
+import { withConsent } from "../state/consent";
+import { counted, t } from "../strings";
+import { Icon } from "../ui/Icon";
+import { Banner } from "../ui/parts";
+import { caseOf, chosenOf, drop, filesOf, tidy, type Chosen } from "./intake";
+import { Tray } from "./Tray";
+import { Wishes } from "./Wishes";
+
+/** Drop, paste or pick photos, say what is known, and begin. */
+export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) {
+  const [photos, setPhotos] = useState<Chosen[]>([]);
+  const [onePlace, setOnePlace] = useState(true);
+  const [wishes, setWishes] = useState<Partial<RunRequest>>({});
+  const [over, setOver] = useState(false);
+  const [busy, setBusy] = useState<string | null>(null);
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const begin = useRef<HTMLButtonElement>(null);
+
+  const add = (files: readonly File[]): void => {
+    if (files.length === 0) return;
+    setTrouble(null);
+    setPhotos((before) => [...before, ...files.map(chosenOf)]);
+    announce(counted("say.chosen", files.length));
+    requestAnimationFrame(() => begin.current?.focus());
+  };
+
+  useEffect(() => {
+    const paste = (event: ClipboardEvent): void => add(filesOf(event.clipboardData));
+    const hover = (event: DragEvent): void => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      setOver(event.type === "dragover");
+    };
+    const dropped = (event: DragEvent): void => {
+      setOver(false);
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      add(filesOf(event.dataTransfer));
+    };
+    document.addEventListener("paste", paste);
+    document.addEventListener("dragover", hover);
+    document.addEventListener("dragleave", hover);
+    document.addEventListener("drop", dropped);
+    return () => {
+      document.removeEventListener("paste", paste);
+      document.removeEventListener("dragover", hover);
+      document.removeEventListener("dragleave", hover);
+      document.removeEventListener("drop", dropped);
+    };
+  }, []);
+
+  const clear = (): void => {
+    photos.forEach(drop);
+    setPhotos([]);
+  };
+
+  const start = async (): Promise<void> => {
+    const groups = onePlace ? [photos] : photos.map((photo) => [photo]);
+    let last: { caseId: string; runId: string } | null = null;
+    let done = 0;
+    try {
+      for (const group of groups) {
+        setBusy(t("home.uploading", { done: done + 1, of: photos.length }));
+        const { caseId, refused } = await caseOf(group, () => {
+          done += 1;
+          setBusy(t("home.uploading", { done: Math.min(done + 1, photos.length), of: photos.length }));
+        });
+        refused.forEach((line) => notify(line, { bad: true }));
+        const run = await withConsent((send_to) => api.start(caseId, { ...tidy(wishes), send_to })).catch(async (thrown: unknown) => {
+          await api.deleteCase(caseId);
+          throw thrown;
+        });
+        if (run === null) await api.deleteCase(caseId);
+        else last = { caseId, runId: run.id };
+      }
+      if (last === null) return;
+      clear();
+      onBegun();
+      if (groups.length === 1) go({ screen: "case", caseId: last.caseId, runId: last.runId });
+      else notify(counted("home.begun", groups.length));
+    } catch (thrown) {
+      setTrouble(troubleOf(thrown).message);
+    } finally {
+      setBusy(null);
+    }
+  };
+
+  const example = async (): Promise<void> => {
+    const picture = await (await fetch(exampleUrl)).blob();
+    add([new File([picture], "example.jpg", { type: "image/jpeg" })]);
+  };
+
+  return (
+    <section class="intake" aria-labelledby="intake-title">
+      <h1 id="intake-title">{t("home.title")}</h1>
+      <p class="lead">{t("home.lead")}</p>
+      <div class={`dropzone ${over ? "over" : ""} ${photos.length > 0 ? "filled" : ""}`}>
+        {photos.length === 0 ? (
+          <div class="drop-words">
+            <Icon name="photo" size={40} />
+            <p class="drop-main">{over ? t("home.dropNow") : t("home.drop")}</p>
+            <p class="drop-more">{t("home.dropMore")}</p>
+            <div class="buttons">
+              <button type="button" class="primary" data-shortcut="upload" onClick={() => picker.current?.click()}>
+                {t("home.pick")}
+              </button>
+              {first ? (
+                <button type="button" onClick={() => void example()}>
+                  {t("home.example")}
+                </button>
+              ) : null}
+            </div>
+          </div>
+        ) : (
+          <form
+            class="staged"
+            onSubmit={(event) => {
+              event.preventDefault();
+              void start();
+            }}
+          >
+            <Tray
+              photos={photos}
+              onRemove={(gone) => {
+                drop(gone);
+                setPhotos(photos.filter((one) => one !== gone));
+              }}
+              onMore={() => picker.current?.click()}
+            />
+            {photos.length > 1 ? (
+              <fieldset class="choice">
+                <legend>{t("home.together")}</legend>
+                <label class="tick">
+                  <input type="radio" name="together" checked={onePlace} onChange={() => setOnePlace(true)} />
+                  <span>{t("home.onePlace")}</span>
+                </label>
+                <label class="tick">
+                  <input type="radio" name="together" checked={!onePlace} onChange={() => setOnePlace(false)} />
+                  <span>{t("home.eachPlace")}</span>
+                </label>
+              </fieldset>
+            ) : null}
+            <Wishes value={wishes} onChange={setWishes} />
+            <div class="buttons">
+              <button ref={begin} type="submit" class="primary large" disabled={busy !== null}>
+                {busy ?? t("home.begin")}
+              </button>
+              <button type="button" class="plain" disabled={busy !== null} onClick={clear}>
+                {t("home.clear")}
+              </button>
+            </div>
+          </form>
+        )}
+        <input
+          ref={picker}
+          type="file"
+          hidden
+          accept="image/*,.heic,.heif"
+          multiple
+          onChange={(event) => {
+            add([...(event.currentTarget.files ?? [])]);
+            event.currentTarget.value = "";
+          }}
+        />
+      </div>
+      {trouble === null ? null : <Banner kind="bad">{trouble}</Banner>}
+    </section>
+  );
+}

@@ -1,0 +1,25 @@
+import { t } from "../strings";
+import { Icon } from "../ui/Icon";
+import type { Chosen } from "./intake";
+
+/** The photos that were chosen and not sent yet. */
+export function Tray({ photos, onRemove, onMore }: { photos: readonly Chosen[]; onRemove(photo: Chosen): void; onMore(): void }) {
+  return (
+    <ul class="tray" aria-label={t("home.chosen")}>
+      {photos.map((photo) => (
+        <li key={photo.key} class="tray-photo">
+          <img src={photo.preview} alt={photo.file.name} />
+          <button type="button" class="square small onphoto" aria-label={t("home.remove", { name: photo.file.name })} onClick={() => onRemove(photo)}>
+            <Icon name="close" size={14} />
+          </button>
+        </li>
+      ))}
+      <li>
+        <button type="button" class="tray-more" onClick={onMore}>
+          <Icon name="plus" />
+          <span>{t("home.more")}</span>
+        </button>
+      </li>
+    </ul>
+  );
+}

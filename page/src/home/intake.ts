@@ -1,0 +1,53 @@
+/** From chosen files to runs that are under way. */
+import { api, Trouble } from "../api/client";
+import type { RunRequest } from "../api/types";
+import { t } from "../strings";
+
+export interface Chosen {
+  key: number;
+  file: File;
+  preview: string;
+}
+
+let count = 0;
+
+export function chosenOf(file: File): Chosen {
+  count += 1;
+  return { key: count, file, preview: URL.createObjectURL(file) };
+}
+
+export function drop(chosen: Chosen): void {
+  URL.revokeObjectURL(chosen.preview);
+}
+
+/** The pictures among what was dropped or pasted. */
+export function filesOf(transfer: DataTransfer | null): File[] {
+  return transfer ? [...transfer.files] : [];
+}
+
+/** One line for each photo that was refused, and the case with the others; nothing is kept where none was taken. */
+export async function caseOf(photos: readonly Chosen[], onProgress: (done: number) => void): Promise<{ caseId: string; refused: string[] }> {
+  const made = await api.newCase("", "");
+  const refused: string[] = [];
+  let taken = 0;
+  for (const [index, photo] of photos.entries()) {
+    try {
+      await api.addPhoto(made.id, photo.file.name || t("home.pastedName"), photo.file);
+      taken += 1;
+    } catch (thrown) {
+      if (!(thrown instanceof Trouble) || thrown.gone) throw thrown;
+      refused.push(t("home.refused", { name: photo.file.name, why: thrown.message }));
+    }
+    onProgress(index + 1);
+  }
+  if (taken === 0) {
+    await api.deleteCase(made.id);
+    throw new Trouble(400, "photos", refused.join(" "));
+  }
+  return { caseId: made.id, refused };
+}
+
+/** The request with what was left empty taken out: the server knows its defaults. */
+export function tidy(request: Partial<RunRequest>): Partial<RunRequest> {
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null && value !== "" && value !== undefined));
+}

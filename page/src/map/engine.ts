@@ -1,0 +1,253 @@
+/** The map itself. This module brings MapLibre with it, so the page loads it after everything else. */
+import "maplibre-gl/dist/maplibre-gl.css";
+import workerUrl from "maplibre-gl/dist/maplibre-gl-worker.mjs?url";
+import { AttributionControl, Map as GlMap, ScaleControl, setWorkerUrl, type StyleSpecification } from "maplibre-gl";
+import { t } from "../strings";
+import { Drawing, type DrawingHooks } from "./drawing";
+import { around, type Bounds, type Spot, spotsOf, turned } from "./geometry";
+import type { Mark } from "./marks";
+import { Overlay } from "./overlay";
+import { Pins } from "./pins";
+
+setWorkerUrl(new URL(workerUrl, location.href).href);
+
+export type MapMode = "look" | "draw" | "pin";
+export type Theme = "light" | "dark";
+
+export interface EngineHooks extends DrawingHooks {
+  highlight(id: string | null): void;
+  pinned(spot: Spot): void;
+  /** Whether some of the map could not be fetched; what is there stays. */
+  patchy(some: boolean): void;
+}
+
+const START: Bounds = { south: -56, west: -170, north: 74, east: 180 };
+const CLOSEST_ZOOM = 15;
+
+export class Engine {
+  private readonly map: GlMap;
+  private readonly overlay: Overlay;
+  private readonly pins: Pins;
+  private readonly drawing: Drawing;
+  private marks: readonly Mark[] = [];
+  private area: GeoJSON.Geometry | null = null;
+  private pin: Spot | null = null;
+  private highlighted: string | null = null;
+  private mode: MapMode = "look";
+  private movedByHand = false;
+  private fitted = "";
+  private asked = "";
+  private missed = false;
+  /** A map in a tab that is not shown has no size yet: what it should show once it has one. */
+  private waiting: "answer" | "all" | null = null;
+
+  constructor(container: HTMLElement, label: string, private readonly hooks: EngineHooks) {
+    this.map = new GlMap({
+      container,
+      style: emptyStyle(container),
+      bounds: boxOf(START),
+      attributionControl: false,
+      dragRotate: false,
+      pitchWithRotate: false,
+      touchPitch: false,
+      maxPitch: 0,
+      // One finger scrolls the page past the map; two move the map.
+      cooperativeGestures: false,
+      transformRequest: (url) => ({ url: new URL(url, location.href).href }),
+      locale: {
+        "Map.Title": label,
+        "AttributionControl.ToggleAttribution": t("map.sources"),
+        "CooperativeGesturesHandler.MobileHelpText": t("map.twoFingers"),
+      },
+    });
+    this.map.touchZoomRotate.disableRotation();
+    this.map.keyboard.disableRotation();
+    this.map.addControl(new AttributionControl({ compact: true }), "bottom-right");
+    this.map.addControl(new ScaleControl({ maxWidth: 90 }), "top-left");
+    this.overlay = new Overlay(this.map);
+    this.pins = new Pins(this.map, (id) => hooks.highlight(id), (id) => this.goTo(id));
+    this.drawing = new Drawing(this.map, this.overlay, hooks);
+    this.map.on("style.load", () => this.overlay.attach());
+    this.map.on("movestart", (event) => {
+      if (event.originalEvent) this.movedByHand = true;
+    });
+    this.map.on("error", () => (this.missed = true));
+    this.map.on("idle", () => {
+      container.dataset["settled"] = "yes";
+      hooks.patchy(this.missed);
+      this.missed = false;
+    });
+    this.map.on("resize", () => {
+      if (this.waiting && container.clientWidth > 0) this.fit(this.waiting);
+    });
+    this.map.on("dataloading", () => delete container.dataset["settled"]);
+    this.map.on("click", (event) => {
+      if (this.mode === "pin") this.setPin({ lat: event.lngLat.lat, lon: turned(event.lngLat.lng) });
+    });
+    this.map.getCanvas().addEventListener("keydown", (event) => this.key(event));
+    this.shareTouch();
+  }
+
+  /** Fetch the style ourselves: where it fails, candidates still stand on an empty map. */
+  async setStyle(theme: Theme, online: string | null): Promise<void> {
+    const asked = `${theme} ${online}`;
+    this.asked = asked;
+    let style: StyleSpecification;
+    try {
+      const response = await fetch(`/tiles/style/${theme}.json`);
+      if (!response.ok) throw new Error(String(response.status));
+      style = (await response.json()) as StyleSpecification;
+    } catch {
+      style = emptyStyle(this.map.getContainer());
+      this.missed = true;
+    }
+    if (this.asked === asked) this.map.setStyle(online === null ? style : withOnline(style, online), { diff: false });
+  }
+
+  setMarks(marks: readonly Mark[]): void {
+    this.marks = marks;
+    this.overlay.setMarks(marks);
+    this.pins.show(this.withPin(), this.highlighted);
+    this.fitIfNew();
+  }
+
+  setArea(area: GeoJSON.Geometry | null): void {
+    this.area = area;
+    this.overlay.setArea(area);
+    this.fitIfNew();
+  }
+
+  setHighlighted(id: string | null): void {
+    this.highlighted = id;
+    this.pins.highlight(id);
+    this.overlay.setHighlighted(id);
+  }
+
+  setMode(mode: MapMode): void {
+    if (mode === this.mode) return;
+    this.mode = mode;
+    this.map.getContainer().dataset["mode"] = mode;
+    if (mode === "draw") this.drawing.start();
+    else this.drawing.stop();
+    if (mode !== "look") {
+      this.pin = null;
+      this.pins.show(this.withPin(), this.highlighted);
+    }
+    this.shareTouch();
+  }
+
+  /** The answer and what lies within its radius, or everything that is still open. */
+  fit(what: "answer" | "all"): void {
+    const { clientWidth, clientHeight } = this.map.getContainer();
+    this.waiting = clientWidth > 0 ? null : what;
+    if (this.waiting) return;
+    const answer = this.marks.filter((mark) => mark.kind === "answer");
+    const open = this.marks.filter((mark) => mark.kind !== "dropped");
+    const shown = what === "answer" && answer.length > 0 ? answer : open.length > 0 ? open : this.marks;
+    const bounds = around(shown.length > 0 ? shown : this.area ? spotsOf(this.area) : []) ?? START;
+    this.movedByHand = false;
+    const padding = Math.round(Math.min(64, clientWidth * 0.12, clientHeight * 0.16));
+    const maxZoom = shown.some((mark) => mark.radiusKm > 0 && mark.radiusKm < 1) ? CLOSEST_ZOOM : 11;
+    this.map.fitBounds(boxOf(bounds), { padding, maxZoom, duration: 700 });
+  }
+
+  zoom(by: number): void {
+    this.movedByHand = true;
+    this.map.easeTo({ zoom: this.map.getZoom() + by, duration: 200 });
+  }
+
+  centre(): Spot {
+    const { lat, lng } = this.map.getCenter();
+    return { lat, lon: turned(lng) };
+  }
+
+  view(): Bounds {
+    const bounds = this.map.getBounds();
+    return { south: bounds.getSouth(), west: bounds.getWest(), north: bounds.getNorth(), east: bounds.getEast() };
+  }
+
+  setPin(spot: Spot): void {
+    this.pin = spot;
+    this.pins.show(this.withPin(), this.highlighted);
+    this.hooks.pinned(spot);
+  }
+
+  finishDrawing(): void {
+    this.drawing.finish();
+  }
+
+  undoCorner(): void {
+    this.drawing.undo();
+  }
+
+  destroy(): void {
+    this.overlay.stop();
+    this.pins.clear();
+    this.map.remove();
+  }
+
+  // While marks come and go the map follows them, until someone takes it into their own hands.
+  private fitIfNew(): void {
+    const answer = this.marks.find((mark) => mark.kind === "answer");
+    const open = this.marks.filter((mark) => mark.kind !== "dropped" && mark.kind !== "claimed");
+    const key = answer
+      ? `answer ${answer.lat} ${answer.lon} ${answer.radiusKm}`
+      : open.map((mark) => `${mark.id} ${mark.lat} ${mark.lon}`).sort().join();
+    const areaOnly = open.length === 0 && !answer && this.area ? JSON.stringify(this.area) : "";
+    if (key + areaOnly === this.fitted || key + areaOnly === "") return;
+    this.fitted = key + areaOnly;
+    if (!this.movedByHand && this.mode === "look") this.fit(answer ? "answer" : "all");
+  }
+
+  private goTo(id: string): void {
+    const mark = this.marks.find((one) => one.id === id);
+    if (mark) this.map.easeTo({ center: [mark.lon, mark.lat], zoom: Math.max(this.map.getZoom(), 8), duration: 500 });
+  }
+
+  private key(event: KeyboardEvent): void {
+    const place = event.key === "Enter" || event.key === " ";
+    if (this.mode === "pin" && place) {
+      event.preventDefault();
+      this.setPin(this.centre());
+    } else if (this.mode === "draw" && place) {
+      event.preventDefault();
+      const { lat, lng } = this.map.getCenter();
+      this.drawing.corner({ lat, lon: lng });
+    } else if (this.mode === "draw" && event.key === "Backspace") {
+      event.preventDefault();
+      this.drawing.undo();
+    } else if (this.mode === "draw" && event.key === "Escape") {
+      this.drawing.clear();
+    }
+  }
+
+  private withPin(): readonly Mark[] {
+    if (!this.pin) return this.marks;
+    const words = t("map.pinned");
+    return [...this.marks, { ...this.pin, id: "pinned", kind: "pinned", letter: "?", name: words, words, radiusKm: 0, strength: 1 }];
+  }
+
+  private shareTouch(): void {
+    if (this.mode === "look" && matchMedia("(pointer: coarse)").matches) this.map.cooperativeGestures.enable();
+    else this.map.cooperativeGestures.disable();
+  }
+}
+
+function boxOf(bounds: Bounds): [number, number, number, number] {
+  return [bounds.west, bounds.south, bounds.east, bounds.north];
+}
+
+/** A picture map that the user has allowed lies over the atlas's ground; it brings labels of its own. */
+function withOnline(style: StyleSpecification, template: string): StyleSpecification {
+  const ground = style.layers.filter((layer) => layer.type !== "symbol");
+  return {
+    ...style,
+    sources: { ...style.sources, online: { type: "raster", tiles: [template], tileSize: 256, attribution: new URL(template).hostname } },
+    layers: [...ground, { id: "online", type: "raster", source: "online" }],
+  };
+}
+
+function emptyStyle(container: HTMLElement): StyleSpecification {
+  const ground = getComputedStyle(container).getPropertyValue("--tint").trim() || "#eee";
+  return { version: 8, sources: {}, layers: [{ id: "ground", type: "background", paint: { "background-color": ground } }] };
+}

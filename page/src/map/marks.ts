@@ -1,0 +1,90 @@
+/** What stands on the map: candidates, the answer, and what the files claim. */
+import type { AnswerView, CandidateView } from "../api/types";
+import { coordinates, kilometres, percent } from "../format";
+import { t } from "../strings";
+import type { Spot } from "./geometry";
+
+export type MarkKind = "answer" | "rival" | "dropped" | "claimed" | "pinned";
+
+export interface Mark extends Spot {
+  id: string;
+  kind: MarkKind;
+  letter: string;
+  name: string;
+  /** One line for the pin's label and for whoever hears the page. */
+  words: string;
+  radiusKm: number;
+  /** How much the mark stands out, from 0 to 1. */
+  strength: number;
+}
+
+const UNWEIGHED = 0.35;
+const DROPPED = 0.1;
+const SAME_SPOT_DEGREES = 0.0005;
+
+export function letterAt(index: number): string {
+  const last = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? last : letterAt(Math.floor(index / 26) - 1) + last;
+}
+
+function wordsOf(name: string, probability: number | null, radiusKm: number | null, dropped: boolean): string {
+  const parts = [name];
+  if (dropped) parts.push(t("map.dropped"));
+  else if (probability !== null) parts.push(percent(probability));
+  if (radiusKm) parts.push(t("map.within", { distance: kilometres(radiusKm) }));
+  return parts.join(" · ");
+}
+
+/** Where the answer's own point is one of the candidates, that candidate is the answer. */
+function isAnswer(candidate: CandidateView, answer: AnswerView | null): boolean {
+  if (candidate.is_answer !== undefined) return candidate.is_answer;
+  if (candidate.fate === "answered") return true;
+  if (!answer || answer.lat === null || answer.lon === null || candidate.lat === null || candidate.lon === null) return false;
+  return (
+    Math.abs(candidate.lat - answer.lat) < SAME_SPOT_DEGREES && Math.abs(candidate.lon - answer.lon) < SAME_SPOT_DEGREES
+  );
+}
+
+export function marksOf(
+  candidates: readonly CandidateView[],
+  answer: AnswerView | null,
+  claimed: readonly Spot[],
+): Mark[] {
+  const marks: Mark[] = [];
+  candidates.forEach((candidate, index) => {
+    if (candidate.lat === null || candidate.lon === null) return;
+    const dropped = candidate.fate === "dropped";
+    const chosen = !dropped && isAnswer(candidate, answer);
+    const radiusKm = (chosen ? (answer?.radius_km ?? candidate.radius_km) : candidate.radius_km) ?? 0;
+    marks.push({
+      id: candidate.id,
+      kind: chosen ? "answer" : dropped ? "dropped" : "rival",
+      letter: candidate.letter ?? letterAt(index),
+      name: candidate.name,
+      words: wordsOf(candidate.name, candidate.probability, radiusKm, dropped),
+      lat: candidate.lat,
+      lon: candidate.lon,
+      radiusKm,
+      strength: dropped ? DROPPED : (candidate.probability ?? UNWEIGHED),
+    });
+  });
+  if (answer && answer.lat !== null && answer.lon !== null && !marks.some((mark) => mark.kind === "answer")) {
+    const name = answer.place ?? coordinates(answer.lat, answer.lon);
+    marks.push({
+      id: "answer",
+      kind: "answer",
+      letter: answer.candidates.find((one) => one.is_answer)?.letter ?? "★",
+      name,
+      words: wordsOf(name, answer.probability, answer.radius_km, false),
+      lat: answer.lat,
+      lon: answer.lon,
+      radiusKm: answer.radius_km ?? 0,
+      strength: answer.probability ?? 1,
+    });
+  }
+  claimed.forEach((spot, index) => {
+    const words = t("map.claimed", { where: coordinates(spot.lat, spot.lon) });
+    marks.push({ ...spot, id: `claimed-${index}`, kind: "claimed", letter: "", name: words, words, radiusKm: 0, strength: 0.5 });
+  });
+  return marks;
+}

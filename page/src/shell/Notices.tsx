@@ -1,0 +1,23 @@
+import { dismiss, notices, spoken } from "../state/announce";
+import { t } from "../strings";
+import { Icon } from "../ui/Icon";
+
+export function Notices() {
+  return (
+    <>
+      <div class="sr-only" role="status" aria-live="polite" data-testid="spoken">
+        {spoken.value}
+      </div>
+      <div class="notices">
+        {notices.value.map((notice) => (
+          <div key={notice.id} class={`notice ${notice.bad ? "bad" : ""}`} role={notice.bad ? "alert" : "status"}>
+            <span>{notice.words}</span>
+            <button type="button" class="plain square small" aria-label={t("action.close")} onClick={() => dismiss(notice.id)}>
+              <Icon name="close" size={14} />
+            </button>
+          </div>
+        ))}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,199 @@
+"""Runs that wait, and the processes that work on them."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from geosleuth.errors import GeosleuthError
+
+from .feed import Feed
+from .hands import CalledOff, Gone, Hand, News, OutOfMemory
+from .model import NotThere, RunRow, RunState
+
+JobOf = Callable[[RunRow], Awaitable[Mapping[str, Any]]]
+"""Makes the work order of a run, keys included, at the moment when it begins."""
+
+_ANNOUNCED = 3
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    hand: Hand
+    called_off: bool = False
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class _Outbox:
+    """What a process tells of a run, on its way to the readers: what comes while some of it is kept, goes together."""
+
+    def __init__(self, feed: Feed, run_id: str) -> None:
+        self._feed, self._run_id = feed, run_id
+        self._waiting: News = []
+        self._sending: asyncio.Task[None] | None = None
+
+    def put(self, news: News) -> None:
+        self._waiting += news
+        if self._sending is None or self._sending.done():
+            self._sending = asyncio.create_task(self._send())
+
+    async def _send(self) -> None:
+        while self._waiting:
+            news, self._waiting = self._waiting, []
+            await self._feed.tell(self._run_id, *news)
+
+    async def emptied(self) -> None:
+        if self._sending is not None:
+            await self._sending
+
+
+class Jobs:
+    """Takes runs in turn, as many at once as there are processes."""
+
+    def __init__(self, feed: Feed, job_of: JobOf, *, workers: int, cancel_s: float) -> None:
+        self._feed, self._job_of = feed, job_of
+        self._cancel_s = cancel_s
+        self._hands = [Hand("runs") for _ in range(workers)]
+        self._waiting: deque[str] = deque()
+        self._under_way: dict[str, _UnderWay] = {}
+        self._some = asyncio.Condition()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def begin(self) -> None:
+        """Start the processes, and take up what waits."""
+        self._tasks = [asyncio.create_task(self._serve(hand)) for hand in self._hands]
+
+    async def close(self) -> None:
+        """End all processes; what they were at is interrupted."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(hand.end() for hand in self._hands))
+
+    @property
+    def pids(self) -> list[int]:
+        """The processes that there are."""
+        return [hand.pid for hand in self._hands if hand.pid is not None]
+
+    def position(self, run_id: str) -> int | None:
+        """Where a run stands in the queue, from 1; None where it does not wait."""
+        return self._waiting.index(run_id) + 1 if run_id in self._waiting else None
+
+    @property
+    def waiting(self) -> int:
+        """How many runs wait."""
+        return len(self._waiting)
+
+    async def put(self, run_id: str) -> None:
+        """Let a run wait its turn."""
+        self._feed.begin(run_id)
+        self._waiting.append(run_id)
+        await self._feed.tell(run_id, ("state", {"state": "queued", "position": self.position(run_id)}, None))
+        async with self._some:
+            self._some.notify()
+
+    async def cancel(self, run_id: str) -> None:
+        """Call a run off; when this returns, nobody works on it any more and its row says so."""
+        if run_id in self._waiting:
+            self._waiting.remove(run_id)
+            await self._end(run_id, "cancelled")
+            await self._announce()
+            return
+        under_way = self._under_way.get(run_id)
+        if under_way is None:
+            return
+        if not under_way.called_off:
+            under_way.called_off = True
+            under_way.hand.call_off()
+        try:
+            async with asyncio.timeout(self._cancel_s):
+                await under_way.over.wait()
+        except TimeoutError:
+            under_way.hand.kill()
+            await under_way.over.wait()
+
+    async def _serve(self, hand: Hand) -> None:
+        await _ready(hand)
+        while True:
+            async with self._some:
+                await self._some.wait_for(lambda: bool(self._waiting))
+                run_id = self._waiting.popleft()
+                under_way = self._under_way[run_id] = _UnderWay(hand)
+            try:
+                await self._carry_out(run_id, under_way)
+            except asyncio.CancelledError:
+                raise
+            except Exception:  # noqa: BLE001  (logged, and the run says so)
+                _log.exception("a run could not be carried out")
+                with suppress(Exception):
+                    await self._end(run_id, "failed", trouble="a bug in the desk")
+            finally:
+                del self._under_way[run_id]
+                under_way.over.set()
+            if under_way.called_off:
+                # Threads that were in the middle of something go on in there.
+                await hand.end()
+                await _ready(hand)
+
+    async def _carry_out(self, run_id: str, under_way: _UnderWay) -> None:
+        try:
+            row = await self._feed.set_state(run_id, "running")
+        except NotThere:
+            self._feed.end(run_id)
+            return
+        await self._announce()
+        outbox = _Outbox(self._feed, run_id)
+        try:
+            state, more = await self._worked(row, under_way, outbox)
+        finally:
+            await outbox.emptied()
+        await self._end(run_id, state, **more)
+
+    async def _worked(self, row: RunRow, under_way: _UnderWay, outbox: _Outbox) -> tuple[RunState, dict[str, Any]]:
+        """What became of a run, and what its row says of it."""
+        try:
+            if under_way.called_off:
+                raise CalledOff
+            done, _ = await under_way.hand.work("locate", await self._job_of(row), on_news=outbox.put)
+            found = {key: done.get(key) for key in ("answer", "trouble", "result")}
+            return ("failed" if done.get("failed") else "done"), found
+        except CalledOff:
+            return "cancelled", {}
+        except Gone:
+            if under_way.called_off:
+                return "cancelled", {}
+            return "failed", {"trouble": "the process that worked on it ended: killed, or out of memory"}
+        except OutOfMemory:
+            return "failed", {"trouble": "it needs more memory than there is"}
+        except GeosleuthError as error:
+            return "failed", {"trouble": str(error)}
+
+    async def _end(
+        self,
+        run_id: str,
+        state: RunState,
+        *,
+        answer: Mapping[str, Any] | None = None,
+        trouble: str | None = None,
+        result: Mapping[str, Any] | None = None,
+    ) -> None:
+        with suppress(NotThere):
+            await self._feed.set_state(run_id, state, answer=answer, trouble=trouble, result=result)
+        self._feed.end(run_id)
+
+    async def _announce(self) -> None:
+        """Tell the next few where they stand now."""
+        for run_id in list(self._waiting)[:_ANNOUNCED]:
+            # Asked anew for each: somebody may have taken it up meanwhile.
+            if (position := self.position(run_id)) is not None:
+                await self._feed.tell(run_id, ("state", {"state": "queued", "position": position}, None))
+
+
+async def _ready(hand: Hand) -> None:
+    """Start a process ahead of time; one that can't be started now is tried again when there is work."""
+    with suppress(OSError):
+        await hand.ready()

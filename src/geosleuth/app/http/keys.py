@@ -1,0 +1,132 @@
+"""Keys of model services: in this process's memory or in the system's keyring, and in no file of ours.
+
+Nothing here gives a key back to whoever asks over HTTP; workers get them as the environment of one run.
+"""
+
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+from geosleuth.errors import BadInput
+from geosleuth.policies.services import SERVICES
+
+Keep = Literal["memory", "keyring"]
+Where = Literal["memory", "keyring", "environment"]
+
+SERVICE_NAME = "geosleuth"
+"""What entries in the system's keyring are called."""
+
+_LONGEST = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class KeyState:
+    """Whether a service's key is there, and where; never the key."""
+
+    service: str
+    title: str
+    where: Where | None
+
+
+class Keys:
+    """The keys that were given, by service."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, str] = {}
+        self._from_keyring: dict[str, str] | None = None
+
+    def __repr__(self) -> str:
+        return f"Keys({', '.join(sorted(self._held))})"
+
+    def states(self) -> list[KeyState]:
+        """Every service that takes a key. May wait for the keyring: call it in a thread."""
+        ringed = self._ringed()
+        return [KeyState(prefix, one.title, self._where(prefix, ringed)) for prefix, one in SERVICES.items()]
+
+    def put(self, service: str, key: str, keep: Keep) -> None:
+        """Take a key.
+
+        Raises:
+            BadInput: there is no such service, the key can't be one, or there is no keyring.
+        """
+        _check_service(service)
+        value = key.strip()
+        if not value or len(value) > _LONGEST or not (value.isascii() and value.isprintable()):
+            raise BadInput("that is no key; it has to be printable, without line breaks")
+        if keep == "memory":
+            self._held[service] = value
+            return
+        ring = _keyring()
+        try:
+            ring.set_password(SERVICE_NAME, service, value)
+        except Exception as error:  # backends raise what they like, and their words may hold the key
+            raise BadInput("the system's keyring did not take the key; keep it in memory instead") from error
+        self._held.pop(service, None)
+        self._ringed()[service] = value
+
+    def forget(self, service: str) -> None:
+        """Delete a key, from memory and from the keyring.
+
+        Raises:
+            BadInput: there is no such service.
+        """
+        _check_service(service)
+        self._held.pop(service, None)
+        if self._ringed().pop(service, None) is not None:
+            try:
+                _keyring().delete_password(SERVICE_NAME, service)
+            except Exception as error:
+                raise BadInput("the system's keyring did not delete the key; delete it there yourself") from error
+
+    def environment(self) -> dict[str, str]:
+        """The keys under the names that models look for them by. May wait for the keyring."""
+        known = {**self._ringed(), **self._held}
+        return {
+            SERVICES[service].key_variables[0]: key for service, key in known.items() if SERVICES[service].key_variables
+        }
+
+    def _where(self, service: str, ringed: dict[str, str]) -> Where | None:
+        if service in self._held:
+            return "memory"
+        if service in ringed:
+            return "keyring"
+        return "environment" if any(os.environ.get(name) for name in SERVICES[service].key_variables) else None
+
+    def _ringed(self) -> dict[str, str]:
+        """What the keyring has for us, read once: some systems ask the user at every reading."""
+        if self._from_keyring is None:
+            try:
+                ring = _keyring()
+                found = {prefix: ring.get_password(SERVICE_NAME, prefix) for prefix in SERVICES}
+            except Exception:  # noqa: BLE001 -- locked, absent or broken: there are no keys in it for us
+                found = {}
+            self._from_keyring = {prefix: key for prefix, key in found.items() if key}
+        return self._from_keyring
+
+
+def keyring_there() -> bool:
+    """Whether this system has a keyring."""
+    try:
+        _keyring()
+    except BadInput:
+        return False
+    return True
+
+
+def _keyring() -> Any:
+    try:
+        ring = import_module("keyring").get_keyring()
+    except Exception as error:  # a backend that can't even be looked for is none
+        raise BadInput(_NO_KEYRING) from error
+    if getattr(ring, "priority", 0) <= 0:
+        raise BadInput(_NO_KEYRING)
+    return ring
+
+
+_NO_KEYRING = "this system has no keyring; keep the key in memory, or set it in the environment of geosleuth serve"
+
+
+def _check_service(service: str) -> None:
+    if service not in SERVICES:
+        raise BadInput(f"there is no service {service[:40]!r}; there are {', '.join(SERVICES)}")

@@ -1,0 +1,151 @@
+"""``geosleuth mcp``: the tools, and the whole work, for whoever speaks the Model Context Protocol."""
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+_WAY = "How clients reach it"
+_MODEL = "Who thinks in locate"
+_REACH = "What may be reached"
+
+
+def mcp(
+    *,
+    http: Annotated[
+        bool, typer.Option("--http", rich_help_panel=_WAY, help="Serve over Streamable HTTP, not stdin and stdout.")
+    ] = False,
+    host: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=_WAY, help="Where to listen with --http; beyond this machine a token must be set."
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, rich_help_panel=_WAY, help="The port; 0 is any that is free.")
+    ] = 8712,
+    allowed_host: Annotated[
+        list[str],
+        typer.Option(metavar="NAME", rich_help_panel=_WAY, help="Another name that clients know this machine by."),
+    ] = [],  # noqa: B006
+    token_file: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=_WAY,
+            show_default="GEOSLEUTH_TOKEN, if set",
+            help="Every request must show the token in this file.",
+        ),
+    ] = None,
+    photos: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="FOLDER",
+            rich_help_panel=_REACH,
+            show_default="any folder; with --http none",
+            help="Read photos only from this folder. May be repeated.",
+        ),
+    ] = [],  # noqa: B006
+    offline: Annotated[
+        bool, typer.Option("--offline", rich_help_panel=_REACH, help="No model and no service.")
+    ] = False,
+    maps: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="SERVICE", rich_help_panel=_REACH, help="An online map service; by default the atlas."),
+    ] = None,
+    web_search: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="SERVICE", rich_help_panel=_REACH, help="An online search; by default the atlas's texts."),
+    ] = None,
+    image_search: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="SERVICE|FILE",
+            rich_help_panel=_REACH,
+            help="An online image search, or an index made by geosleuth photo index.",
+        ),
+    ] = None,
+    prior: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="FILE|geoclip:FOLDER|none",
+            rich_help_panel=_REACH,
+            show_default="the one of geosleuth prior learn",
+            help="What places look like.",
+        ),
+    ] = None,
+    allow: Annotated[
+        list[str],
+        typer.Option(metavar="HOST", rich_help_panel=_REACH, help="A host that map and search services may ask."),
+    ] = [],  # noqa: B006
+    model: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=_MODEL,
+            show_default="detective: no model, on this machine",
+            help="As for geosleuth locate; clients can't choose it.",
+        ),
+    ] = None,
+    base_url: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="URL", rich_help_panel=_MODEL, help="Where the model is served."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", rich_help_panel=_MODEL, help="Photos may be sent to the model's host.")
+    ] = False,
+    turns: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, rich_help_panel=_MODEL, help="Replies of the model in one call, at most."),
+    ] = None,
+    seconds: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0.1, rich_help_panel=_MODEL, help="Seconds of one call, at most."),
+    ] = None,
+    usd: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0.0, rich_help_panel=_MODEL, help="US dollars for one call, at most."),
+    ] = None,
+    granularity: Annotated[
+        str,
+        typer.Option(
+            metavar="LEVEL",
+            rich_help_panel=_MODEL,
+            help="locate tells nothing finer than this: country, region, city, street or exact.",
+        ),
+    ] = "exact",
+) -> None:
+    """Serve the tools over the Model Context Protocol: every tool, open_photo for handles, and locate as one.
+
+    Over stdin and stdout for the client that starts it, or over HTTP on this machine. Nothing leaves the machine unless
+    a model or a service is named here; clients can't name one.
+
+    Examples:
+
+      geosleuth mcp
+
+      geosleuth mcp --photos ~/Pictures --offline
+
+      geosleuth mcp --http --port 8712
+
+      geosleuth mcp --model openai:gpt-5 --yes --usd 0.20
+    """
+    from geosleuth.app.locate_setup import Wishes
+    from geosleuth.app.mcp_work import Doors, serve_tools
+
+    wishes = Wishes(
+        model=model,
+        base_url=base_url,
+        turns=turns,
+        seconds=seconds,
+        usd=usd,
+        granularity=granularity,
+        offline=offline,
+        yes=yes,
+        maps=maps,
+        web_search=web_search,
+        image_search=image_search,
+        prior=prior,
+        allow=tuple(allow),
+    )
+    serve_tools(wishes, photos, Doors(host, port, tuple(allowed_host), token_file) if http else None)

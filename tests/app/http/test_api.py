@@ -1,0 +1,209 @@
+"""The API as programs use it: a case, its photos, a run, what came of it, and the end of all that."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geosleuth.app.desk.formats import FILES
+from serving import Served, photo_bytes
+
+FORMATS = {
+    "html": "text/html",
+    "json": "application/json",
+    "geojson": "application/geo+json",
+    "kml": "application/vnd.google-earth.kml+xml",
+    "csv": "text/csv",
+    "dwc.csv": "text/csv",
+    "xmp": "application/rdf+xml",
+    "jsonl": "application/x-ndjson",
+}
+
+
+@pytest.fixture(scope="module")
+def case(server: Served) -> str:
+    return server.case(photo_bytes("Rue Grimaldi"), title="By the sea")
+
+
+@pytest.fixture(scope="module")
+def finished(server: Served, case: str, replayed: str) -> str:
+    run = server.start(case, model=replayed)
+    assert server.over(run) == "done"
+    return run
+
+
+def error_of(reply: Any) -> tuple[int, str, str]:
+    """Status, kind and message of a refusal, which has just one shape."""
+    document = reply.json()
+    assert set(document) == {"error"}
+    assert set(document["error"]) <= {"kind", "message", "hosts"}
+    message = document["error"]["message"]
+    assert message
+    assert "\n" not in message
+    return reply.status_code, document["error"]["kind"], message
+
+
+def test_the_server_lives_and_says_what_it_is(server: Served) -> None:
+    assert server.client.get("/api/health").json()["status"] == "ok"
+    about = server.client.get("/api/about").json()
+    assert about["offline"] is True
+    assert about["token"] is False
+    assert about["formats"] == list(FORMATS) == list(FILES)
+    assert about["limits"]["photo_bytes"] == 100 * 1024 * 1024
+    assert about["models"][0]["model"] == "detective"
+
+
+def test_a_case_is_made_found_changed_and_deleted(server: Served) -> None:
+    case = server.case(title="Zanzibar harbour")
+    client = server.client
+    found = client.get("/api/cases", params={"query": "zanzibar"}).json()["cases"]
+    assert [one["id"] for one in found] == [case]
+    changed = client.patch(f"/api/cases/{case}", json={"notes": "<b>Kiosk</b> at the left"}).json()
+    assert (changed["title"], changed["notes"]) == ("Zanzibar harbour", "<b>Kiosk</b> at the left")
+    assert client.delete(f"/api/cases/{case}").status_code == 204
+    assert error_of(client.get(f"/api/cases/{case}"))[:2] == (404, "missing")
+    assert client.get("/api/cases", params={"query": "zanzibar"}).json()["cases"] == []
+
+
+def test_a_photo_comes_back_as_pixels_alone(server: Served) -> None:
+    case = server.case(photo_bytes("x", size=(1200, 800)))
+    for size, longest in (("thumb", 320), ("view", 1200)):
+        shown = server.client.get(f"/api/cases/{case}/photos/1", params={"size": size})
+        assert shown.headers["content-type"] == "image/jpeg"
+        assert b"Exif" not in shown.content
+        import io
+
+        from PIL import Image
+
+        assert max(Image.open(io.BytesIO(shown.content)).size) == longest
+    assert server.client.delete(f"/api/cases/{case}/photos/1").status_code == 204
+    assert error_of(server.client.get(f"/api/cases/{case}/photos/1"))[:2] == (404, "missing")
+
+
+def test_what_is_no_photo_is_refused_in_one_line(server: Served, case: str) -> None:
+    status, kind, message = error_of(server.upload(case, b"<script>alert(1)</script>"))
+    assert (status, kind) == (400, "input")
+    assert "photo" in message
+    url = f"/api/cases/{case}/photos"
+    assert error_of(server.client.post(url, content=b"x", headers={"Content-Type": "text/plain"}))[:2] == (415, "media")
+    assert error_of(server.upload(case, b""))[:2] == (400, "input")
+
+
+def test_a_run_tells_its_story_in_order(server: Served, finished: str) -> None:
+    told = list(server.told(finished))
+    assert [one.id for one in told] == list(range(len(told)))
+    kinds = [one.kind for one in told]
+    assert kinds[0] == "state"
+    assert kinds.index("started") < kinds.index("said") < kinds.index("observed") < kinds.index("answer")
+    assert (kinds[-1], told[-1].data["state"]) == ("state", "done")
+    assert next(one.data for one in told if one.kind == "answer")["lat"] == pytest.approx(43.7384)
+
+
+def test_the_result_is_what_was_told(server: Served, finished: str) -> None:
+    result = server.client.get(f"/api/runs/{finished}/result").json()
+    assert result["answer"]["lat"] == pytest.approx(43.7384)
+    assert result["granularity"] == "exact"
+    row = server.client.get(f"/api/runs/{finished}").json()
+    assert row["state"] == "done"
+    assert row["answer"]["lon"] == pytest.approx(7.4246)
+    assert row["created"] <= row["started"] <= row["ended"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_can_be_had(server: Served, finished: str, form: str) -> None:
+    reply = server.client.get(f"/api/runs/{finished}/files/{form}")
+    assert reply.status_code == 200
+    assert reply.headers["content-type"].partition(";")[0] == FORMATS[form]
+    assert f".{form}" in reply.headers["content-disposition"]
+    assert reply.headers["content-disposition"].startswith("inline" if form == "html" else "attachment")
+    if form == "geojson":
+        assert json.loads(reply.text)["type"] == "FeatureCollection"
+
+
+def test_the_pictures_that_a_run_looked_at_can_be_had(server: Served, finished: str) -> None:
+    handles = [
+        one.data["picture"]["handle"]
+        for one in server.told(finished)
+        if one.kind == "observed" and one.data.get("picture")
+    ]
+    assert handles
+    reply = server.client.get(f"/api/runs/{finished}/pictures/{handles[0]}")
+    assert (reply.status_code, reply.content[:2]) == (200, b"\xff\xd8")
+    assert error_of(server.client.get(f"/api/runs/{finished}/pictures/image-999"))[:2] == (404, "missing")
+
+
+def test_a_claimed_place_is_checked(server: Served, finished: str) -> None:
+    near = server.client.post(f"/api/runs/{finished}/check", json={"lat": 43.7385, "lon": 7.4245}).json()
+    far = server.client.post(f"/api/runs/{finished}/check", json={"lat": -33.9, "lon": 151.2}).json()
+    assert near["verdict"] == "for"
+    assert far["verdict"] != "for"
+    assert error_of(server.client.post(f"/api/runs/{finished}/check", json={"lat": 91, "lon": 0}))[:2] == (
+        422,
+        "invalid",
+    )
+
+
+def test_a_run_goes_on_with_feedback_and_both_can_be_compared(server: Served, finished: str) -> None:
+    made = server.client.post(f"/api/runs/{finished}/continue", json={"hint": "Somebody says it is in Nice."})
+    assert made.status_code == 202, made.text
+    second = made.json()["id"]
+    assert made.json()["parent"] == finished
+    assert server.over(second) in ("done", "failed")
+    assert server.state(finished) == "done"
+    compared = server.client.get("/api/compare", params={"left": finished, "right": second})
+    assert compared.status_code == 200, compared.text
+
+
+def test_wrong_words_are_said_in_the_words_of_the_api(server: Served, case: str) -> None:
+    url = f"/api/cases/{case}/runs"
+    status, kind, message = error_of(server.client.post(url, json={"within": "Atlantis"}))
+    assert (status, kind) == (400, "input")
+    assert message.startswith("within 'Atlantis'")
+    assert error_of(server.client.post(url, json={"modle": "detective"}))[:2] == (422, "invalid")
+    assert error_of(server.client.post(url, json={"turns": 0}))[:2] == (422, "invalid")
+    assert error_of(server.client.post(url, content=b"{", headers={"Content-Type": "application/json"}))[0] == 422
+
+
+def test_files_of_the_server_are_not_read_for_clients(server: Served, case: str, tmp_path: Path) -> None:
+    secret = tmp_path / "outline.geojson"
+    secret.write_text('{"type": "Polygon", "coordinates": [[[0,0],[0,1],[1,1],[0,0]]]}')
+    status, _, message = error_of(server.client.post(f"/api/cases/{case}/runs", json={"within": str(secret)}))
+    assert status == 400
+    assert "area" in message
+
+
+@pytest.mark.parametrize(
+    "rings", [[], [[]], [[[0, 0], [1, 1]]], [[[0, 0], [0, 1], [1, 1], [0, 0.5]]], [[[0, 0], [0, 100], [1, 1], [0, 0]]]]
+)
+def test_what_is_no_outline_is_refused(server: Served, case: str, rings: Any) -> None:
+    area = {"type": "Polygon", "coordinates": rings}
+    assert error_of(server.client.post(f"/api/cases/{case}/runs", json={"area": area}))[:2] == (400, "input")
+
+
+def test_what_is_not_there_is_missing(server: Served) -> None:
+    nobody = "0" * 16
+    for path in (
+        f"/api/cases/{nobody}",
+        f"/api/runs/{nobody}",
+        f"/api/runs/{nobody}/events",
+        f"/api/runs/{nobody}/result",
+    ):
+        assert error_of(server.client.get(path))[:2] == (404, "missing")
+    assert error_of(server.client.get("/api/nothing"))[:2] == (404, "missing")
+    assert error_of(server.client.get("/nothing.js"))[:2] == (404, "missing")
+    assert error_of(server.client.put("/api/cases"))[:2] == (405, "method")
+
+
+def test_a_case_without_photos_starts_nothing(server: Served) -> None:
+    reply = server.client.post(f"/api/cases/{server.case()}/runs", json={})
+    assert error_of(reply)[:2] == (400, "input")
+
+
+def test_deleting_a_run_leaves_nothing_of_it(server: Served, home: Path, case: str, replayed: str) -> None:
+    run = server.start(case, model=replayed, hint="a word that is nowhere else: quixotry")
+    assert server.over(run) == "done"
+    assert server.client.delete(f"/api/runs/{run}").status_code == 204
+    assert error_of(server.client.get(f"/api/runs/{run}/events"))[:2] == (404, "missing")
+    left = [path for path in (home / "data" / "desk").rglob("*") if path.is_file() and b"quixotry" in path.read_bytes()]
+    assert left == []

@@ -1,0 +1,54 @@
+"""docs/serve.md tells the truth: its commands run, and its tables name what there is."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from serving import Served
+
+ROOT = Path(__file__).resolve().parents[3]
+GUIDE = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
+EXAMPLE = next(block for block in re.findall(r"```bash\n(.*?)```", GUIDE, re.DOTALL) if "curl" in block)
+
+
+@pytest.mark.slow
+def test_the_commands_run_as_they_stand(server: Served, tmp_path: Path) -> None:
+    if missing := [name for name in ("bash", "curl", "jq") if shutil.which(name) is None]:
+        pytest.skip(f"{', '.join(missing)} is not installed")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    script = EXAMPLE.replace("http://127.0.0.1:8711", server.url).replace("curl -sS", "curl --fail-with-body -sS")
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=tmp_path, env={**os.environ, "NO_PROXY": "*"}, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert "event: answer" in done.stdout
+    assert '"verdict"' not in done.stderr
+    assert (tmp_path / "place.geojson").read_text().startswith("{")
+    assert server.client.get("/api/cases", params={"query": "Sign by the road"}).json()["cases"] == []
+
+
+def test_every_request_of_the_api_is_in_the_guide(server: Served) -> None:
+    """Paths of the document, by their fixed parts."""
+    missing = []
+    for path in server.client.get("/api/openapi.json").json()["paths"]:
+        last = [part for part in path.split("/") if part and "{" not in part][-1]
+        if not re.search(rf"[/`]{re.escape(last)}\b", GUIDE):
+            missing.append(path)
+    assert missing == []
+
+
+def test_every_option_of_the_guide_is_the_commands() -> None:
+    from typer.testing import CliRunner
+
+    from geosleuth.app.commands import app
+
+    told = CliRunner().invoke(app, ["serve", "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).output
+    # What comes after are the benchmark's.
+    guide, _, _ = GUIDE.partition("## Figures")
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", guide)) - {"--json", "--data-binary"}
+    assert {one for one in options if one not in told} == set()

@@ -1,0 +1,166 @@
+"""Streams of events over real sockets: coming back, leaving, dawdling, and stopping the server under them."""
+
+import socket
+import threading
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from serving import MOST_STREAMS, Served, photo_bytes, served, stop
+
+
+@pytest.fixture(scope="module")
+def case(server: Served) -> str:
+    return server.case(photo_bytes("Rue Grimaldi"))
+
+
+def raw_stream(server: Served, run: str, *, buffer: int | None = None) -> socket.socket:
+    """A stream that nobody reads yet."""
+    parts = urlsplit(server.url)
+    sock = socket.socket()
+    if buffer is not None:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+    sock.connect((parts.hostname, parts.port))
+    sock.settimeout(30)
+    sock.sendall(f"GET /api/runs/{run}/events HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
+    status = sock.recv(12)
+    if status != b"HTTP/1.1 200":
+        sock.close()
+        raise ConnectionRefusedError(status)
+    return sock
+
+
+def test_a_reader_who_comes_back_misses_nothing_and_hears_nothing_twice(
+    server: Served, case: str, long_replayed: str
+) -> None:
+    run = server.start(case, model=long_replayed)
+    seen: list[int] = []
+    # Every stream is left after a few events, in the middle of the run.
+    for _ in range(5):
+        for count, told in enumerate(server.told(run, after=seen[-1] if seen else None)):
+            seen.append(told.id)
+            if count == 10:
+                break
+    assert server.state(run) == "running"
+    seen += [told.id for told in server.told(run, after=seen[-1])]
+    assert server.over(run) == "done"
+    assert seen == list(range(len(seen)))
+    assert [told.id for told in server.told(run)] == seen
+
+
+def test_after_the_last_event_there_is_nothing_to_come_back_for(server: Served, case: str, replayed: str) -> None:
+    run = server.start(case, model=replayed)
+    last = [told.id for told in server.told(run)][-1]
+    url = f"/api/runs/{run}/events"
+    assert server.client.get(url, headers={"Last-Event-ID": str(last)}).status_code == 204
+    assert server.client.get(url, params={"after": last}).status_code == 204
+    assert server.client.get(url, params={"after": last - 1}).text.count("\ndata: ") == 1
+    # The header is newer than the address, which a browser asks again and again.
+    assert (
+        server.client.get(url, params={"after": 0}, headers={"Last-Event-ID": str(last - 1)}).text.count("\ndata: ")
+        == 1
+    )
+    assert server.client.get(url, headers={"Last-Event-ID": "x"}).status_code == 422
+
+
+def test_a_closed_stream_does_not_stop_the_run(server: Served, case: str, long_replayed: str) -> None:
+    run = server.start(case, model=long_replayed)
+    for told in server.told(run):
+        if told.kind == "said":
+            break
+    assert server.state(run) == "running"
+    assert server.over(run) == "done"
+
+
+def test_a_cancel_stops_the_run_within_a_second(server: Served, case: str, long_replayed: str) -> None:
+    run = server.start(case, model=long_replayed)
+    for told in server.told(run):
+        if told.kind == "observed":
+            break
+    began = time.monotonic()
+    reply = server.client.post(f"/api/runs/{run}/cancel")
+    took_s = time.monotonic() - began
+    assert reply.json()["state"] == "cancelled"
+    assert took_s <= 1.0
+    assert [one.data["state"] for one in server.told(run) if one.kind == "state"][-1] == "cancelled"
+
+
+def test_readers_who_do_not_read_hold_up_nobody_are_let_go_and_come_back(cramped: Served, wordy_replayed: str) -> None:
+    run = cramped.start(cramped.case(photo_bytes()), model=wordy_replayed)
+    with raw_stream(cramped, run, buffer=1024) as slow:
+        told = list(cramped.told(run))
+        assert told[-1].data["state"] == "done"
+        late = sorted(one.came - one.at for one in told[10:])
+        assert late[len(late) // 2] < 0.1
+        # By now it was let go: what it was sent until then is all there is.
+        text = b""
+        while piece := slow.recv(65536):
+            text += piece
+    assert b'"state":"done"' not in text
+    seen = [int(line[4:]) for line in text.split(b"\n") if line.startswith(b"id: ")][:-1]
+    seen += [one.id for one in cramped.told(run, after=seen[-1])]
+    assert seen == [one.id for one in told]
+
+
+def test_streams_are_capped_and_places_become_free_again(cramped: Served, wordy_replayed: str) -> None:
+    run = cramped.start(cramped.case(photo_bytes()), model=wordy_replayed)
+    assert cramped.over(run) == "done"
+    url = f"/api/runs/{run}/events"
+    with ExitStack() as streams:
+        # Streams of tests before may take a moment to be given up.
+        with suppress(ConnectionRefusedError):
+            for _ in range(MOST_STREAMS):
+                streams.enter_context(raw_stream(cramped, run, buffer=1024))
+        refused = cramped.client.get(url)
+        assert refused.status_code == 429
+        assert refused.json()["error"]["kind"] == "busy"
+        assert int(refused.headers["retry-after"]) > 0
+        until = time.monotonic() + 10
+        while cramped.client.get(url).status_code == 429:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+
+
+def test_silence_is_broken_by_heartbeats(cramped: Served, long_replayed: str) -> None:
+    case = cramped.case(photo_bytes())
+    first = cramped.start(case, model=long_replayed)
+    waiting = cramped.start(case, model=long_replayed)
+    beats = 0
+    with cramped.client.stream("GET", f"/api/runs/{waiting}/events") as reply:
+        for line in reply.iter_lines():
+            beats += line == ": beat"
+            if beats == 3:
+                break
+    assert beats == 3
+    for run in (waiting, first):
+        assert cramped.client.post(f"/api/runs/{run}/cancel").json()["state"] == "cancelled"
+
+
+def test_ctrl_c_ends_the_server_within_two_seconds_though_streams_are_open(
+    home: Path, tmp_path: Path, long_replayed: str
+) -> None:
+    desk = ("--home", str(tmp_path / "desk"))
+    ended, some = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        for told in server.told(run):
+            if told.kind == "observed":
+                some.set()
+        ended.set()
+
+    with served(home, *desk) as server:
+        run = server.start(server.case(photo_bytes()), model=long_replayed)
+        threading.Thread(target=watch, daemon=True).start()
+        assert some.wait(30)
+        assert server.process is not None
+        took_s = stop(server.process)
+        assert server.process.returncode == 130
+        assert took_s <= 2.0
+        assert ended.wait(2), "the stream was not closed"
+    # The work is not lost: what was done so far is there, and can be continued.
+    with served(home, *desk) as server:
+        assert server.state(run) == "interrupted"
+        assert any(told.kind == "said" for told in server.told(run))

@@ -1,0 +1,100 @@
+"""Shapes of the map, run by Node as the browser would: discs on the globe, boxes over the date line, typed degrees."""
+
+import json
+import math
+import shutil
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geosleuth.geo import LatLon, distance_km
+
+PAGE = Path(__file__).resolve().parents[3] / "page"
+ASK = """
+import { rolldown } from "%(page)s/node_modules/rolldown/dist/index.mjs";
+const bundle = await rolldown({ input: "%(page)s/src/map/%(module)s.ts" });
+const { output } = await bundle.generate({ format: "esm" });
+const module = await import("data:text/javascript," + encodeURIComponent(output[0].code));
+const asked = JSON.parse(process.argv[1]);
+console.log(JSON.stringify(asked.map(([name, ...values]) => module[name](...values))));
+"""
+
+
+def ask(module: str, *calls: tuple[object, ...]) -> list[Any]:
+    node = shutil.which("node")
+    if node is None or not (PAGE / "node_modules" / "rolldown").is_dir():
+        pytest.skip("needs Node and page/node_modules (make page)")
+    script = ASK % {"page": PAGE, "module": module}
+    command = [node, "--input-type=module", "--eval", script, json.dumps(calls)]
+    found: list[Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return found
+
+
+def test_a_disc_keeps_its_radius_anywhere() -> None:
+    centres = [(43.7, 7.4, 2.0), (0.0, 179.9, 500.0), (80.0, 10.0, 500.0), (-33.9, 151.2, 2500.0)]
+    discs = ask("geometry", *(("disc", {"lat": lat, "lon": lon}, km) for lat, lon, km in centres))
+    for (lat, lon, km), disc in zip(centres, discs, strict=True):
+        ring = disc["coordinates"][0]
+        assert ring[0] == ring[-1]
+        assert max(abs(one[0] - other[0]) for one, other in pairwise(ring)) < 90
+        for edge_lon, edge_lat in ring:
+            edge = LatLon(edge_lat, math.remainder(edge_lon, 360))
+            assert distance_km(LatLon(lat, lon), edge) == pytest.approx(km, rel=0.01)
+
+
+def test_a_disc_over_a_pole_holds_it() -> None:
+    (disc,) = ask("geometry", ("disc", {"lat": 88, "lon": 0}, 500))
+    ring = disc["coordinates"][0]
+    assert max(lat for _, lat in ring) == 90
+    assert max(lon for lon, _ in ring) - min(lon for lon, _ in ring) == pytest.approx(360)
+
+
+def test_the_narrowest_box_may_cross_the_date_line() -> None:
+    def spot(lat: float, lon: float) -> dict[str, float]:
+        return {"lat": lat, "lon": lon, "radiusKm": 0}
+
+    pacific, atlantic, nothing = ask(
+        "geometry",
+        ("around", [spot(35, 139), spot(37, -122), spot(21, -158)]),
+        ("around", [spot(40, -74), spot(51, 0), spot(35, 20)]),
+        ("around", []),
+    )
+    assert (pacific["west"], pacific["east"]) == (139, 238)
+    assert (atlantic["west"], atlantic["east"]) == (-74, 20)
+    assert nothing is None
+
+
+def test_shapes_that_are_no_area_are_refused() -> None:
+    def corners(*spots: tuple[float, float]) -> list[dict[str, float]]:
+        return [{"lat": lat, "lon": lon} for lat, lon in spots]
+
+    bow_tie, two, fine = ask(
+        "geometry",
+        ("polygon", corners((0, 0), (1, 1), (0, 1), (1, 0))),
+        ("polygon", corners((0, 0), (1, 1))),
+        ("polygon", corners((0, 190), (1, 191), (0, 192))),
+    )
+    assert bow_tie is two is None
+    assert fine["coordinates"] == [[[-170, 0], [-169, 1], [-168, 0], [-170, 0]]]
+    (world,) = ask("geometry", ("rectangle", {"south": -60, "west": -200, "north": 70, "east": 190}))
+    ring = world["coordinates"][0]
+    assert max(abs(one[0] - other[0]) for one, other in pairwise(ring)) <= 90
+
+
+def test_degrees_are_read_as_people_type_them() -> None:
+    typed = {
+        ("43.73", 90): 43.73,
+        ("43,73 N", 90): 43.73,
+        ("43° 44' 24\" S", 90): -43.74,
+        ("−7.5", 180): -7.5,
+        ("7.42 W", 180): -7.42,
+        ("91", 90): None,
+        ("7 N", 180): None,
+        ("far", 90): None,
+        ("", 90): None,
+    }
+    found = ask("typed", *(("degrees", text, most) for text, most in typed))
+    assert found == [value if value is None else pytest.approx(value) for value in typed.values()]

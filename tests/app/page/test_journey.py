@@ -1,0 +1,112 @@
+"""A person's way through the page: drop a photo, watch, object, go on, take the result away; with no network."""
+
+import base64
+import json
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from browser import PATIENCE_MS, Opener
+from serving import Served
+
+BAKERY = Path(__file__).parents[3] / "examples" / "photos" / "drawn-bakery.jpg"
+RUN_MS = 240_000
+"""A run on a machine that does other things besides; alone it takes a few seconds."""
+
+expect.set_options(timeout=PATIENCE_MS)
+
+DROP = """([data, name]) => {
+  const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([bytes], name, { type: "image/jpeg" }));
+  const how = { bubbles: true, cancelable: true, dataTransfer: transfer };
+  for (const kind of ["dragover", "drop"]) document.querySelector(".dropzone").dispatchEvent(new DragEvent(kind, how));
+}"""
+
+
+def dropped(page: Page, photo: Path) -> None:
+    page.evaluate(DROP, [base64.b64encode(photo.read_bytes()).decode(), photo.name])
+
+
+def done(page: Page) -> None:
+    expect(page.locator(".finding.done")).to_be_visible(timeout=RUN_MS)
+
+
+def test_from_a_dropped_photo_to_geojson(open_page: Opener, server: Served) -> None:
+    page = open_page("/", viewport={"width": 1280, "height": 900})
+    expect(page.get_by_role("button", name="Choose photos")).to_be_visible()
+    dropped(page, BAKERY)
+    expect(page.get_by_role("img", name="drawn-bakery.jpg")).to_be_visible()
+    page.get_by_role("button", name="Find the place").click()
+
+    # Watched live: steps and clue boxes are there before the finding is.
+    expect(page.locator(".turn").first).to_be_visible(timeout=RUN_MS)
+    done(page)
+    expect(page.locator("h2.place")).to_contain_text("Monaco")
+    expect(page.locator(".finding .sure")).to_contain_text("within")
+    expect(page.get_by_text("A lead, not a verdict")).to_be_visible()
+    expect(page.locator(".photo-box.clue").first).to_be_visible()
+
+    # A clue points to its box and to the place that it speaks for.
+    page.locator(".clue-row").first.hover()
+    expect(page.locator(".photo-box.highlighted")).to_have_count(1)
+    expect(page.locator(".candidate.linked").first).to_be_visible()
+
+    name = page.locator(".candidate-name").first.inner_text()
+    page.get_by_role("button", name=f"Reject {name}").click()
+    page.get_by_role("button", name="Draw an area").click()
+    page.get_by_role("button", name="Box around this view").click()
+    page.get_by_label("Add a hint").fill("near the harbour")
+    expect(page.locator(".feedback .chip")).to_have_count(2)
+    before = page.url
+    page.get_by_role("button", name="Continue").click()
+    expect(page.locator(".runs li")).to_have_count(2, timeout=RUN_MS)
+    assert page.url != before
+    done(page)
+    run = server.client.get(f"/api/runs/{page.url.rsplit('/', 1)[1]}").json()
+    assert run["parent"] == before.rsplit("/", 1)[1]
+    assert run["rejected"]["places"]
+    expect(page.locator(".went-on")).to_contain_text("near the harbour")
+
+    # The first run and its result are still there, with everything that can be taken away.
+    page.locator(".runs a").last.click()
+    done(page)
+    expect(page.locator("h2.place")).to_contain_text("Monaco")
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Report").click()
+    report = opened.value
+    expect(report.locator("h1")).to_contain_text("Monaco")
+    report.close()
+    page.get_by_role("button", name="Export").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="GeoJSON").click()
+    exported = json.loads(download.value.path().read_text())
+    assert exported["type"] == "FeatureCollection"
+    assert any(one["geometry"] and one["geometry"]["type"] == "Point" for one in exported["features"])
+
+    page.get_by_label("Pick run 1 to compare").check()
+    page.get_by_label("Pick run 2 to compare").check()
+    page.get_by_role("button", name="Compare the two").click()
+    expect(page.get_by_role("heading", name="Two runs side by side")).to_be_visible()
+    expect(page.locator(".compare-side")).to_have_count(2)
+
+
+def test_a_run_can_be_stopped(open_page: Opener, server: Served) -> None:
+    page = open_page("/")
+    dropped(page, BAKERY)
+    page.get_by_role("button", name="Find the place").click()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("This was stopped.")).to_be_visible()
+    assert server.state(page.url.rsplit("/", 1)[1]) == "cancelled"
+    # What was found so far can be taken up again, even with nothing to add.
+    expect(page.get_by_role("button", name="Continue")).to_be_enabled()
+
+
+def test_what_is_no_photo_is_refused_in_words_and_leaves_nothing(open_page: Opener, server: Served) -> None:
+    before = len(server.client.get("/api/cases").json()["cases"])
+    page = open_page("/", expected=("status of 400", "status of 415"))
+    files = {"name": "notes.jpg", "mimeType": "image/jpeg", "buffer": b"no picture at all"}
+    page.set_input_files("input[type=file]", files)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Find the place").click()
+    expect(page.get_by_role("alert")).to_contain_text("notes.jpg")
+    assert len(server.client.get("/api/cases").json()["cases"]) == before

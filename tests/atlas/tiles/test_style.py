@@ -1,0 +1,89 @@
+"""The style: whole, valid by its own rules, and with a drawing for everything that tiles hold."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from geosleuth.atlas.tiles import LAYERS, Tiles
+from geosleuth.errors import BadInput
+
+Read = Callable[[bytes], dict[str, list[dict[str, Any]]]]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_layer_of_the_tiles_is_drawn(tiles: Tiles, theme: Any) -> None:
+    style = tiles.style(theme)
+    assert {layer["source-layer"] for layer in style["layers"] if "source-layer" in layer} == set(LAYERS)
+    assert len({layer["id"] for layer in style["layers"]}) == len(style["layers"])
+    assert json.loads(json.dumps(style)) == style
+
+
+def test_both_themes_draw_the_same_things(tiles: Tiles) -> None:
+    light, dark = tiles.style("light"), tiles.style("dark")
+    assert [layer["id"] for layer in light["layers"]] == [layer["id"] for layer in dark["layers"]]
+    assert light["layers"] != dark["layers"]
+
+
+def test_nothing_is_fetched_from_elsewhere(tiles: Tiles) -> None:
+    """No glyphs, no sprite: letters come from the reader's own fonts, and the only address is the caller's."""
+    style = tiles.style("light", "exact", "http://127.0.0.1:8711/tiles")
+    assert "glyphs" not in style
+    assert "sprite" not in style
+    (url,) = style["sources"]["atlas"]["tiles"]
+    assert url == f"http://127.0.0.1:8711/tiles/{{z}}/{{x}}/{{y}}.mvt?v={tiles.version}"
+    assert json.dumps(style).count("http") == 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_names_stand_out_from_the_ground(tiles: Tiles, theme: Any) -> None:
+    """At least the contrast that WCAG asks of text, between ink and the halo around it."""
+    for layer in tiles.style(theme)["layers"]:
+        if layer["type"] == "symbol":
+            inks = [part for part in _flat(layer["paint"]["text-color"]) if str(part).startswith("#")]
+            for ink in inks:
+                assert _contrast(ink, layer["paint"]["text-halo-color"]) >= 4.5, layer["id"]
+
+
+def test_widths_and_zooms_rise(tiles: Tiles) -> None:
+    """MapLibre refuses a whole style for one interpolation whose stops don't rise."""
+    for layer in tiles.style()["layers"]:
+        for value in (*layer["paint"].values(), *layer.get("layout", {}).values()):
+            if isinstance(value, list) and value[0] == "interpolate":
+                stops = value[3::2]
+                assert stops == sorted(set(stops)), layer["id"]
+        assert layer.get("minzoom", 0) < layer.get("maxzoom", 24)
+
+
+def test_unknown_themes_and_granularities_are_refused(tiles: Tiles) -> None:
+    theme: Any = "sepia"
+    finest: Any = "house"
+    with pytest.raises(BadInput, match="light or dark"):
+        tiles.style(theme)
+    with pytest.raises(BadInput, match="country, region"):
+        tiles.style("light", finest)
+    with pytest.raises(BadInput, match="country, region"):
+        tiles.tile(0, 0, 0, finest)
+
+
+def test_classes_that_tiles_hold_have_colours(tiles: Tiles, read: Read) -> None:
+    found = read(tiles.tile(14, 8529, 5974))
+    style = json.dumps(tiles.style())
+    for one in found["landuse"]:
+        assert f'"{one["properties"]["class"]}"' in style
+
+
+def _flat(value: Any) -> list[Any]:
+    return [part for one in value for part in _flat(one)] if isinstance(value, list) else [value]
+
+
+def _contrast(first: str, second: str) -> float:
+    bright, dark = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

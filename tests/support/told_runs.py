@@ -1,0 +1,115 @@
+"""Real runs of the detective on text that was read beforehand, to be told, ruled out and gone on with."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from PIL import Image
+
+from geosleuth.agent import Sink, Trajectory, resume, run
+from geosleuth.agent.events import Budget
+from geosleuth.agent.locating import Finding
+from geosleuth.agent.method import Method
+from geosleuth.agent.methods import method
+from geosleuth.app.desk.feedback import with_rejected
+from geosleuth.atlas import Atlas
+from geosleuth.photo import Album, Photo
+from geosleuth.policies import Policy, Prompt
+from geosleuth.policies.detective import Detective
+from geosleuth.policies.feedback import Rejected, feedback_words
+from geosleuth.tools import Case, Tool, Toolset
+from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.declare import tool
+from geosleuth.tools.model import Output
+
+SIZE = (1200, 800)
+
+
+@dataclass(slots=True)
+class Sight:
+    """A white picture in which some lines are read, each board's close together and the boards far apart."""
+
+    atlas: Atlas
+    boards: tuple[tuple[str, ...], ...]
+    method: Method = field(default_factory=lambda: method("detective"))
+    case: Case = field(init=False)
+    toolset: Toolset = field(init=False)
+
+    def __post_init__(self) -> None:
+        album = Album()
+        album.add(Photo(Image.new("RGB", SIZE, "white")))
+        self.case = Case(album, self.atlas, self.method.box_scale)
+        others = [one for one in self.method.toolset(all_tools()) if one.name not in ("read_text", "visual_prior")]
+        self.toolset = Toolset([_read_beforehand(self.boards), *others])
+
+    def run(
+        self, policy: Policy | None = None, *, sinks: Sequence[Sink] = (), budget: Budget | None = None
+    ) -> Trajectory:
+        """Let somebody work on it, the detective where nobody is named."""
+        return asyncio.run(
+            run(
+                self.case,
+                method=self.method,
+                policy=policy or Detective(),
+                toolset=self.toolset,
+                sinks=sinks,
+                budget=budget,
+            )
+        )
+
+    def go_on(
+        self,
+        before: Trajectory,
+        rejected: Rejected,
+        policy: Policy | None = None,
+        *,
+        hint: str | None = None,
+        sinks: Sequence[Sink] = (),
+    ) -> Trajectory:
+        """Go on from a run with what a person has ruled out."""
+        chosen = policy or Detective(left_out=rejected.left_out, not_at=rejected.not_at, not_in=rejected.not_in)
+        return asyncio.run(
+            resume(
+                with_rejected(before, rejected),
+                Prompt(feedback_words(rejected, hint=hint)),
+                case=self.case,
+                method=self.method,
+                policy=chosen,
+                toolset=self.toolset,
+                sinks=sinks,
+            )
+        )
+
+    def finding(self, trajectory: Trajectory) -> Finding:
+        """The finding of a run, with its pictures."""
+        return Finding(trajectory, (), self.case.album)
+
+
+def _read_beforehand(boards: Sequence[Sequence[str]]) -> Tool:
+    lines = [
+        {
+            "text": text,
+            "script": "latin",
+            "confidence": 0.95,
+            "bbox_2d": box,
+            "bbox_px": box,
+            "engine": "rapidocr",
+        }
+        for number, board in enumerate(boards)
+        for row, text in enumerate(board)
+        for top in [40 + 300 * number + 42 * row]
+        for box in [[60, top, 60 + 14 * len(text), top + 30]]
+    ]
+
+    @tool("read_text")
+    async def read_text(case: Case, image: str = "") -> Output:
+        """Read the text in an image.
+
+        Args:
+            image: its handle.
+        """
+        return Output(
+            "read", {"image": image or "image-1", "scale": case.box_scale, "lines": lines}, sources=("photo",)
+        )
+
+    return read_text
