@@ -61,6 +61,8 @@ bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/regions.py --check
 	$(DEV)/bin/python benchmarks/maps.py --check
 	$(DEV)/bin/python benchmarks/loop.py --check
+	$(DEV)/bin/python benchmarks/tiles.py
+	$(DEV)/bin/python benchmarks/serve.py --check
 	$(DEV)/bin/python benchmarks/detective.py --count 60 --batch 20
 	$(DEV)/bin/python benchmarks/visual.py --kinds linear --photos 1600
 

@@ -97,7 +97,7 @@ def with_gps(photo: bytes, lat: float, lon: float) -> bytes:
 
 def serious_faults(page: Page, part: str) -> list[str]:
     """What axe holds against a part of a page, as far as it keeps people from using it."""
-    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+    from axe_playwright_python.sync_playwright import Axe
 
     return [
         f"{one['id']}: {node['html']}"
