@@ -10,7 +10,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geosleuth.app.locate_area import Area, area_of
+from geosleuth.app.locate_area import Area, area_of, drawn_area
 from geosleuth.app.locate_outline import Outline, outline_of
 from geosleuth.clues.heartlands import heartland, shares_within
 from geosleuth.errors import BadInput
@@ -138,6 +138,12 @@ def test_files_that_are_no_area(tmp_path: Path, document: str, reason: str) -> N
     with pytest.raises(BadInput, match=reason) as told:
         area_of(str(path))
     assert "\n" not in str(told.value)
+
+
+def test_a_sliver_that_vanishes_when_it_is_put_together_is_no_area() -> None:
+    ring = [[0.0, 90], [5e-324, 90], [175.1698915185247, 5.887999446254099], [0.0, 90]]
+    with pytest.raises(BadInput, match="with an area"):
+        drawn_area({"type": "MultiPolygon", "coordinates": [[ring], [ring]]})
 
 
 @settings(max_examples=60, deadline=None)

@@ -129,6 +129,7 @@ def test_openrouter_says_that_it_passes_photos_on(monkeypatch: pytest.MonkeyPatc
         ("server:any", "https://models.example/v1?key=secret", "query"),
         ("server:any", "http://models.example:99999/v1", "not a web address"),
         ("server:any", "http://[::1/v1", "not a web address"),
+        ("server:any", "http://[::1].evil.example/v1", "and a host"),
         ("openai:gpt-5", "http://proxy.example/v1", "https"),
         ("hf:somewhere", "http://127.0.0.1/v1", "no address"),
     ],

@@ -55,13 +55,18 @@ def area_of(text: str | None) -> Area | None:
     numbers = _numbers(words)
     if numbers is not None:
         return _of_numbers(words, numbers)
-    if words.lower().endswith((".geojson", ".json")):
+    if names_file(words):
         return _of_file(Path(words).expanduser())
     # "Bavaria, Germany" reads as a country too.
     found = (_region(words) if "," in words else None) or _country(words) or _continent(words) or _region(words)
     if found is None:
         raise BadInput(f"--within {words[:60]!r} is no area that is known; {_HOW}")
     return found
+
+
+def names_file(words: str) -> bool:
+    """Whether an area is given by the name of a file; servers read none for their clients."""
+    return words.strip().lower().endswith((".geojson", ".json"))
 
 
 def taken_of(text: str | None) -> datetime | None:
@@ -178,9 +183,11 @@ def _geometries(plain: Any) -> list[Any]:
 
 
 def _around(shapes: "Sequence[Geometry]", name: str) -> Area:
+    from shapely.errors import ShapelyError
+
     try:
         outline = outline_of(shapes)
-    except ValueError as error:
+    except (ValueError, ShapelyError) as error:
         raise BadInput(f"{name}: is no area on the Earth: {error}") from error
     return replace(_boxed(outline), words=f"a polygon within {_boxed(outline).words}")
 

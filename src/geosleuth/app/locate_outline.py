@@ -67,8 +67,11 @@ def outline_of(shapes: Sequence["Geometry"]) -> Outline:
     window = shapely.box(-_WORLD / 2, -90, _WORLD / 2, 90)
     inside = [translate(part, turn) & window for part in polygons for turn in (-_WORLD, 0.0, _WORLD)]
     shape = shapely.union_all([part for one in inside for part in _polygons(one)])
+    spans = [(part.bounds[0], part.bounds[2]) for part in _polygons(shape)]
+    if not spans:
+        raise ValueError("it holds no polygon with an area")
     _, south, _, north = shape.bounds
-    west, east = _narrowest([(part.bounds[0], part.bounds[2]) for part in _polygons(shape)])
+    west, east = _narrowest(spans)
     box = Box(south, west, north, east)
     return Outline(box.south, box.west, box.north, box.east, shape)
 

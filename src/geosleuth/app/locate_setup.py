@@ -293,7 +293,10 @@ def _recording(wishes: Wishes) -> Trajectory | None:
         return None
     if wishes.base_url is not None:
         raise BadInput("a recording has no address; leave out --base-url")
-    return read_trajectory(_recorded_in(wishes.model))
+    path = _recorded_in(wishes.model)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise BadInput(f"{path}: is no plain file, and may have no end; give a file that holds a trajectory")
+    return read_trajectory(path)
 
 
 def _recorded_in(model: str) -> Path:

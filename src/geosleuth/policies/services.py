@@ -131,6 +131,11 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def is_well_bracketed(authority: str) -> bool:
+    """Whether nothing but a port follows an address in brackets: for some readers "[::1].example.org" is "::1"."""
+    return authority.rpartition("]")[2][:1] in ("", ":") if "]" in authority else True
+
+
 def _is_at_home(address: str) -> bool:
     return is_loopback(urlsplit(address).hostname or "")
 
@@ -167,7 +172,7 @@ def _checked(address: str, service: Service) -> str:
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         raise BadInput(f"not a web address for {service.title}: {address[:100]!r}") from error
-    if parts.scheme not in ("http", "https") or not host:
+    if parts.scheme not in ("http", "https") or not host or not is_well_bracketed(parts.netloc):
         raise BadInput(
             f"the address of {service.title} starts with http:// or https:// and a host, not {address[:80]!r}"
         )

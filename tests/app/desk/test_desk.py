@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from PIL import Image
 from desks import all_told, at_a_desk, case_with_photo, ended, everything_in, photo_bytes, pieces, recording
 from geosleuth.agent import read_trajectory
 from geosleuth.app.desk import FILES, Desk, DeskLimits, NotThere, RunRequest, TooLarge, WrongState
+from geosleuth.app.desk.jobs import Jobs
 from geosleuth.errors import BadInput
 from geosleuth.photo import Limits
 
@@ -209,6 +211,57 @@ def test_a_case_is_deleted_while_somebody_works_on_it(tmp_path: Path) -> None:
 
     at_a_desk(tmp_path / "desk", work)
     assert not list((tmp_path / "desk" / "cases").iterdir())
+
+
+def test_a_run_that_begins_while_its_case_is_deleted_is_called_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, call_off = recording(tmp_path, 400), Jobs.cancel
+    at_work: list[int] = []
+
+    async def work(desk: Desk) -> None:
+        case_id = await case_with_photo(desk)
+        await desk.start(case_id, RunRequest(model=model))
+
+        async def meanwhile(jobs: Jobs, run_id: str) -> None:
+            await call_off(jobs, run_id)
+            if not at_work:
+                run = await desk.start(case_id, RunRequest(model=model))
+                async for told in desk.watch(run.id):
+                    if told.kind == "said":
+                        break
+                at_work.extend(jobs.pids)
+
+        monkeypatch.setattr(Jobs, "cancel", meanwhile)
+        await desk.delete_case(case_id)
+        (pid,) = at_work
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+def test_what_a_crash_left_of_a_deleted_run_is_swept_up(tmp_path: Path) -> None:
+    model, folder = recording(tmp_path), tmp_path / "desk"
+
+    async def work(desk: Desk) -> Path:
+        case_id = await case_with_photo(desk)
+        run = await desk.start(case_id, RunRequest(model=model))
+        await ended(desk, run.id)
+        return folder / "cases" / case_id / "runs" / f"{run.id}.jsonl"
+
+    kept = at_a_desk(folder, work)
+    left = [
+        kept.with_name(name) for name in ("0123456789abcdef.jsonl", "0123456789abcdef.try1.jsonl", f".{kept.name}.1")
+    ]
+    for one in left:
+        one.write_text(MARK)
+
+    async def nothing(_: Desk) -> None:
+        pass
+
+    at_a_desk(folder, nothing)
+    assert list(kept.parent.iterdir()) == [kept]
 
 
 def test_old_cases_go_when_the_settings_say_so(tmp_path: Path) -> None:

@@ -120,6 +120,32 @@ def test_a_run_that_can_hear_closes_its_trajectory_when_called_off(tmp_path: Pat
     at_a_desk(tmp_path / "desk", work)
 
 
+def test_a_run_is_called_off_while_its_keys_are_fetched(tmp_path: Path) -> None:
+    slow = False
+
+    def keys() -> dict[str, str]:
+        if slow:
+            time.sleep(1.0)
+        return {}
+
+    async def work() -> None:
+        nonlocal slow
+        async with await Desk.open(tmp_path / "desk", keys=keys) as desk:
+            case_id = await case_with_photo(desk)
+            model = recording(tmp_path, 60)
+            other = await desk.start(case_id, RunRequest(model=model))
+            run = await desk.start(case_id, RunRequest(model=model))
+            slow = True
+            await desk.cancel(other.id)
+            async for told in desk.watch(run.id):
+                if told.data.get("state") == "running":
+                    break
+            assert (await desk.cancel(run.id)).state == "cancelled"
+            assert not [one for one in await all_told(desk, run.id) if one.kind != "state"]
+
+    asyncio.run(work())
+
+
 async def first_of(desk: Desk, run_id: str, kind: str) -> None:
     async for told in desk.watch(run_id):
         if told.kind == kind:
@@ -203,6 +229,22 @@ def test_a_capped_run_keeps_and_tells_nothing_finer(tmp_path: Path) -> None:
 
     at_a_desk(tmp_path / "desk", work)
     assert b"Grimaldi" not in everything_in(tmp_path / "desk")
+
+
+def test_a_run_that_waited_while_the_cap_was_made_coarser_is_not_begun(tmp_path: Path) -> None:
+    async def work(desk: Desk) -> None:
+        case_id = await case_with_photo(desk)
+        first = await desk.start(case_id, RunRequest(model=recording(tmp_path, 400)))
+        await first_of(desk, first.id, "said")
+        waits = await desk.start(case_id, RunRequest(model=recording(tmp_path)))
+        await desk.change_settings(granularity="country")
+        await desk.cancel(first.id)
+        row = await ended(desk, waits.id)
+        assert row.state == "failed"
+        assert "granularity" in (row.trouble or "")
+        assert {one.kind for one in await all_told(desk, waits.id)} == {"state"}
+
+    at_a_desk(tmp_path / "desk", work)
 
 
 def test_nothing_is_sent_before_somebody_agrees(tmp_path: Path) -> None:

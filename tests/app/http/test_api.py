@@ -181,6 +181,20 @@ def test_what_is_no_outline_is_refused(server: Served, case: str, rings: Any) ->
     assert error_of(server.client.post(f"/api/cases/{case}/runs", json={"area": area}))[:2] == (400, "input")
 
 
+@pytest.mark.parametrize("height", ["NaN", "Infinity", "1" + "0" * 400])
+def test_heights_that_are_no_numbers_are_refused(server: Served, case: str, height: str) -> None:
+    ring = f"[[0, 0, 0], [1, 0, {height}], [1, 1, {height}], [0, 0, 0]]"
+    sent = '{"area": {"type": "Polygon", "coordinates": [' + ring + "]}}"
+    headers = {"Content-Type": "application/json"}
+    assert error_of(server.client.post(f"/api/cases/{case}/runs", content=sent, headers=headers))[0] in (400, 422)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").is_char_device(), reason="this system has no file without an end")
+def test_a_recording_without_an_end_is_not_read(server: Served, case: str) -> None:
+    reply = server.client.post(f"/api/cases/{case}/runs", json={"model": "replay:/dev/zero"})
+    assert error_of(reply)[:2] == (400, "input")
+
+
 def test_what_is_not_there_is_missing(server: Served) -> None:
     nobody = "0" * 16
     for path in (
@@ -191,7 +205,8 @@ def test_what_is_not_there_is_missing(server: Served) -> None:
     ):
         assert error_of(server.client.get(path))[:2] == (404, "missing")
     assert error_of(server.client.get("/api/nothing"))[:2] == (404, "missing")
-    assert error_of(server.client.get("/nothing.js"))[:2] == (404, "missing")
+    for name in ("/nothing.js", "/" + "a" * 300, "/a%00b", "/assets/" + "x/" * 3000):
+        assert error_of(server.client.get(name))[:2] == (404, "missing")
     assert error_of(server.client.put("/api/cases"))[:2] == (405, "method")
 
 

@@ -27,6 +27,7 @@ from geosleuth.errors import BadInput
     [
         ("localhost:8711", "localhost"), ("LOCALHOST.", "localhost"), ("[::1]:80", "::1"), ("127.0.0.1", "127.0.0.1"),
         ("a@b", ""), ("a/b", ""), ("a?b", ""), ("", ""), ("a:b", ""), ("[::1", ""), ("a:99999999", ""),
+        ("[::1].evil.example", ""), ("[::1]evil.example:80", ""),
     ],
 )  # fmt: skip
 def test_names_of_hosts_are_read_or_refused(given: str, name: str) -> None:
@@ -80,6 +81,7 @@ def test_our_own_page_and_programs_may_change_things(headers: dict[str, str]) ->
         {"origin": "null"},
         {"origin": ""},
         {"origin": "file://"},
+        {"origin": "http://["},
         {"origin": "http://localhost:8711.evil.example"},
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},

@@ -125,11 +125,14 @@ def test_keys_are_told_to_nobody(server: Served) -> None:
 
 def test_online_tiles_are_allowed_by_name_and_only_while_online(server: Served, online: Served) -> None:
     tiles = "https://tiles.example.org/{z}/{x}/{y}.png"
-    assert error_of(online.client.put("/api/settings", json={"offline": True, "online_tiles": tiles}))[0] == 400
     assert error_of(online.client.put("/api/settings", json={"offline": False, "online_tiles": "https://x/"}))[0] == 400
     assert "tiles.example.org" not in server.client.get("/").headers["content-security-policy"]
     assert online.client.put("/api/settings", json={"offline": False, "online_tiles": tiles}).status_code == 200
     assert "img-src 'self' https://tiles.example.org" in server.client.get("/").headers["content-security-policy"]
+    # One switch is enough to be offline; the address is still there for when it is turned off again.
+    kept = online.client.put("/api/settings", json={"offline": True, "online_tiles": tiles})
+    assert (kept.status_code, kept.json()["online_tiles"]) == (200, tiles)
+    assert "tiles.example.org" not in server.client.get("/").headers["content-security-policy"]
 
 
 def test_the_map_needs_no_network(server: Served) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from geosleuth.errors import BadInput
 from geosleuth.tools.borrowed import borrowing_of, read_lenders, tool_name
+from geosleuth.tools.borrowed.given import usable_schema
 
 
 def servers(folder: Path, document: Any) -> Path:
@@ -81,3 +82,10 @@ def test_names_are_such_as_every_provider_takes() -> None:
     assert tool_name("tides", "high_water") == "tides__high_water"
     assert tool_name("tides", "odd name!") == "tides__odd_name_"
     assert len(tool_name("tides", "x" * 200)) == 64
+
+
+@pytest.mark.parametrize(
+    "schema", [None, [], {"type": "array"}, {"type": "object", "properties": 5}, {"properties": {}}]
+)
+def test_a_schema_that_no_service_would_take_is_any_object(schema: Any) -> None:
+    assert usable_schema(schema) == {"type": "object", "properties": {}}

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from geosleuth.policies.feedback import Rejected
 
 _ON_THIS_DISK = ("", "detective", "same", "hf", "replay")
-_FILES = (".geojson", ".json")
 
 
 def allowed_granularity(wanted: Granularity, cap: Granularity) -> Granularity:
@@ -34,7 +33,9 @@ def settled(request: RunRequest, settings: Settings) -> RunRequest:
     Raises:
         BadInput: it asks for something that can't be.
     """
-    if request.within is not None and request.within.strip().lower().endswith(_FILES):
+    from geosleuth.app.locate_area import names_file
+
+    if request.within is not None and names_file(request.within):
         raise BadInput("within takes a place or numbers here, not a file; give the outline as the area")
     own = request.model is None
     model = settings.model if own else request.model

@@ -12,7 +12,7 @@ from typing import Any
 from geosleuth.errors import BadInput
 from geosleuth.geo import is_valid
 
-from .asking import continued, settled
+from .asking import allowed_granularity, continued, settled
 from .feed import Feed
 from .folders import Folders
 from .hands import Hands
@@ -90,7 +90,7 @@ class Desk:
     async def _take_up(self) -> None:
         kept = await self._store.settings()
         self._settings = replace(self._settings, **{k: v for k, v in kept.items() if k in Settings.__slots__})
-        await asyncio.to_thread(self._folders.sweep, await self._store.photos())
+        await asyncio.to_thread(self._folders.sweep, await self._store.photos(), await self._store.run_ids())
         for row in await self._store.in_state("running"):
             trouble = "geosleuth ended while this was worked on; continue it, or start again"
             await self._feed.set_state(row.id, "interrupted", trouble=trouble)
@@ -209,7 +209,9 @@ class Desk:
         """
         for run in (await self._store.case(case_id)).runs:
             await self._jobs.cancel(run.id)
-        await self._store.delete_case(case_id)
+        # Those too that were begun meanwhile: nobody may work on what is gone, or write a file of it again.
+        for run_id in await self._store.delete_case(case_id):
+            await self._jobs.cancel(run_id)
         await asyncio.to_thread(self._folders.remove_case, case_id)
 
     # Photos.
@@ -312,7 +314,10 @@ class Desk:
         return self._with_position(made)
 
     async def _order(self, row: RunRow) -> dict[str, Any]:
-        """What a process needs to know of a run; keys travel in memory alone."""
+        """What a process needs to know to work on a run; keys travel in memory alone."""
+        return {**await self._reference(row), "keys": dict(await asyncio.to_thread(self._keys))}
+
+    async def _reference(self, row: RunRow) -> dict[str, Any]:
         names = {photo.number: photo.name for photo in (await self._store.case(row.case)).photos}
         return {
             "photos": [
@@ -323,10 +328,11 @@ class Desk:
             "rejected": row.rejected,
             "offline": self._settings.offline,
             "keep_in": str(self._folders.trajectory(row.case, row.id)),
-            "keys": dict(await asyncio.to_thread(self._keys)),
         }
 
     async def _job_of(self, row: RunRow) -> Mapping[str, Any]:
+        if allowed_granularity(row.granularity, self._settings.granularity) != row.granularity:
+            raise BadInput("the granularity cap was made coarser while this run waited; start it again")
         parent = None if row.parent is None else str(self._folders.trajectory(row.case, row.parent))
         return {**await self._order(row), "parent": parent, "feedback": await self._store.said(row.id)}
 
@@ -367,19 +373,10 @@ class Desk:
         Raises:
             NotThere: there is no such run.
         """
-        async for several in self.watch_many(run_id, after=after):
-            for told in several:
-                yield told
-
-    async def watch_many(self, run_id: str, *, after: int = -1) -> AsyncIterator[list[Told]]:
-        """The same as `watch`, with all that is there at once in one list: for whoever serves many readers.
-
-        Raises:
-            NotThere: there is no such run.
-        """
         await self._store.run(run_id)
         async for several in self._feed.watch(run_id, after):
-            yield several
+            for told in several:
+                yield told
 
     async def result(self, run_id: str) -> dict[str, Any]:
         """All that a run came to, or had come to when it was broken off; see `views.result_view`.
@@ -449,4 +446,4 @@ class Desk:
 
     async def _reading(self, row: RunRow) -> dict[str, Any]:
         """What a process needs to know to read a run; it asks nobody, so it needs no key."""
-        return {**await self._order(row), "keys": {}}
+        return {**await self._reference(row), "keys": {}}

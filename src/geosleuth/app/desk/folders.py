@@ -82,8 +82,8 @@ class Folders:
         for file in (self._cases / case_id / _RUNS).glob(f"*{run_id}.*"):
             file.unlink(missing_ok=True)
 
-    def sweep(self, known: Mapping[str, Collection[int]]) -> None:
-        """Remove what a process left behind that was ended in the middle of something: all but the known photos."""
+    def sweep(self, known: Mapping[str, Collection[int]], runs: Collection[str]) -> None:
+        """Remove what a process left behind that was ended in the middle of something: all but what is known."""
         for folder in self._cases.iterdir():
             if folder.name not in known:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -95,5 +95,7 @@ class Folders:
             for picture in (folder / _PICTURES).glob("*"):
                 if picture.name.partition("-")[0] not in numbers:
                     picture.unlink(missing_ok=True)
-            for left in (folder / _RUNS).glob(".*"):
-                left.unlink(missing_ok=True)
+            for trajectory in (folder / _RUNS).glob("*"):
+                # One that is half written begins with a dot.
+                if trajectory.name.partition(".")[0] not in runs:
+                    trajectory.unlink(missing_ok=True)

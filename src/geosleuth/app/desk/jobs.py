@@ -156,9 +156,11 @@ class Jobs:
     async def _worked(self, row: RunRow, under_way: _UnderWay, outbox: _Outbox) -> tuple[RunState, dict[str, Any]]:
         """What became of a run, and what its row says of it."""
         try:
+            job = await self._job_of(row)
+            # Looked at only now: until keys were fetched there was nothing in the process to call off.
             if under_way.called_off:
                 raise CalledOff
-            done, _ = await under_way.hand.work("locate", await self._job_of(row), on_news=outbox.put)
+            done, _ = await under_way.hand.work("locate", job, on_news=outbox.put)
             found = {key: done.get(key) for key in ("answer", "trouble", "result")}
             return ("failed" if done.get("failed") else "done"), found
         except CalledOff:

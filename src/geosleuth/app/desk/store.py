@@ -227,14 +227,16 @@ class Store:
             "UPDATE cases SET search = ? WHERE id = ?", (searched(case.title, case.notes, *places), case_id)
         )
 
-    async def delete_case(self, case_id: str) -> None:
-        """Delete a case with all that belongs to it."""
-        await self._do(self._delete, "cases", case_id)
+    async def delete_case(self, case_id: str) -> list[str]:
+        """Delete a case with all that belongs to it; the ids of its runs."""
+        return await self._do(self._delete_case, case_id)
 
-    def _delete(self, table: str, row_id: str) -> None:
+    def _delete_case(self, case_id: str) -> list[str]:
         with committed(self._db):
-            self._db.execute(f"DELETE FROM {table} WHERE id = ?", (row_id,))  # noqa: S608  (one of two tables)
+            runs = self._db.execute("SELECT id FROM runs WHERE case_id = ?", (case_id,)).fetchall()
+            self._db.execute("DELETE FROM cases WHERE id = ?", (case_id,))
         self._empty_log()
+        return [run_id for (run_id,) in runs]
 
     def _empty_log(self) -> None:
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -348,6 +350,10 @@ class Store:
     def _said(self, run_id: str) -> dict[str, Any]:
         (said,) = self._db.execute("SELECT said FROM runs WHERE id = ?", (run_id,)).fetchone()
         return dict(json.loads(said))
+
+    async def run_ids(self) -> set[str]:
+        """The ids of all runs."""
+        return await self._do(lambda: {run_id for (run_id,) in self._db.execute("SELECT id FROM runs")})
 
     async def in_state(self, state: RunState) -> list[RunRow]:
         """All runs in a state, oldest first."""

@@ -19,7 +19,6 @@ Host = Annotated[str, Field(max_length=253)]
 Noted = Annotated[str, Field(max_length=200)]
 _MOST = 2**31
 _PLACES = 100_000
-_FILES = (".geojson", ".json")
 
 
 class Asked(BaseModel):
@@ -75,7 +74,7 @@ class NewRun(Asked):
         """The same for the desk.
 
         Raises:
-            BadInput: it names a file of the server's, or an outline that is none.
+            BadInput: the area is no outline.
         """
         told = _told(self, RunRequest)
         told["send_to"] = tuple(self.send_to)
@@ -97,7 +96,7 @@ class NewFeedback(Asked):
         """The same for the desk.
 
         Raises:
-            BadInput: it names a file of the server's, or an outline that is none.
+            BadInput: the area is no outline.
         """
         told = _told(self, Feedback)
         told |= {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
@@ -142,8 +141,6 @@ def _told(asked: Asked, target: type[Any]) -> dict[str, Any]:
 
 
 def _area(within: str | None, area: Geometry | None) -> dict[str, Any]:
-    if within is not None and within.strip().lower().endswith(_FILES):
-        raise BadInput("within takes a place or numbers here, not a file; send the outline as area")
     if within is not None and area is not None:
         raise Refused(400, "input", "give the area in words or as an outline, not both")
     drawn = None if area is None else area.model_dump()
@@ -170,6 +167,6 @@ def _check_rings(drawn: dict[str, Any]) -> None:
 def _is_place(pair: Any) -> bool:
     if not (isinstance(pair, list) and len(pair) in (2, 3)):
         return False
-    if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in pair):
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) and abs(one) <= _MOST for one in pair):
         return False
     return bool(abs(pair[0]) <= 180 and abs(pair[1]) <= 90)

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
+from geosleuth.app.desk.intake import THUMB_PX, VIEW_PX
+
 from .asked import CaseChange, NewCase
 from .refusing import Refused
 from .routing import EMPTY, REFUSALS, CaseId, PhotoNumber, binary
@@ -12,7 +14,7 @@ from .state import State
 
 router = APIRouter(prefix="/api/cases", tags=["cases"], responses=REFUSALS)
 
-SIDES_PX = {"thumb": 320, "view": 2048}
+SIDES_PX = {"thumb": THUMB_PX, "view": VIEW_PX}
 """The longer side of a photo as it is shown."""
 
 _UPLOAD = {

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from geosleuth.policies.services import is_loopback
+from geosleuth.policies.services import is_loopback, is_well_bracketed
 
 from .pacing import Pace, client_of
 from .refusing import Refused, refuse
@@ -214,11 +214,14 @@ def host_name(authority: str) -> str:
         return ""
     if name is None or parts.path or parts.query or parts.fragment or parts.username is not None:
         return ""
+    if not is_well_bracketed(parts.netloc):
+        return ""
     return name.rstrip(".").lower()
 
 
 def _authority(origin: str) -> str:
-    return _canonical(urlsplit(origin).netloc, origin) if origin.startswith(("http://", "https://")) else "no page"
+    scheme, _, rest = origin.partition("://")
+    return _canonical(rest, origin) if scheme in ("http", "https") else "no page"
 
 
 def _canonical(authority: str, origin: str) -> str:

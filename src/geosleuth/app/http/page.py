@@ -81,12 +81,12 @@ def sent(request: Request, found: Part, headers: dict[str, str]) -> Response:
 
 def part(name: str) -> Part | None:
     """A file of the page; None where there is none of that name."""
-    path = (FOLDER / name).resolve()
-    if not path.is_relative_to(FOLDER) or not path.is_file():
-        return None
-    with suppress(OSError):
-        status = path.stat()
-        return _read(path, status.st_mtime_ns, status.st_size)
+    # What no file can be called is an error to some systems.
+    with suppress(OSError, ValueError):
+        path = (FOLDER / name).resolve()
+        if path.is_relative_to(FOLDER) and path.is_file():
+            status = path.stat()
+            return _read(path, status.st_mtime_ns, status.st_size)
     return None
 
 

@@ -25,16 +25,15 @@ class Refused(HTTPException):
         kind: str,
         message: str,
         *,
-        hosts: Iterable[str] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
         """Say what is wrong in one line, and for programs by a word."""
         super().__init__(status, message, dict(headers) if headers else None)
-        self.kind, self.hosts = kind, tuple(hosts)
+        self.kind = kind
 
     def response(self) -> JSONResponse:
         """The answer."""
-        return refusal(self.status_code, self.kind, str(self.detail), self.hosts, self.headers)
+        return refusal(self.status_code, self.kind, str(self.detail), headers=self.headers)
 
 
 class Missing(Refused):

@@ -11,6 +11,7 @@ from geosleuth.agent import Event, Said, ToolObserved
 from geosleuth.agent.capping import EventBlanker
 from geosleuth.agent.locating import Finding
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
+from geosleuth.app.locate_area import names_file
 from geosleuth.app.locate_check import check_claim, checked_document, checked_lines
 from geosleuth.app.locate_run import run_plan
 from geosleuth.app.locate_setup import Plan, Wishes, plan_of, similar_for
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 _RUNS_AT_ONCE = 2
 _LAST_WORDS_S = 2.0
-_FILES = (".geojson", ".json")
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class Locating:
         Raises:
             BadInput: a word must be mended.
         """
-        if within is not None and within.lower().endswith(_FILES):
+        if within is not None and names_file(within):
             raise BadInput("within is the name of a file; write a country, a region, S,W,N,E or LAT,LON,KM in degrees")
         asked = replace(self.wishes, within=within, granularity=_coarser(self.wishes.granularity, granularity), **words)
         try:

@@ -68,7 +68,13 @@ async def serve_http(service: Service, at: "socket", *, hosts: "Hosts", token: s
         transport_security=security.TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     config = uvicorn.Config(
-        Guard(app, hosts, token), log_config=None, access_log=False, timeout_graceful_shutdown=_GOODBYE_S
+        Guard(app, hosts, token),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # Addresses in headers are whatever the client writes there.
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GOODBYE_S,
     )
     await uvicorn.Server(config).serve(sockets=[at])
 

@@ -73,7 +73,9 @@ def usable_schema(schema: Any) -> dict[str, Any]:
     if len(text) > _SCHEMA_CHARS:
         return dict(_ANY_OBJECT)
     usable: dict[str, Any] = json.loads(text)
-    usable.setdefault("properties", {})
+    # A service would refuse every request with such a tool in it, and the run would fail with it.
+    if not isinstance(usable.setdefault("properties", {}), dict):
+        return dict(_ANY_OBJECT)
     return usable
 
 
