@@ -30,9 +30,17 @@ export function whenSignInIsWanted(act: () => void): void {
   onSignInWanted = act;
 }
 
+/** Called whenever a case or a run is not there. */
+let onMissing: () => void = () => undefined;
+export function whenSomethingIsMissing(act: () => void): void {
+  onMissing = act;
+}
+
 export function troubleOf(thrown: unknown): Trouble {
   return thrown instanceof Trouble ? thrown : new Trouble(0, "gone", thrown instanceof Error ? thrown.message : String(thrown));
 }
+
+const OF_A_CASE = /^\/api\/(cases|runs)\//;
 
 async function failureOf(response: Response): Promise<Trouble> {
   let told: Partial<ApiTrouble> = {};
@@ -54,6 +62,7 @@ export async function ask(path: string, init: RequestInit = {}): Promise<Respons
     if (init.signal?.aborted) throw thrown;
     throw new Trouble(0, "gone", t("error.gone"));
   }
+  if (response.status === 404 && OF_A_CASE.test(path)) onMissing();
   if (!response.ok) throw await failureOf(response);
   return response;
 }

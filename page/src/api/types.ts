@@ -48,7 +48,7 @@ export interface RunRow {
   trouble: string | null;
   /** How many runs are before it while it waits, itself counted. */
   position: number | null;
-  rejected: { clues?: string[]; places?: string[] };
+  rejected: { clues?: string[]; texts?: string[]; seen?: string[]; places?: { name: string }[] };
 }
 
 export interface CaseRow {

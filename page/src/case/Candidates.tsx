@@ -8,7 +8,10 @@ interface CandidatesProps {
   candidates: readonly CandidateView[];
   rejected: ReadonlyMap<string, string>;
   linked: ReadonlySet<string>;
-  live: boolean;
+  /** What to say where there are none. */
+  silence: string;
+  /** That evidence is withheld, where it is. */
+  withheld: string | null;
   onHighlight(id: string | null): void;
   onReject(id: string, name: string): void;
 }
@@ -29,7 +32,7 @@ function Side({ title, lines, kind }: { title: string; lines: readonly string[];
 
 /** Where it could be, the likeliest first, with what speaks for it and against it. */
 export function Candidates(props: CandidatesProps) {
-  if (props.candidates.length === 0) return <Empty>{props.live ? t("candidates.yet") : t("candidates.none")}</Empty>;
+  if (props.candidates.length === 0) return <Empty>{props.silence}</Empty>;
   return (
     <ol class="candidates">
       {props.candidates.map((one, index) => {
@@ -61,7 +64,7 @@ export function Candidates(props: CandidatesProps) {
                 {one.radius_km === null ? null : <p class="quiet">{t("candidates.radius", { radius: kilometres(one.radius_km) })}</p>}
                 <Side title={t("candidates.for")} lines={one.for} kind="for" />
                 <Side title={t("candidates.against")} lines={one.against} kind="against" />
-                {one.for.length + one.against.length === 0 ? <p class="quiet">{t("candidates.noEvidence")}</p> : null}
+                {one.for.length + one.against.length === 0 ? <p class="quiet">{props.withheld ?? t("candidates.noEvidence")}</p> : null}
               </div>
             </details>
             <button

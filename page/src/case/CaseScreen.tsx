@@ -1,5 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
-import { api, troubleOf } from "../api/client";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api, troubleOf, whenSomethingIsMissing } from "../api/client";
 import type { CaseRow, RunRow } from "../api/types";
 import { go, hashOf } from "../router";
 import { notify } from "../state/announce";
@@ -19,24 +19,52 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
   const [trouble, setTrouble] = useState<{ message: string; missing: boolean } | null>(null);
   const [deleting, setDeleting] = useState<RunRow | null>(null);
   const [asking, setAsking] = useState(false);
+  const known = useRef(false);
 
   const load = async (): Promise<void> => {
     try {
       setRow(await api.case(caseId));
+      known.current = true;
       setTrouble(null);
     } catch (thrown) {
       const told = troubleOf(thrown);
+      if (told.status === 404) setRow(null);
       setTrouble({ message: told.message, missing: told.status === 404 });
       if (told.gone || told.status >= 500) setTimeout(() => void load(), AGAIN_MS);
     }
   };
   useEffect(() => void load(), [caseId, runId]);
+  useEffect(() => {
+    // Somebody may delete the case elsewhere: whatever of it is not there any more, and every return, makes us look.
+    let looking = false;
+    const look = async (): Promise<void> => {
+      if (looking) return;
+      looking = true;
+      try {
+        const now = await api.case(caseId);
+        if (runId !== null && !now.runs.some((one) => one.id === runId)) setRow(now);
+      } catch (thrown) {
+        if (troubleOf(thrown).status === 404) await load();
+      } finally {
+        looking = false;
+      }
+    };
+    const returned = (): void => {
+      if (document.visibilityState === "visible") void look();
+    };
+    whenSomethingIsMissing(() => void look());
+    document.addEventListener("visibilitychange", returned);
+    return () => {
+      whenSomethingIsMissing(() => undefined);
+      document.removeEventListener("visibilitychange", returned);
+    };
+  }, [caseId, runId]);
 
   if (row === null) {
     if (trouble === null) return <Loading />;
     return (
       <div class="stack">
-        <Banner kind="bad">{trouble.missing ? t("case.missing") : trouble.message}</Banner>
+        <Banner kind="bad">{trouble.missing ? (known.current ? t("case.deleted") : t("case.missing")) : trouble.message}</Banner>
         <p>
           <a href={hashOf({ screen: "home" })}>{t("case.back")}</a>
         </p>

@@ -16,9 +16,9 @@ function rowsOf(claim: ClaimView): [string, string][] {
 }
 
 /** What the files say of themselves; it was kept from whoever looked. */
-export function Claims({ claims }: { claims: readonly ClaimView[] }) {
+export function Claims({ claims, silence }: { claims: readonly ClaimView[]; silence: string }) {
   const silent = claims.every((claim) => rowsOf(claim).length === 0 && claim.notes.length === 0);
-  if (silent) return <Empty>{t("claims.none")}</Empty>;
+  if (silent) return <Empty>{silence}</Empty>;
   return (
     <>
       <p class="quiet">{t("claims.kept")}</p>

@@ -9,7 +9,8 @@ interface CluesProps {
   numbers: ReadonlyMap<string, number>;
   rejected: ReadonlyMap<string, string>;
   linked: ReadonlySet<string>;
-  live: boolean;
+  /** What to say where there are none. */
+  silence: string;
   photos: number;
   onHighlight(id: string | null): void;
   onReject(id: string, seen: string): void;
@@ -44,11 +45,12 @@ function Supports({ supports }: { supports: readonly Support[] }) {
 
 /** What was noticed, each with its box on the photo and what it speaks for. */
 export function Clues(props: CluesProps) {
-  if (props.clues.length === 0) return <Empty>{props.live ? t("clues.yet") : t("clues.none")}</Empty>;
+  if (props.clues.length === 0) return <Empty>{props.silence}</Empty>;
   return (
     <ul class="clues">
       {props.clues.map((clue) => {
         const number = props.numbers.get(clue.id);
+        const kind = (clue.kind_words || clue.kind).replace(ARTICLE, "");
         const rejected = clue.rejected || props.rejected.has(clue.id);
         return (
           <li
@@ -61,7 +63,7 @@ export function Clues(props: CluesProps) {
             <div class="clue-words">
               <p class="clue-head">
                 {number === undefined ? null : <span class="badge">{number}</span>}
-                <span class="tag">{(clue.kind_words || clue.kind).replace(ARTICLE, "")}</span>
+                <span class="tag">{kind}</span>
                 <q class="clue-seen">{clue.seen}</q>
                 {props.photos > 1 && clue.photo !== null ? <span class="quiet">{t("clues.onPhoto", { n: clue.photo })}</span> : null}
               </p>
@@ -78,7 +80,7 @@ export function Clues(props: CluesProps) {
               class="plain square small reject"
               disabled={clue.rejected}
               aria-pressed={rejected}
-              aria-label={rejected ? t("clues.unreject", { seen: clue.seen }) : t("clues.reject", { seen: clue.seen })}
+              aria-label={rejected ? t("clues.unreject", { kind, seen: clue.seen }) : t("clues.reject", { kind, seen: clue.seen })}
               title={rejected ? t("action.undo") : t("action.reject")}
               onClick={() => props.onReject(clue.id, clue.seen)}
             >

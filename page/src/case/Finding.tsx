@@ -1,10 +1,12 @@
-import type { AnswerView, ClaimView, Granularity, RunState } from "../api/types";
+import type { AnswerCandidate, AnswerView, ClaimView, Granularity, RunState } from "../api/types";
 import { coordinates, kilometres, percent } from "../format";
 import type { RunView } from "../state/told";
 import { maybe, t } from "../strings";
 import { notify } from "../state/announce";
 import { Icon } from "../ui/Icon";
 import { Banner, Bar, Odds } from "../ui/parts";
+
+const FEW = 5;
 
 interface FindingProps {
   view: RunView;
@@ -49,10 +51,31 @@ function Coordinates({ lat, lon }: { lat: number; lon: number }) {
   );
 }
 
+/** What is left where nothing decides: the first few places and their shares. */
+function Likeliest({ candidates }: { candidates: readonly AnswerCandidate[] }) {
+  const weighed = candidates.filter((one) => one.probability !== null).slice(0, FEW);
+  if (weighed.length === 0) return null;
+  return (
+    <>
+      <p class="quiet">{t("finding.likeliest")}</p>
+      <ul class="lines">
+        {weighed.map((one) => (
+          <li key={one.id}>
+            {one.name} <span class="figure">{percent(one.probability ?? 0)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 /** The finding in words: where, how sure, and that it is a lead. */
 export function Finding({ view, state, answer, claims, granularity, trouble }: FindingProps) {
   const found = answer?.located ?? false;
-  const conflict = claims.some((claim) => claim.conflict);
+  const told = claims.some((claim) => claim.conflict);
+  const conflict = told || (answer?.conflicts ?? []).some((one) => one);
+  const capped = granularity !== "exact";
+  const level = maybe(`granularity.${granularity}`) ?? granularity;
   return (
     <section id="finding" class={`finding ${state}`} aria-labelledby="finding-title">
       <h2 id="finding-title" class={found ? "place" : "place quiet"}>
@@ -67,18 +90,25 @@ export function Finding({ view, state, answer, claims, granularity, trouble }: F
       {answer && found ? <Sure answer={answer} /> : null}
       {answer !== null && !found ? (
         <div class="cant-tell">
-          <p>{answer.sure || t("finding.cantTell")}</p>
-          {answer.explanation ? <p class="quiet">{answer.explanation}</p> : null}
+          <p>{t("finding.cantTell")}</p>
+          <Likeliest candidates={answer.candidates} />
+          {answer.explanation && !capped ? (
+            <details class="more">
+              <summary>{t("trust.explanation")}</summary>
+              <p class="quiet prose">{answer.explanation}</p>
+            </details>
+          ) : null}
         </div>
       ) : null}
       {answer && found && answer.lat !== null && answer.lon !== null ? (
         <p class="finding-facts">
           <Coordinates lat={answer.lat} lon={answer.lon} />
-          {granularity === "exact" ? null : <span class="tag">{t("finding.capped", { level: maybe(`granularity.${granularity}`) ?? granularity })}</span>}
+          {capped ? <span class="tag">{t("finding.capped", { level })}</span> : null}
           <span class="lead-not-verdict">{t("finding.lead")}</span>
         </p>
       ) : null}
-      {conflict ? (
+      {conflict && capped ? <Banner kind="caution">{t("finding.conflictUntold", { level })}</Banner> : null}
+      {told && !capped ? (
         <Banner kind="caution">
           <a
             href="#claims"

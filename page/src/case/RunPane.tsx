@@ -22,7 +22,9 @@ import { FeedbackBar } from "./FeedbackBar";
 import { Finding, Trust } from "./Finding";
 import { Notes } from "./Notes";
 import { Runs } from "./Runs";
+import { silenceOf } from "./silence";
 import { Spending } from "./Spending";
+import { saidBefore } from "./spoken";
 import { Team } from "./Team";
 import { Timeline } from "./Timeline";
 import { useRun } from "./useRun";
@@ -91,6 +93,9 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
     setColumn("map");
   };
 
+  const silence = silenceOf(shown.state, run.granularity);
+  // What was said last has no step yet while the run has not answered to it.
+  const said = useMemo(() => saidBefore(row, run), [row, run]).slice(0, view.resumed === "" ? undefined : -1);
   const whoLooked = result?.model ?? view.started?.policy ?? run.request.model ?? "";
   const small = narrow.value;
   const past = useScrolledPast("#finding", small);
@@ -136,10 +141,14 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
             onHighlight={light}
           />
           <Panel id="clues" title={t("clues.title")} count={clues.length}>
-            <Clues clues={clues} numbers={numbers} rejected={rejectedClues} linked={linked} live={live} photos={photos.length} onHighlight={light} onReject={(id, seen) => gathered.toggle("clues", id, seen)} />
+            <Clues clues={clues} numbers={numbers} rejected={rejectedClues} linked={linked} silence={silence.of(t("clues.yet"), t("clues.none"))} photos={photos.length} onHighlight={light} onReject={(id, seen) => gathered.toggle("clues", id, seen)} />
           </Panel>
           <Panel id="claims" title={t("claims.title")}>
-            {result === null ? <p class="empty">{live ? t("claims.later") : t("claims.none")}</p> : <Claims claims={claims} />}
+            {result === null ? (
+              <p class="empty">{silence.of(t("claims.later"), t("state.loading"))}</p>
+            ) : (
+              <Claims claims={claims} silence={claims.length > 0 ? (silence.withheld ?? t("claims.none")) : silence.of(t("claims.later"), t("claims.none"))} />
+            )}
           </Panel>
         </div>
         <div {...columnProps("map")}>
@@ -174,14 +183,14 @@ export function RunPane({ row, run, onOver, onChanged, onContinued, onDelete, on
           </div>
           <CheckPlace checked={checked} busy={checking} onClose={() => setChecked(null)} />
           <Panel id="candidates" title={t("candidates.title")} count={candidates.length}>
-            <Candidates candidates={candidates} rejected={gathered.candidates.value} linked={linked} live={live} onHighlight={light} onReject={(id, name) => gathered.toggle("candidates", id, name)} />
+            <Candidates candidates={candidates} rejected={gathered.candidates.value} linked={linked} silence={silence.of(t("candidates.yet"), t("candidates.none"))} withheld={silence.withheld} onHighlight={light} onReject={(id, name) => gathered.toggle("candidates", id, name)} />
           </Panel>
           {answer ? <Trust answer={answer} /> : null}
         </div>
         <div {...columnProps("steps")}>
           <Panel id="steps" title={t("timeline.title")}>
             <Spending spent={view.spent ?? result?.spent ?? null} budget={view.budget} />
-            <Timeline runId={run.id} turns={view.turns} live={live} onHighlight={light} />
+            <Timeline runId={run.id} turns={view.turns} said={said} live={live} silence={silence} onHighlight={light} />
           </Panel>
           <Team team={result?.team ?? null} members={view.members} />
           <Panel

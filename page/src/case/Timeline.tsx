@@ -3,6 +3,7 @@ import { api } from "../api/client";
 import type { CallView, ObservedTold } from "../api/types";
 import { seconds } from "../format";
 import type { TurnView } from "../state/told";
+import type { Silence } from "./silence";
 import { counted, t } from "../strings";
 import { Icon, type IconName } from "../ui/Icon";
 import { Empty } from "../ui/parts";
@@ -21,24 +22,39 @@ function iconOf(tool: string): IconName {
   return ICONS.find(([pattern]) => pattern.test(tool))?.[1] ?? "search";
 }
 
-function Call({ runId, call, outcome, onHighlight }: { runId: string; call: CallView; outcome: ObservedTold | null; onHighlight(id: string | null): void }) {
+interface Shared {
+  runId: string;
+  live: boolean;
+  silence: Silence;
+  onHighlight(id: string | null): void;
+}
+
+/** A withheld name leaves a gap in the words: it is marked as one. */
+function gapped(words: string): string {
+  return words.replace(/ {2,}/g, " … ").replace(/ (for|with|up|country|brand)$/, "$& …");
+}
+
+function Call({ runId, live, silence, call, outcome, onHighlight }: Shared & { call: CallView; outcome: ObservedTold | null }) {
+  const capped = silence.withheld !== null;
+  const came = capped && outcome?.words === "done" ? t("timeline.untold") : outcome?.words;
   const picture = outcome?.picture ?? null;
   // Short readings are in the words already.
   const lines = outcome?.lines.filter((line) => !outcome.words.includes(line.text)) ?? [];
   return (
-    <li class={`call ${outcome ? (outcome.ok ? "" : "failed") : "waiting"}`} onMouseEnter={() => onHighlight(`crop-${call.id}`)} onMouseLeave={() => onHighlight(null)}>
-      <span class="call-icon">{outcome ? <Icon name={iconOf(call.tool)} size={15} /> : <span class="spinner" aria-hidden="true" />}</span>
+    <li class={`call ${outcome ? (outcome.ok ? "" : "failed") : live ? "waiting" : "broken"}`} onMouseEnter={() => onHighlight(`crop-${call.id}`)} onMouseLeave={() => onHighlight(null)}>
+      <span class="call-icon">{outcome || !live ? <Icon name={iconOf(call.tool)} size={15} /> : <span class="spinner" aria-hidden="true" />}</span>
       <div class="call-words">
         <p class="call-asked">
-          {call.words || call.tool}
+          {(capped ? gapped(call.words) : call.words) || call.tool}
           {outcome && outcome.seconds >= 0.05 ? <span class="call-time">{seconds(outcome.seconds)}</span> : null}
         </p>
-        {outcome?.words ? (
+        {outcome && came ? (
           <p class="call-came">
             {outcome.ok ? "" : `${t("timeline.failed")} `}
-            {outcome.words}
+            {came}
           </p>
         ) : null}
+        {outcome || live ? null : <p class="call-came">{t("timeline.brokenOff")}</p>}
         {lines.length > 0 ? (
           <p class="call-lines">
             {lines.slice(0, LINES).map((line, index) => (
@@ -53,7 +69,7 @@ function Call({ runId, call, outcome, onHighlight }: { runId: string; call: Call
   );
 }
 
-function Turn({ runId, turn, open, onToggle, onHighlight }: { runId: string; turn: TurnView; open: boolean; onToggle(): void; onHighlight(id: string | null): void }) {
+function Turn({ turn, said, open, onToggle, ...shared }: Shared & { turn: TurnView; said: string | null; open: boolean; onToggle(): void }) {
   const failed = turn.calls.filter(({ outcome }) => outcome && !outcome.ok).length;
   return (
     <li class="turn">
@@ -61,7 +77,7 @@ function Turn({ runId, turn, open, onToggle, onHighlight }: { runId: string; tur
         <p class="went-on">
           <Icon name="think" size={15} />
           <span>
-            <strong>{t("timeline.you")}</strong> {turn.before}
+            <strong>{t("timeline.you")}</strong> {said ?? turn.before}
           </span>
         </p>
       ) : null}
@@ -84,7 +100,7 @@ function Turn({ runId, turn, open, onToggle, onHighlight }: { runId: string; tur
           {turn.calls.length === 0 && !turn.text && !turn.thought ? <p class="quiet">{t("timeline.answers")}</p> : null}
           <ul class="calls">
             {turn.calls.map(({ call, outcome }) => (
-              <Call key={call.id} runId={runId} call={call} outcome={outcome} onHighlight={onHighlight} />
+              <Call key={call.id} {...shared} call={call} outcome={outcome} />
             ))}
           </ul>
         </div>
@@ -93,16 +109,19 @@ function Turn({ runId, turn, open, onToggle, onHighlight }: { runId: string; tur
   );
 }
 
-/** What was thought and done, turn by turn. */
-export function Timeline({ runId, turns, live, onHighlight }: { runId: string; turns: readonly TurnView[]; live: boolean; onHighlight(id: string | null): void }) {
+/** What was thought and done, turn by turn; `said` is what a person said each time they went on, in order. */
+export function Timeline({ turns, said, ...shared }: Shared & { turns: readonly TurnView[]; said: readonly (string | null)[] }) {
   const [toggled, setToggled] = useState<ReadonlySet<number>>(new Set());
   const [all, setAll] = useState<boolean | null>(null);
   const last = turns.at(-1)?.turn;
   const openByItself = (turn: TurnView): boolean => all ?? (turns.length <= FEW || turn.turn === last);
-  if (turns.length === 0) return <Empty>{live ? t("timeline.yet") : t("timeline.none")}</Empty>;
+  if (turns.length === 0) return <Empty>{shared.silence.of(t("timeline.yet"), t("timeline.none"))}</Empty>;
+  const wentOn = turns.filter((turn) => turn.before !== "");
+  const saidAt = (turn: TurnView): string | null => (turn.before === "" ? null : (said.at(wentOn.indexOf(turn) - wentOn.length) ?? null));
   const anyOpen = turns.some((turn) => openByItself(turn) !== toggled.has(turn.turn));
   return (
     <>
+      {shared.silence.withheld === null ? null : <p class="quiet">{shared.silence.withheld}</p>}
       <button
         type="button"
         class="plain small fold-all"
@@ -117,10 +136,10 @@ export function Timeline({ runId, turns, live, onHighlight }: { runId: string; t
         {turns.map((turn) => (
           <Turn
             key={turn.turn}
-            runId={runId}
+            {...shared}
             turn={turn}
+            said={saidAt(turn)}
             open={openByItself(turn) !== toggled.has(turn.turn)}
-            onHighlight={onHighlight}
             onToggle={() => {
               const next = new Set(toggled);
               if (!next.delete(turn.turn)) next.add(turn.turn);

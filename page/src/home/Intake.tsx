@@ -8,7 +8,7 @@ import { withConsent } from "../state/consent";
 import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Banner } from "../ui/parts";
-import { caseOf, chosenOf, drop, filesOf, tidy, type Chosen } from "./intake";
+import { caseOf, chosenOf, drop, filesOf, tidy, type Chosen, type Refused } from "./intake";
 import { Tray } from "./Tray";
 import { Wishes } from "./Wishes";
 
@@ -20,6 +20,7 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
   const [over, setOver] = useState(false);
   const [busy, setBusy] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
+  const [refused, setRefused] = useState<readonly Refused[]>([]);
   const picker = useRef<HTMLInputElement>(null);
   const begin = useRef<HTMLButtonElement>(null);
 
@@ -59,35 +60,56 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
   const clear = (): void => {
     photos.forEach(drop);
     setPhotos([]);
+    setRefused([]);
   };
 
   const start = async (): Promise<void> => {
     const groups = onePlace ? [photos] : photos.map((photo) => [photo]);
     let last: { caseId: string; runId: string } | null = null;
     let done = 0;
+    let begun = 0;
+    const turnedAway: Refused[] = [];
+    const settled = new Set<Chosen>();
+    setTrouble(null);
+    setRefused([]);
     try {
       for (const group of groups) {
         setBusy(t("home.uploading", { done: done + 1, of: photos.length }));
-        const { caseId, refused } = await caseOf(group, () => {
+        const { caseId, refused: now } = await caseOf(group, () => {
           done += 1;
           setBusy(t("home.uploading", { done: Math.min(done + 1, photos.length), of: photos.length }));
         });
-        refused.forEach((line) => notify(line, { bad: true }));
+        turnedAway.push(...now);
+        if (caseId === null) continue;
         const run = await withConsent((send_to) => api.start(caseId, { ...tidy(wishes), send_to })).catch(async (thrown: unknown) => {
           await api.deleteCase(caseId);
           throw thrown;
         });
-        if (run === null) await api.deleteCase(caseId);
-        else last = { caseId, runId: run.id };
+        if (run === null) {
+          await api.deleteCase(caseId);
+          continue;
+        }
+        last = { caseId, runId: run.id };
+        begun += 1;
+        group.filter((photo) => !now.some((one) => one.key === photo.key)).forEach((photo) => settled.add(photo));
       }
+      setRefused(turnedAway);
       if (last === null) return;
-      clear();
       onBegun();
-      if (groups.length === 1) go({ screen: "case", caseId: last.caseId, runId: last.runId });
-      else notify(counted("home.begun", groups.length));
+      if (groups.length === 1) {
+        clear();
+        if (turnedAway.length > 0) notify(turnedAway.map((one) => one.line).join("\n"), { bad: true });
+        go({ screen: "case", caseId: last.caseId, runId: last.runId });
+      } else notify(counted("home.begun", begun));
     } catch (thrown) {
+      setRefused(turnedAway);
       setTrouble(troubleOf(thrown).message);
     } finally {
+      // What is under way leaves the tray; what was refused stays there, marked.
+      if (groups.length > 1) {
+        settled.forEach(drop);
+        setPhotos((before) => before.filter((photo) => !settled.has(photo)));
+      }
       setBusy(null);
     }
   };
@@ -128,8 +150,10 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
           >
             <Tray
               photos={photos}
+              refused={new Set(refused.map((one) => one.key))}
               onRemove={(gone) => {
                 drop(gone);
+                setRefused(refused.filter((one) => one.key !== gone.key));
                 setPhotos(photos.filter((one) => one !== gone));
               }}
               onMore={() => picker.current?.click()}
@@ -171,6 +195,15 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
         />
       </div>
       {trouble === null ? null : <Banner kind="bad">{trouble}</Banner>}
+      {refused.length === 0 ? null : (
+        <Banner kind="bad">
+          <ul class="lines">
+            {refused.map((one) => (
+              <li key={one.key}>{one.line}</li>
+            ))}
+          </ul>
+        </Banner>
+      )}
     </section>
   );
 }

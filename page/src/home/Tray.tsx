@@ -3,12 +3,13 @@ import { Icon } from "../ui/Icon";
 import type { Chosen } from "./intake";
 
 /** The photos that were chosen and not sent yet. */
-export function Tray({ photos, onRemove, onMore }: { photos: readonly Chosen[]; onRemove(photo: Chosen): void; onMore(): void }) {
+export function Tray({ photos, refused, onRemove, onMore }: { photos: readonly Chosen[]; refused: ReadonlySet<number>; onRemove(photo: Chosen): void; onMore(): void }) {
   return (
     <ul class="tray" aria-label={t("home.chosen")}>
       {photos.map((photo) => (
-        <li key={photo.key} class="tray-photo">
+        <li key={photo.key} class={`tray-photo ${refused.has(photo.key) ? "refused" : ""}`}>
           <img src={photo.preview} alt={photo.file.name} />
+          {refused.has(photo.key) ? <span class="tray-refused">{t("home.refusedShort")}</span> : null}
           <button type="button" class="square small onphoto" aria-label={t("home.remove", { name: photo.file.name })} onClick={() => onRemove(photo)}>
             <Icon name="close" size={14} />
           </button>

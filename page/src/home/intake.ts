@@ -25,10 +25,15 @@ export function filesOf(transfer: DataTransfer | null): File[] {
   return transfer ? [...transfer.files] : [];
 }
 
-/** One line for each photo that was refused, and the case with the others; nothing is kept where none was taken. */
-export async function caseOf(photos: readonly Chosen[], onProgress: (done: number) => void): Promise<{ caseId: string; refused: string[] }> {
+export interface Refused {
+  key: number;
+  line: string;
+}
+
+/** Which photos were refused and why, and the case with the others; none is kept where no photo was taken. */
+export async function caseOf(photos: readonly Chosen[], onProgress: (done: number) => void): Promise<{ caseId: string | null; refused: Refused[] }> {
   const made = await api.newCase("", "");
-  const refused: string[] = [];
+  const refused: Refused[] = [];
   let taken = 0;
   for (const [index, photo] of photos.entries()) {
     try {
@@ -36,15 +41,12 @@ export async function caseOf(photos: readonly Chosen[], onProgress: (done: numbe
       taken += 1;
     } catch (thrown) {
       if (!(thrown instanceof Trouble) || thrown.gone) throw thrown;
-      refused.push(t("home.refused", { name: photo.file.name, why: thrown.message }));
+      refused.push({ key: photo.key, line: t("home.refused", { name: photo.file.name, why: thrown.message }) });
     }
     onProgress(index + 1);
   }
-  if (taken === 0) {
-    await api.deleteCase(made.id);
-    throw new Trouble(400, "photos", refused.join(" "));
-  }
-  return { caseId: made.id, refused };
+  if (taken === 0) await api.deleteCase(made.id);
+  return { caseId: taken === 0 ? null : made.id, refused };
 }
 
 /** The request with what was left empty taken out: the server knows its defaults. */

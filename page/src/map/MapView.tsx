@@ -4,7 +4,9 @@ import { coordinates } from "../format";
 import { announce } from "../state/announce";
 import { settings } from "../state/server";
 import { theme } from "../state/theme";
+import { narrow } from "../state/width";
 import { t } from "../strings";
+import { Icon } from "../ui/Icon";
 import { Loading } from "../ui/parts";
 import { ZoomButtons } from "../ui/ZoomButtons";
 import type { Engine, MapMode } from "./engine";
@@ -33,6 +35,7 @@ const NOWHERE: Spot[] = [];
 
 /** Candidates, the answer and the search area on the atlas's own map; without WebGL, as a list. */
 export function MapView(props: MapViewProps) {
+  const whole = useRef<HTMLElement>(null);
   const container = useRef<HTMLDivElement>(null);
   const engine = useRef<Engine | null>(null);
   const latest = useRef(props);
@@ -40,6 +43,7 @@ export function MapView(props: MapViewProps) {
   const [phase, setPhase] = useState<Phase>("loading");
   const [attempt, setAttempt] = useState(0);
   const [patchy, setPatchy] = useState(false);
+  const [empty, setEmpty] = useState(true);
   const [corners, setCorners] = useState({ count: 0, closable: false });
   const [pinned, setPinned] = useState<Spot | null>(null);
   const claimed = props.claimed ?? NOWHERE;
@@ -56,6 +60,7 @@ export function MapView(props: MapViewProps) {
         highlight: (id) => latest.current.onHighlight(id),
         pinned: (spot) => pinAt(spot),
         patchy: setPatchy,
+        drawnFirst: () => setEmpty(false),
         changed: (count, closable) => setCorners({ count, closable }),
         crossed: () => announce(t("map.crossed")),
         drawn: (shape) => drawn(shape),
@@ -88,6 +93,9 @@ export function MapView(props: MapViewProps) {
   useEffect(() => engine.current?.setMarks(marks), [phase, marks]);
   useEffect(() => engine.current?.setHighlighted(props.highlighted), [phase, props.highlighted]);
   useEffect(() => setPinned(null), [props.mode]);
+  useEffect(() => {
+    if (props.mode !== "look" && narrow.value) whole.current?.scrollIntoView({ block: "start" });
+  }, [props.mode]);
 
   function pinAt(spot: Spot): void {
     setPinned(spot);
@@ -102,16 +110,22 @@ export function MapView(props: MapViewProps) {
 
   function retry(): void {
     setPhase("loading");
+    setEmpty(true);
     setAttempt(attempt + 1);
   }
 
   const live = phase === "ready" ? engine.current : null;
   return (
-    <section class={`map-view mode-${props.mode}`} aria-label={props.label} data-phase={phase}>
+    <section ref={whole} class={`map-view mode-${props.mode}`} aria-label={props.label} data-phase={phase}>
       <div class="map-stage" hidden={phase === "unable"}>
         <div class="map-canvas" ref={container} />
         {props.mode !== "look" && <span class="map-crosshair" aria-hidden="true" />}
         {phase === "loading" && <Loading words={t("map.loading")} />}
+        {phase === "ready" && empty && (
+          <div class="map-busy">
+            <Loading words={t("map.loading")} />
+          </div>
+        )}
         {phase === "failed" && (
           <p class="map-trouble" role="alert">
             {t("map.failed")}{" "}
@@ -123,8 +137,8 @@ export function MapView(props: MapViewProps) {
         {live && (
           <ZoomButtons what={t("map.noun")} onZoom={(by) => live.zoom(by)} onFit={() => live.fit("all")} fitWords={t("map.fitAll")}>
             {marks.some((mark) => mark.kind === "answer") && (
-              <button type="button" class="map-to-answer" onClick={() => live.fit("answer")}>
-                {t("map.fitAnswer")}
+              <button type="button" class="square map-to-answer" aria-label={t("map.fitAnswer")} title={t("map.fitAnswer")} onClick={() => live.fit("answer")}>
+                <Icon name="pin" size={18} />
               </button>
             )}
           </ZoomButtons>

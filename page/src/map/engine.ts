@@ -19,10 +19,13 @@ export interface EngineHooks extends DrawingHooks {
   pinned(spot: Spot): void;
   /** Whether some of the map could not be fetched; what is there stays. */
   patchy(some: boolean): void;
+  /** There is a map to see, not an empty ground. */
+  drawnFirst(): void;
 }
 
 const START: Bounds = { south: -56, west: -170, north: 74, east: 180 };
 const CLOSEST_ZOOM = 15;
+const NARROW_PX = 640;
 
 export class Engine {
   private readonly map: GlMap;
@@ -36,6 +39,8 @@ export class Engine {
   private mode: MapMode = "look";
   private movedByHand = false;
   private fitted = "";
+  private followed = false;
+  private styled = false;
   private asked = "";
   private missed = false;
   /** A map in a tab that is not shown has no size yet: what it should show once it has one. */
@@ -65,7 +70,7 @@ export class Engine {
     this.map.addControl(new AttributionControl({ compact: true }), "bottom-right");
     this.map.addControl(new ScaleControl({ maxWidth: 90 }), "top-left");
     this.overlay = new Overlay(this.map);
-    this.pins = new Pins(this.map, (id) => hooks.highlight(id), (id) => this.goTo(id));
+    this.pins = new Pins(this.map, (id) => hooks.highlight(id), (id) => this.chosen(id));
     this.drawing = new Drawing(this.map, this.overlay, hooks);
     this.map.on("style.load", () => this.overlay.attach());
     this.map.on("movestart", (event) => {
@@ -75,6 +80,7 @@ export class Engine {
     this.map.on("idle", () => {
       container.dataset["settled"] = "yes";
       hooks.patchy(this.missed);
+      if (this.styled) hooks.drawnFirst();
       this.missed = false;
     });
     this.map.on("resize", () => {
@@ -84,6 +90,7 @@ export class Engine {
     this.map.on("click", (event) => {
       if (this.mode === "pin") this.setPin({ lat: event.lngLat.lat, lon: turned(event.lngLat.lng) });
     });
+    if (container.clientWidth <= NARROW_PX) foldSources(this.map);
     this.map.getCanvas().addEventListener("keydown", (event) => this.key(event));
     this.shareTouch();
   }
@@ -101,7 +108,9 @@ export class Engine {
       style = emptyStyle(this.map.getContainer());
       this.missed = true;
     }
-    if (this.asked === asked) this.map.setStyle(online === null ? style : withOnline(style, online), { diff: false });
+    if (this.asked !== asked) return;
+    this.styled = true;
+    this.map.setStyle(online === null ? style : withOnline(style, online), { diff: false });
   }
 
   setMarks(marks: readonly Mark[]): void {
@@ -196,12 +205,16 @@ export class Engine {
     const areaOnly = open.length === 0 && !answer && this.area ? JSON.stringify(this.area) : "";
     if (key + areaOnly === this.fitted || key + areaOnly === "") return;
     this.fitted = key + areaOnly;
-    if (!this.movedByHand && this.mode === "look") this.fit(answer ? "answer" : "all");
+    // Whoever opens the map to draw wants to draw around the candidates.
+    const first = !this.followed && open.length > 0;
+    this.followed ||= open.length > 0;
+    if (!this.movedByHand && (this.mode === "look" || first)) this.fit(answer ? "answer" : "all");
   }
 
-  private goTo(id: string): void {
+  private chosen(id: string): void {
     const mark = this.marks.find((one) => one.id === id);
-    if (mark) this.map.easeTo({ center: [mark.lon, mark.lat], zoom: Math.max(this.map.getZoom(), 8), duration: 500 });
+    if (mark && this.mode === "pin") this.setPin({ lat: mark.lat, lon: mark.lon });
+    else if (mark) this.map.easeTo({ center: [mark.lon, mark.lat], zoom: Math.max(this.map.getZoom(), 8), duration: 500 });
   }
 
   private key(event: KeyboardEvent): void {
@@ -231,6 +244,16 @@ export class Engine {
     if (this.mode === "look" && matchMedia("(pointer: coarse)").matches) this.map.cooperativeGestures.enable();
     else this.map.cooperativeGestures.disable();
   }
+}
+
+/** MapLibre unfolds its sources as soon as it knows any; on a narrow map they would cover it. */
+function foldSources(map: GlMap): void {
+  const watching = map.on("sourcedata", () => {
+    const sources = map.getContainer().querySelector(".maplibregl-ctrl-attrib.maplibregl-compact-show");
+    if (!sources) return;
+    sources.classList.remove("maplibregl-compact-show");
+    watching.unsubscribe();
+  });
 }
 
 function boxOf(bounds: Bounds): [number, number, number, number] {

@@ -17,11 +17,11 @@ export function announce(words: string): void {
   spoken.value = words;
 }
 
-/** Show a line for a moment; trouble stays until it is put away. */
+/** Show a line for a moment; trouble stays until it is put away. There are never more than two. */
 export function notify(words: string, { bad = false }: { bad?: boolean } = {}): void {
   count += 1;
   const notice: Notice = { id: count, words, bad };
-  notices.value = [...notices.value.filter((one) => one.words !== words).slice(-2), notice];
+  notices.value = [...notices.value.filter((one) => one.words !== words).slice(-1), notice];
   if (!bad) setTimeout(() => dismiss(notice.id), SHOWN_MS);
 }
 

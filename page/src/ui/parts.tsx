@@ -13,9 +13,9 @@ export function Bar({ share, kind = "" }: { share: number; kind?: string }) {
   );
 }
 
-/** Twenty findings like this one: the filled ones hold. */
+/** Twenty findings like this one: the filled ones hold, as the report counts them. */
 export function Odds({ probability }: { probability: number }) {
-  const held = Math.round(probability * 20);
+  const held = Math.min(20, Math.max(1, Math.floor(probability * 20)));
   return (
     <svg class="odds" viewBox="0 0 248 12" role="img" aria-label={t("finding.odds", { percent: percent(probability) })}>
       {Array.from({ length: 20 }, (_, index) => (

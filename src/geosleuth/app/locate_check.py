@@ -47,14 +47,15 @@ class Checked:
 async def check_claim(finding: Finding, plan: Plan, atlas: OfflineAtlas) -> Checked | None:
     """Hold a finding against the claimed place, where there is one.
 
-    Of a capped finding only what may be told is compared, and no evidence is given; the claimed place is capped too.
+    Of a capped finding only what may be told is compared, and no evidence is given. The claimed place is compared as it
+    was given, and shown as coarsely as the finding.
     """
     if plan.check is None:
         return None
     if finding.granularity != "exact":
-        claimed = (await cap(Answer(plan.check), finding.granularity, OfflineGazetteer(atlas))).point or plan.check
-        verdict, reason = _by_distance(claimed, finding.answer)
-        return Checked(claimed, verdict, reason)
+        shown = (await cap(Answer(plan.check), finding.granularity, OfflineGazetteer(atlas))).point or plan.check
+        verdict, reason = _by_distance(plan.check, finding.answer, coarse=True)
+        return Checked(shown, verdict, f"{reason}; it was compared as given, and is shown rounded")
     if isinstance(plan.policy, Detective) and finding.album is not None:
         conversation = conversation_of(
             finding.trajectory.events,
@@ -67,12 +68,14 @@ async def check_claim(finding: Finding, plan: Plan, atlas: OfflineAtlas) -> Chec
     return Checked(plan.check, verdict, reason)
 
 
-def _by_distance(claimed: LatLon, answer: Answer) -> tuple[Verdict, str]:
+def _by_distance(claimed: LatLon, answer: Answer, *, coarse: bool = False) -> tuple[Verdict, str]:
     if answer.point is None:
         return "undecided", "no place was found that it could be held against"
     away_km = distance_km(claimed, answer.point)
     radius_km = max(answer.radius_km or _DEFAULT_KM, _LEAST_KM)
-    told = f"it lies {distance(away_km)} from the finding"
+    # One digit: a distance to the metre would tell of a place what its rounding hides.
+    away = f"about {radius_words(max(float(f'{away_km:.1g}'), _LEAST_KM))}" if coarse else distance(away_km)
+    told = f"it lies {away} from the finding"
     told += "" if answer.radius_km is None else f", whose radius is {radius_words(answer.radius_km)}"
     sure = answer.probability
     if answer.radius_km is not None and answer.radius_km < away_km <= radius_km:

@@ -50,7 +50,7 @@ def test_a_case_from_photo_to_files(tmp_path: Path) -> None:
         assert json.loads(files["geojson"][0])["type"] == "FeatureCollection"
         assert files["kml"][1] == "application/vnd.google-earth.kml+xml"
         assert b"wall.jpg" in files["csv"][0]
-        assert files["dwc.csv"][2] == f"geosleuth-{run.id}.dwc.csv"
+        assert files["dwc.csv"][2] == "wall.dwc.csv"
         kept = tmp_path / "kept.jsonl"
         kept.write_bytes(files["jsonl"][0])
         assert read_trajectory(kept).ended is not None

@@ -41,14 +41,14 @@ def replayed(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def long_replayed(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The same for a run that takes a while: many looks at a photo."""
-    return f"replay:{recording(tmp_path_factory.mktemp('recorded') / 'long.jsonl', 60)}"
+    return f"replay:{recording(tmp_path_factory.mktemp('recorded') / 'long.jsonl', 200)}"
 
 
 @pytest.fixture(scope="session")
 def wordy_replayed(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The same for a run that says more than the buffers of a connection hold."""
     thought = "The lettering is French, the kerbs are painted. " * 1500
-    return f"replay:{recording(tmp_path_factory.mktemp('recorded') / 'wordy.jsonl', 60, thought=thought)}"
+    return f"replay:{recording(tmp_path_factory.mktemp('recorded') / 'wordy.jsonl', 150, thought=thought)}"
 
 
 @pytest.fixture(scope="session")

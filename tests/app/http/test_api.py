@@ -115,7 +115,10 @@ def test_every_format_can_be_had(server: Served, finished: str, form: str) -> No
     reply = server.client.get(f"/api/runs/{finished}/files/{form}")
     assert reply.status_code == 200
     assert reply.headers["content-type"].partition(";")[0] == FORMATS[form]
-    assert f".{form}" in reply.headers["content-disposition"]
+    assert reply.headers["content-disposition"].endswith(f"photo.{form}")
+    head = server.client.head(f"/api/runs/{finished}/files/{form}")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-disposition"] == reply.headers["content-disposition"]
     assert reply.headers["content-disposition"].startswith("inline" if form == "html" else "attachment")
     if form == "geojson":
         assert json.loads(reply.text)["type"] == "FeatureCollection"
@@ -160,9 +163,33 @@ def test_wrong_words_are_said_in_the_words_of_the_api(server: Served, case: str)
     status, kind, message = error_of(server.client.post(url, json={"within": "Atlantis"}))
     assert (status, kind) == (400, "input")
     assert message.startswith("within 'Atlantis'")
+    assert "file" not in message
+    assert "area" in message
     assert error_of(server.client.post(url, json={"modle": "detective"}))[:2] == (422, "invalid")
     assert error_of(server.client.post(url, json={"turns": 0}))[:2] == (422, "invalid")
-    assert error_of(server.client.post(url, content=b"{", headers={"Content-Type": "application/json"}))[0] == 422
+
+
+@pytest.mark.parametrize("sent", [b"{", b'{"turns": 3,}', b"null", b"[]", b'"hint"', b"7", b""])
+def test_a_body_that_is_no_object_is_refused_in_words_for_people(server: Served, case: str, sent: bytes) -> None:
+    kind = {"Content-Type": "application/json"}
+    status, named, message = error_of(server.client.post(f"/api/cases/{case}/runs", content=sent, headers=kind))
+    assert (status, named) == (422, "invalid")
+    assert message.startswith("the request's body is ")
+    assert "JSON" in message
+
+
+def test_a_body_of_another_kind_is_refused_in_words_for_people(server: Served, case: str) -> None:
+    reply = server.client.post(f"/api/cases/{case}/runs", content=b"hint", headers={"Content-Type": "text/plain"})
+    assert error_of(reply)[2].endswith("sent as application/json")
+
+
+def test_the_headers_alone_can_be_had(server: Served, case: str, finished: str) -> None:
+    for path in ("/", "/api/health", "/api/cases", f"/api/cases/{case}/photos/1"):
+        had, head = server.client.get(path), server.client.head(path)
+        assert (head.status_code, head.content) == (had.status_code, b"")
+        assert head.headers["content-type"] == had.headers["content-type"]
+    assert server.client.head("/api/cases/" + "0" * 16).status_code == 404
+    assert server.client.head(f"/api/runs/{finished}/events").status_code == 405
 
 
 def test_files_of_the_server_are_not_read_for_clients(server: Served, case: str, tmp_path: Path) -> None:

@@ -25,8 +25,6 @@ def test_sixty_readers_of_two_runs_miss_nothing(home: Path) -> None:
     found = measured(home, "--streams", "60", "--runs", "2", "--turns", "8")
     assert found["streams_with_gaps"] == 0
     assert found["events_heard"] == 60 * found["events_of_a_run"]
-    # Far more than we promise: the machines that run tests do other things too.
-    assert found["p50_ms"] < 500
 
 
 @pytest.mark.slow

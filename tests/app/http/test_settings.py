@@ -47,6 +47,15 @@ def test_nothing_goes_out_at_first(server: Served, case: str) -> None:
     assert "offline" in message
 
 
+def test_where_a_key_goes_is_said(online: Served, case: str) -> None:
+    pytest.importorskip("pydantic_ai")
+    wanted = {"model": "groq:a-model", "send_to": ["api.groq.com"]}
+    status, kind, message = error_of(online.client.post(f"/api/cases/{case}/runs", json=wanted))
+    assert (status, kind) == (400, "input")
+    for part in ("Settings, Keys", "/api/keys/groq", "GROQ_API_KEY"):
+        assert part in message
+
+
 def test_settings_are_kept_and_set_back(server: Served) -> None:
     wanted = {**DEFAULTS, "granularity": "city", "retention_days": 30}
     assert server.client.put("/api/settings", json=wanted).json() == wanted

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from geosleuth.app.report.seen import shares_of
 from geosleuth.clues import Clue
+from geosleuth.clues.finding import named_there
 from geosleuth.clues.posterior import Contribution, Posterior
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
@@ -89,7 +90,7 @@ def _view(
         "kind": clue.kind,
         "kind_words": KIND_WORDS[clue.kind],
         "seen": one_line(clue.seen, _SEEN_CHARS),
-        "says": one_line(clue.says, _SAYS_CHARS),
+        "says": one_line(_worded(clue, supports).says, _SAYS_CHARS),
         "photo": first.photo if first and box else None,
         "box": [round(side, 5) for side in box] if box else None,
         "reliability": round(clue.reliability, 3),
@@ -97,6 +98,15 @@ def _view(
         "caution": clue.caution,
         "rejected": rejected,
     }
+
+
+def _worded(clue: Clue, supports: Sequence[SupportView]) -> Clue:
+    """A clue in the words that fit the likeliest place it supports: a name is that of many places, one is meant."""
+    best = next((one for one in supports if one["log_ratio"] > 0), None)
+    if best is None or best["country"] is None:
+        return clue
+    lat, lon = best["lat"], best["lon"]
+    return named_there(clue, best["country"], None if lat is None or lon is None else LatLon(lat, lon))
 
 
 def _add(views: dict[str, ClueView], view: ClueView) -> None:

@@ -32,7 +32,7 @@ from .model import (
 )
 from .rows import request_to_dict
 from .store import Store, new_id
-from .words import line, text
+from .words import export_name, line, text
 
 Keys = Callable[[], Mapping[str, str]]
 """Gives the keys of services by the names of their environment variables, whenever a run begins; may take a while."""
@@ -401,7 +401,16 @@ class Desk:
         """
         row = await self._over(run_id)
         found, data = await self._helpers.work("file", {**await self._reading(row), "format": format})
-        return data, str(found["media_type"]), f"geosleuth-{run_id}.{format}"
+        return data, str(found["media_type"]), f"{await self._called(row)}.{format}"
+
+    async def _called(self, row: RunRow) -> str:
+        """What files of a run are called; below ``exact`` the name of no photo and no case is told."""
+        if row.granularity != "exact":
+            return export_name("photo-1")
+        case = await self._store.case(row.case)
+        photos = [photo.name for photo in case.photos if photo.number in row.photos]
+        stems = [Path(name).stem for name in photos]
+        return export_name(*stems, case.title) if len(stems) == 1 else export_name(case.title, *stems)
 
     async def picture(self, run_id: str, handle: str) -> bytes:
         """A picture that a run has shown so far, by its handle, as JPEG.

@@ -1,5 +1,6 @@
 """Words that people send, as the desk keeps them: no longer than allowed, and such that every program can read them."""
 
+import re
 import unicodedata
 from pathlib import PurePosixPath
 
@@ -10,6 +11,8 @@ from .rows import readable
 _NAME_CHARACTERS = 120
 _TURNS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _UNNAMED = "photo"
+_EXPORT_CHARACTERS = 80
+_NO_LETTERS = re.compile(r"[^\w-]+")
 
 
 def text(words: str, most: int, what: str) -> str:
@@ -39,6 +42,12 @@ def file_name(words: str) -> str:
     last = PurePosixPath(text(words[:4000], 4000, "name").replace("\\", "/")).name
     clean = " ".join(_shown(last).split())
     return clean[-_NAME_CHARACTERS:] or _UNNAMED
+
+
+def export_name(*names: str) -> str:
+    """What a file may be called on any system, less its ending, after the first name that has letters or digits."""
+    safe = (_NO_LETTERS.sub("-", unicodedata.normalize("NFC", name))[:_EXPORT_CHARACTERS].strip("-_") for name in names)
+    return next(filter(None, safe), _UNNAMED)
 
 
 def _shown(words: str) -> str:

@@ -29,7 +29,7 @@ SESSION_S = 12 * 3600
 _MOST_SESSIONS = 256
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # Open to everybody: the page's own files, which hold nothing of anybody's, whether we live, and the way in.
-_OPEN = (("GET", "/api/health"), ("POST", "/api/session"))
+_OPEN = (("GET", "/api/health"), ("HEAD", "/api/health"), ("POST", "/api/session"))
 _GUARDED = ("/api", "/tiles")
 
 

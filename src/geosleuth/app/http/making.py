@@ -15,11 +15,13 @@ from starlette.requests import ClientDisconnect
 from geosleuth import __version__
 from geosleuth.app.desk import Desk, NeedsConsent, NotThere, TooLarge, TooMany, WrongState
 from geosleuth.errors import GeosleuthError, MissingExtra, ServiceFault, UserError
+from geosleuth.policies.services import SERVICES
 
 from . import about, cases, page, runs, tiles
 from .bodies import JSON_BYTES, Bodies
 from .door import Door
 from .headers import GuardHeaders, guard_headers
+from .heads import Heads
 from .keys import Keys
 from .pacing import Paced
 from .refusing import Refused, refusal
@@ -27,6 +29,8 @@ from .state import ServeSettings, State
 
 _UPLOADS = re.compile(r"/api/cases/[^/]*/photos/?")
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
+_KEY = re.compile(r"needs a key: set the environment variable ([A-Z_]+)")
+_FILE_OF_AREA = ", or the name of a GeoJSON file"
 _KINDS = {404: ("missing", "there is nothing at this address"), 405: ("method", "that can't be done at this address")}
 _STATUSES: tuple[tuple[type[GeosleuthError], int, str], ...] = (
     (NotThere, 404, "missing"),
@@ -68,6 +72,7 @@ def make_app(desk: Desk, settings: ServeSettings | None = None, *, keys: Keys | 
     _add_handlers(app)
     photo_bytes = settings.limits.photo.max_bytes
     # The last one added stands outermost.
+    app.add_middleware(Heads)
     app.add_middleware(Bodies, most_bytes=lambda path: photo_bytes if _UPLOADS.fullmatch(path) else JSON_BYTES)
     app.add_middleware(Door, hosts=settings.hosts, sessions=state.sessions, attempts=state.attempts)
     app.add_middleware(Paced, pace=state.pace)
@@ -140,8 +145,20 @@ def bug() -> Response:
 
 
 def in_words_of_the_api(message: str) -> str:
-    """A message with the fields of requests in place of the command's flags."""
-    return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), message)
+    """A message with the fields of requests in place of the command's flags, and what is done here in its own way."""
+    told = _KEY.sub(_where_keys_go, message.replace(_FILE_OF_AREA, "; send an outline as the area"))
+    return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), told)
+
+
+def _where_keys_go(wanted: re.Match[str]) -> str:
+    variable = wanted[1]
+    service = next((name for name, one in SERVICES.items() if variable in one.key_variables), None)
+    if service is None:
+        return wanted[0]
+    return (
+        f"needs a key: give it in the app under Settings, Keys (PUT /api/keys/{service}), "
+        f"or set the environment variable {variable} where the server is started"
+    )
 
 
 def _invalid(errors: Any) -> str:
@@ -149,6 +166,10 @@ def _invalid(errors: Any) -> str:
     if not errors:
         return "the request does not have the form that is asked for"
     first = errors[0]
+    if first.get("type") == "json_invalid":
+        return "the request's body is no JSON; look at its quotes, commas and brackets"
+    if tuple(first.get("loc", ())) == ("body",):
+        return "the request's body is to be a JSON object, such as {}, sent as application/json"
     where = ".".join(str(part) for part in first.get("loc", ()) if part != "body")
     what = str(first.get("msg", "can't be read"))
     return f"{where}: {what}" if where else what

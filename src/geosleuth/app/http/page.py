@@ -45,7 +45,7 @@ class Part:
     tag: str
 
 
-@router.api_route("/", methods=["GET", "HEAD"])
+@router.get("/")
 async def page(request: Request) -> Response:
     """The page; where a user has allowed online tiles, their host is the one more that it may load from."""
     settings = State.of(request).desk.settings
@@ -58,8 +58,8 @@ async def page(request: Request) -> Response:
     return sent(request, found, headers)
 
 
-@router.api_route("/{path}", methods=["GET", "HEAD"])
-@router.api_route("/assets/{rest:path}", methods=["GET", "HEAD"])
+@router.get("/{path}")
+@router.get("/assets/{rest:path}")
 async def asset(request: Request) -> Response:
     """A script, a style sheet, a font or a picture of the page."""
     path = request.url.path.removeprefix("/")

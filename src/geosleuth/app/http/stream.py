@@ -9,6 +9,7 @@ import json
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 from starlette.responses import Response
@@ -118,7 +119,8 @@ class EventStream(Response):
             if isinstance(end, Exception) and not left:
                 raise end
         if not left:
-            await self._write(send, b"", more=False)
+            with suppress(TimeoutError):
+                await self._write(send, b"", more=False)
 
     async def _collect(self) -> None:
         """Take in events as they come; those that come while others are being sent go together."""

@@ -1,0 +1,37 @@
+/** What a person said to go on, in their own words: told by what a run was asked beyond the run before it. */
+import type { CaseRow, RunRow } from "../api/types";
+import { t } from "../strings";
+
+function added(now: readonly string[] | undefined, before: readonly string[] | undefined): string[] {
+  const known = new Set(before);
+  return [...new Set(now)].filter((one) => !known.has(one));
+}
+
+function wordsOf(run: RunRow, before: RunRow): string {
+  const names = (row: RunRow): string[] => (row.rejected.places ?? []).map((place) => place.name);
+  const clues = (row: RunRow): string[] => [...(row.rejected.seen ?? []), ...(row.rejected.texts ?? [])];
+  const { hint, within, area } = run.request;
+  const earlier = before.request.hint ?? "";
+  const parts = [
+    ...added(names(run), names(before)).map((name) => t("timeline.notPlace", { name })),
+    ...added(clues(run), clues(before)).map((seen) => t("timeline.notClue", { seen })),
+  ];
+  // A hint that comes on top stands behind the earlier one.
+  if (hint && hint !== earlier) parts.push(hint.startsWith(`${earlier}; `) ? hint.slice(earlier.length + 2) : hint);
+  if (within && within !== before.request.within) parts.push(t("timeline.within", { where: within }));
+  if (area && JSON.stringify(area) !== JSON.stringify(before.request.area)) parts.push(t("timeline.area"));
+  return parts.join("; ") || t("timeline.again");
+}
+
+/** For each time that somebody went on, the first one first; null where the run before it is gone. */
+export function saidBefore(row: CaseRow, run: RunRow): (string | null)[] {
+  const said: (string | null)[] = [];
+  let at: RunRow | undefined = run;
+  while (at !== undefined && at.parent !== null) {
+    const parent: string = at.parent;
+    const before: RunRow | undefined = row.runs.find((one) => one.id === parent);
+    said.unshift(before ? wordsOf(at, before) : null);
+    at = before;
+  }
+  return said;
+}

@@ -1,0 +1,90 @@
+"""What the page says where there is nothing to show: withheld, broken off, refused, deleted; each in its own words."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from playwright.sync_api import expect
+
+from browser import PATIENCE_MS, Opener
+from serving import Served, photo_bytes, recording
+
+expect.set_options(timeout=PATIENCE_MS)
+PHONE = {"width": 390, "height": 844}
+SURE = '{"lat": 43.7384, "lon": 7.4246, "city": "Monaco", "country": "Monaco", "probability": 0.99, "radius_km": 2}'
+
+
+@pytest.fixture(scope="module")
+def replay(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A model that answers from a recording."""
+    path = tmp_path_factory.mktemp("recordings") / "sure.jsonl"
+    # The browser's driver keeps an event loop in this thread; recordings are made in one of their own.
+    with ThreadPoolExecutor(1) as aside:
+        made = aside.submit(recording, path, answer=SURE).result()
+    return f"replay:{made}"
+
+
+def shown(server: Served, replay: str, **request: str) -> tuple[str, str]:
+    """A case with one finished run, and where the page shows it."""
+    case = server.case(photo_bytes("Monaco"), title="Monaco")
+    run = server.start(case, model=replay, **request)
+    assert server.over(run, 240) == "done"
+    return case, f"/#/case/{case}/run/{run}"
+
+
+def test_what_may_not_be_told_is_said_to_be_withheld(open_page: Opener, server: Served, replay: str) -> None:
+    page = open_page(shown(server, replay, granularity="city")[1])
+    expect(page.locator(".finding.done")).to_be_visible()
+    for panel in ("#clues", "#claims", "#steps"):
+        expect(page.locator(panel)).to_contain_text("Not shown: places are told no finer than town or city.")
+    said = page.locator("#main").inner_text()
+    assert "Nothing in the photo gave a clue" not in said
+    assert "The file says nothing" not in said
+
+
+def test_ninety_nine_percent_leave_one_of_twenty_open(open_page: Opener, server: Served, replay: str) -> None:
+    page = open_page(shown(server, replay)[1])
+    expect(page.locator(".finding .odds .held")).to_have_count(19)
+
+
+def test_a_marker_can_be_checked_and_a_phone_draws_around_the_candidates(
+    open_page: Opener, server: Served, replay: str
+) -> None:
+    page = open_page(shown(server, replay)[1], viewport=PHONE)
+    expect(page.locator(".finding.done")).to_be_visible()
+    page.get_by_role("button", name="Draw an area").click()
+    expect(page.locator(".map-canvas[data-settled]")).to_be_attached()
+    view = page.get_by_role("button", name="Box around this view")
+    expect(view).to_be_in_viewport(ratio=1)
+    box, bar = view.bounding_box(), page.locator(".feedback").bounding_box()
+    assert box is not None
+    assert bar is not None
+    assert box["y"] + box["height"] <= bar["y"]
+    expect(page.locator(".pin[data-kind=answer]")).to_be_in_viewport()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Check a place").click()
+    with page.expect_request("**/api/runs/*/check") as asked:
+        page.locator(".pin[data-kind=answer]").click()
+    assert asked.value.post_data_json == {"lat": 43.7384, "lon": 7.4246}
+
+
+def test_a_case_deleted_elsewhere_is_cleared(open_page: Opener, server: Served, replay: str) -> None:
+    case, path = shown(server, replay)
+    page = open_page(path, expected=("status of 404",))
+    expect(page.locator(".finding.done")).to_be_visible()
+    assert server.client.delete(f"/api/cases/{case}").status_code == 204
+    page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")  # As on a return to this tab.
+    expect(page.get_by_role("alert")).to_have_text("This case was deleted.")
+    expect(page.locator(".finding")).to_have_count(0)
+
+
+def test_each_refused_photo_has_its_line_and_its_mark(open_page: Opener) -> None:
+    page = open_page("/", expected=("status of 400", "status of 415"))
+    names = ("one.jpg", "two.jpg")
+    files = [{"name": name, "mimeType": "image/jpeg", "buffer": b"no picture at all"} for name in names]
+    page.set_input_files("input[type=file]", files)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Find the place").click()
+    lines = page.get_by_role("alert").get_by_role("listitem")
+    expect(lines).to_have_count(2)
+    for number, name in enumerate(names):
+        expect(lines.nth(number)).to_contain_text(name)
+    expect(page.locator(".tray-photo.refused")).to_have_count(2)
