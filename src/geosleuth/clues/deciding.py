@@ -13,6 +13,7 @@ import numpy as np
 from geosleuth.geo import FloatArray, LatLon, great_circle_km
 from geosleuth.names import country_name
 
+from .areas import farthest_km
 from .heartlands import HELD_SHARE, heartland
 from .model import Clue
 from .posterior import Contribution, Posterior, contributions, contributions_at, kinds_of
@@ -105,6 +106,10 @@ class _Discs:
         self.columns = kept.tolist()
         lats, lons = workings.lats[kept].tolist(), workings.lons[kept].tolist()
         radii, shares = workings.radii_km[kept].tolist(), probabilities[kept].tolist()
+        if workings.within is not None:
+            # No place reaches beyond the area that it must lie in.
+            farthest = [farthest_km(workings.within, LatLon(*at)) for at in zip(lats, lons, strict=True)]
+            radii = [min(pair) for pair in zip(radii, farthest, strict=True)]
         elsewhere = probabilities[count : count + len(workings.codes)]
         for at in np.argsort(-by_country, kind="stable")[:_COUNTRIES].tolist():
             land = heartland(workings.codes[at], workings.within) if elsewhere[at] > _NEGLIGIBLE else None
@@ -179,7 +184,8 @@ def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | N
             # Ground that stands for a country is its largest city's, and nothing says that it is there rather than
             # elsewhere, unless the country is no larger than a town.
             answer = _country(workings, by_country, column, left_out)
-            if answer is not None and (answer.radius_km or 0.0) <= TOWN_COUNTRY_KM:
+            land = heartland(workings.codes[column], workings.within)
+            if answer is not None and (answer.radius_km or 0.0) <= TOWN_COUNTRY_KM and not (land and land.is_area):
                 answer = replace(answer, level=chosen[1])
     # What no clue speaks for is only what was known beforehand.
     return answer if answer is not None and answer.supporting else Decision("none", None, None, sure)

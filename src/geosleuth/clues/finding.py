@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from geosleuth.names import country_name
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.names import country_name, fold
 
 from .model import Clue, ClueKind, Spot, TextSeen
 from .prior import country_prior
@@ -12,6 +13,7 @@ from .reliability import ReliabilityTable, misled_by, reliability
 SHOWN_COUNTRIES = 3
 LEAST_SHOWN_SHARE = 0.05
 _HARDLY = 1.05
+_SIGHT_KM = 0.2
 _OF_NAMES: frozenset[ClueKind] = frozenset({"place", "street", "business", "station", "airport", "landmark"})
 
 
@@ -52,16 +54,40 @@ def spoken(countries: Mapping[str, float]) -> str:
     return words if len(named) == len(countries) else f"{words} and others" if len(named) > 1 else f"mostly {words}"
 
 
-def said_of(clue: Clue, code: str) -> Clue:
+def named_there(clue: Clue, code: str, point: LatLon | None = None) -> Clue:
+    """A name that several places bear, worded for the one that is there: in a country, and at a point if one is given.
+
+    Any other clue, and one that is worded so already, stays as it is.
+    """
+    there = [spot for spot in clue.spots if spot.country == code]
+    if clue.kind not in _OF_NAMES or not there:
+        return clue
+    best = max(clue.spots, key=lambda spot: spot.weight)
+    at_point = [
+        spot for spot in there if point is not None and distance_km(spot.point, point) <= spot.radius_km + _SIGHT_KM
+    ]
+    here = max(at_point or there, key=lambda spot: spot.weight)
+    in_words = not at_point or here == best or fold(here.name) in fold(clue.says)
+    if in_words and best.country == code and not _names_another(clue, code):
+        return clue
+    return replace(clue, says=f'"{clue.seen}" may be {here.name}, {country_name(code)}')
+
+
+def _names_another(clue: Clue, code: str) -> bool:
+    """Whether the words of a clue, of which several readings were put together, are about another country alone."""
+    others = {spot.country for spot in clue.spots if spot.country and spot.country != code}
+    said = fold(clue.says)
+    return fold(country_name(code)) not in said and any(fold(country_name(other)) in said for other in others)
+
+
+def said_of(clue: Clue, code: str, point: LatLon | None = None) -> Clue:
     """A clue that many countries share, worded for one that it speaks for: the country, and how much it gains.
 
-    A name that places of several countries bear is worded for the one that is there.
+    A name that several places bear is worded for the one that is there, see `named_there`.
     """
-    if clue.kind in _OF_NAMES and clue.spots:
-        best = max(clue.spots, key=lambda spot: spot.weight)
-        here = max((spot for spot in clue.spots if spot.country == code), key=lambda spot: spot.weight, default=None)
-        if here is not None and best.country != code:
-            return replace(clue, says=f'"{clue.seen}" may be {here.name}, {country_name(code)}')
+    worded = named_there(clue, code, point)
+    if worded is not clue:
+        return worded
     countries = spoken(clue.countries) if code in clue.countries else ""
     if " or " not in countries or not clue.says.endswith(f": {countries}"):
         return clue

@@ -17,25 +17,35 @@ from geosleuth.atlas.facts import all_countries
 from geosleuth.geo import Extent, FloatArray, LatLon, great_circle_km
 from geosleuth.names.geonames import cities_by_country
 
+from .areas import farthest_km, grid
 from .prior import TOWN_PEOPLE_PER_KM2
 
 HELD_SHARE = 0.95
 LEAST_RADIUS_KM = 1.0
 _LEAST_SHARE = 1e-3
+_SMALL_AREA_KM, _STEPS = 10.0, 5
 _SNAP_KM = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Heartland:
-    """The largest city of a country and the radius around it within which most of its city people live."""
+    """The largest city of a country and the radius around it within which most of its city people live.
+
+    ``is_area`` is whether it is all of an area without a town instead: its middle, and how far it reaches.
+    """
 
     point: LatLon
     radius_km: float
+    is_area: bool = False
 
 
 @lru_cache(maxsize=4096)
 def heartland(code: str, within: Extent | None = None) -> Heartland | None:
-    """What stands for a country, or for the part of it inside an extent; None where nobody lives in a town there."""
+    """What stands for a country, or for the part of it inside an extent.
+
+    Where an extent holds none of the country's towns, that is the extent itself; None where the country is not there,
+    and for the few countries without a town.
+    """
     cities = _cities().get(code)
     if cities is None:
         return None
@@ -44,7 +54,7 @@ def heartland(code: str, within: Extent | None = None) -> Heartland | None:
         inside = within.holds(lats, lons)
         lats, lons, people = lats[inside], lons[inside], people[inside]
     if not people.sum():
-        return None
+        return None if within is None else _bare(code, within)
     largest = int(np.argmax(people))
     away = great_circle_km(lats[largest], lons[largest], lats, lons)
     order = np.argsort(away, kind="stable")
@@ -52,14 +62,24 @@ def heartland(code: str, within: Extent | None = None) -> Heartland | None:
     reach = float(away[order][np.searchsorted(held, HELD_SHARE * held[-1])])
     own = _own_radius_km(code, float(people[largest]))
     rest = _round_radius_km(code) if within is None and held[-1] < HELD_SHARE * all_countries()[code].population else 0
-    return Heartland(LatLon(float(lats[largest]), float(lons[largest])), max(reach, own, rest, LEAST_RADIUS_KM))
+    point, radius_km = LatLon(float(lats[largest]), float(lons[largest])), max(reach, own, rest, LEAST_RADIUS_KM)
+    return Heartland(point, radius_km if within is None else min(radius_km, farthest_km(within, point)))
+
+
+def _bare(code: str, within: Extent) -> Heartland | None:
+    """What stands for the part of a country inside an extent that holds none of its towns."""
+    if not shares_within(within).get(code):
+        return None
+    radius_km = min(farthest_km(within, within.centre), max(2 * _round_radius_km(code), LEAST_RADIUS_KM))
+    return Heartland(within.centre, radius_km, is_area=True)
 
 
 @lru_cache(maxsize=64)
 def shares_within(within: Extent) -> dict[str, float]:
     """How much of each country's city people an extent holds; countries that it does not touch are left out.
 
-    The country at the middle of the extent keeps a thousandth, even where the extent holds no town.
+    The country at the middle of the extent keeps a thousandth, even where the extent holds no town; in a small extent
+    every country does that has a part in it.
     """
     shares = {}
     for code, (lats, lons, people) in _cities().items():
@@ -68,9 +88,11 @@ def shares_within(within: Extent) -> dict[str, float]:
         if held:
             shares[code] = float(held / total)
     centre = within.centre
-    middle = country_at(centre)
-    if middle:
-        shares[middle] = max(shares.get(middle, 0.0), _LEAST_SHARE)
+    touched = {country_at(centre)}
+    if farthest_km(within, centre) <= _SMALL_AREA_KM and (points := grid(within, _STEPS)):
+        touched.update(countries_at(np.array([one.lat for one in points]), np.array([one.lon for one in points])))
+    for code in sorted(filter(None, touched)):
+        shares[code] = max(shares.get(code, 0.0), _LEAST_SHARE)
     return shares
 
 

@@ -42,6 +42,7 @@ import numpy.typing as npt
 from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray
 from geosleuth.names import country_name, fold
 
+from .areas import brought_into
 from .heartlands import countries_at, shares_within
 from .model import Clue, Spot, TextSeen
 from .panels import Panel, panels
@@ -172,7 +173,7 @@ def work_out(
     world = world_prior()
     heard = distinct(clues)
     reliability = np.array([_clipped(clue.reliability, _MOST_RELIABLE) for clue in heard])
-    table = _SpotTable(heard)
+    table = _SpotTable(heard, within)
     wanted = None if countries is None else {code.upper() for code in countries}
     chosen = _candidates(table, reliability, within, wanted)
     count, size = len(chosen), len(world.codes)
@@ -302,17 +303,20 @@ def _authority(clue: Clue) -> tuple[float, float, str, str]:
 
 
 class _SpotTable:
-    """The spots of all clues as columns; those of one clue stand together, and weigh no more than 1 in all."""
+    """The spots of all clues as columns; those of one clue stand together, and weigh no more than 1 in all.
 
-    def __init__(self, clues: Sequence[Clue]) -> None:
+    A spot that lies partly in the area that everything must lie in stands there, see `brought_into`.
+    """
+
+    def __init__(self, clues: Sequence[Clue], within: Extent | None = None) -> None:
         world = world_prior()
         position = {code: at for at, code in enumerate(world.codes)}
         rows = [(row, spot) for row, clue in enumerate(clues) for spot in clue.spots if spot.weight > 0]
-        self.spots = [spot for _, spot in rows]
+        self.spots = [spot if within is None else _inside(spot, within) for _, spot in rows]
         self.clue: _Ints = np.array([row for row, _ in rows], dtype=np.int64)
         self.lat = np.array([spot.point.lat for spot in self.spots])
         self.lon = np.array([spot.point.lon for spot in self.spots])
-        self.radius_km = np.array([np.hypot(_clipped(spot.radius_km, 20_000.0), SIGHT_KM) for spot in self.spots])
+        self.radius_km = np.array([_radius_km(spot) for spot in self.spots])
         weight = np.array([_clipped(spot.weight, 1.0) for spot in self.spots])
         totals = np.zeros(len(clues))
         np.add.at(totals, self.clue, weight)
@@ -340,6 +344,15 @@ class _SpotTable:
             squared = squared + apart
         squared *= EARTH_RADIUS_KM**2
         return squared
+
+
+def _radius_km(spot: Spot) -> float:
+    return float(np.hypot(_clipped(spot.radius_km, 20_000.0), SIGHT_KM))
+
+
+def _inside(spot: Spot, within: Extent) -> Spot:
+    point = brought_into(within, spot.point, _radius_km(spot))
+    return spot if point is None or point == spot.point else replace(spot, point=point)
 
 
 def _near(table: _SpotTable, chosen: _Ints, count: int) -> FloatArray:

@@ -102,7 +102,10 @@ def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
     decision = reasoning.decision
     place = full_name(decision.name or "an unnamed place", decision.country)
     radius, odds = length(decision.radius_km or 1.0), percent(reasoning.probability)
-    if decision.level == "country":
+    land = heartland(decision.country, reasoning.known.within) if decision.country else None
+    if decision.level == "country" and land is not None and land.is_area:
+        first = f"{place}: {odds}. The point is the middle of the area that was given, which reaches {radius} from it."
+    elif decision.level == "country":
         first = f"{place}: {odds}. The point stands for the country: nearly all its people live within {radius} of it."
     else:
         first = f"{place}: {odds} that it lies within {radius} of the point."
@@ -135,7 +138,8 @@ def _best_reasons(reasoning: Reasoning) -> list[str]:
     """The strongest evidence, in words about the country of the answer."""
     decision = reasoning.decision
     clues = decision.supporting[:SHOWN_REASONS]
-    return [evidence_line(said_of(clue, decision.country) if decision.country else clue) for clue in clues]
+    point = None if decision.level == "country" else decision.point
+    return [evidence_line(said_of(clue, decision.country, point) if decision.country else clue) for clue in clues]
 
 
 def _contradicted(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from geosleuth.clues import Clue, Lookup, TextSeen, TownDistance, distances, lookups, text_clues
+from geosleuth.clues.areas import brought_into
 from geosleuth.clues.calibration import apply
 from geosleuth.clues.deciding import Decision, decide
 from geosleuth.clues.heartlands import shares_within
@@ -22,7 +23,7 @@ from geosleuth.tools.ranges import KM_A_MILE
 from .asking import text_of
 from .notebook import Done, Notebook
 from .ruled_out import LeftOut
-from .stated import HINT_RELIABILITY, Known, hinted_names, stated_clues
+from .stated import Known, hint_reliability, hinted_names, stated_clues
 from .visual import visual_clues
 
 # Words of the loop itself, which come after the task as a person's words do.
@@ -140,10 +141,14 @@ class Reasoning:
             return None
         wanted = None if countries is None else {code.upper() for code in countries}
         held = None if within is None else shares_within(within)
+        if held is not None and decision.level == "country" and decision.country in held:
+            # Whatever part of a country an area is, a word for the country is none against the area.
+            held = {**held, decision.country or "": 1.0}
         inside = sum(
             one.probability
             for one in free.candidates
-            if (within is None or within.contains(one.point)) and (wanted is None or one.country in wanted)
+            if (within is None or brought_into(within, one.point, one.radius_km))
+            and (wanted is None or one.country in wanted)
         )
         inside += sum(
             share * (1.0 if held is None else held.get(code, 0.0))
@@ -229,8 +234,9 @@ class Reasoning:
                 yield replace(clue, reliability=clue.reliability * share)
         elif query in self.hinted:
             rows = [row for row in one.data.get("results", ()) if row.get("match") != "fuzzy"]
+            surest = max(hint_reliability(hint) for hint in self.hints if query in hinted_names(hint))
             for clue in place_clues(one.name, {"results": rows}, asked=query):
-                yield replace(clue, kind="hint", reliability=HINT_RELIABILITY, caution="nobody has checked the hint")
+                yield replace(clue, kind="hint", reliability=surest, caution="nobody has checked the hint")
 
     def _texts(self, words: Sequence[str]) -> tuple[TextSeen, ...]:
         seen = (text_of(word, self.lookups, self.lines) for word in words)

@@ -46,7 +46,7 @@ def rivals(reasoning: Reasoning) -> list[Rival]:
         decision.radius_km,
         reasoning.probability,
         decision.country,
-        *_sides(decision.contributions, decision.country),
+        *_sides(decision.contributions, decision.country, None if decision.level == "country" else decision.point),
     )
     left, left_raw = 1 - reasoning.probability, max(1 - decision.probability_raw, 1e-6)
     share = min(1.0, left / left_raw) if left_raw > 1e-6 else 0.0
@@ -82,7 +82,7 @@ def _places(reasoning: Reasoning, share: float) -> list[Rival]:
                 one.radius_km,
                 one.probability * share,
                 one.country,
-                *_sides(one.contributions, one.country),
+                *_sides(one.contributions, one.country, one.point),
             )
         )
     for code, probability in reasoning.found.elsewhere.items():
@@ -105,10 +105,12 @@ def _country(reasoning: Reasoning, code: str, probability: float) -> Rival:
     return Rival(country_name(code), point, radius_km, probability, code, *sides)
 
 
-def _sides(parts: Iterable[Contribution], country: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _sides(
+    parts: Iterable[Contribution], country: str | None, point: LatLon | None = None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What speaks for a place and what against it, in a few lines each, the strongest first."""
     ordered = list(parts)
     telling = [part.clue for part in ordered if part.speaks_for]
-    speaks_for = [evidence_line(said_of(clue, country) if country else clue) for clue in telling]
+    speaks_for = [evidence_line(said_of(clue, country, point) if country else clue) for clue in telling]
     against = [evidence_line(part.clue) for part in reversed(ordered) if part.speaks_against]
     return tuple(speaks_for[:_LINES]), tuple(against[:_LINES])

@@ -40,7 +40,7 @@ def odds_of(reasoning: Reasoning) -> dict[str, float]:
 
 def _place(one: Candidate) -> Rival:
     sides = [
-        tuple(evidence_line(said_of(clue, one.country) if one.country else clue) for clue in clues[:_LINES])
+        tuple(evidence_line(said_of(clue, one.country, one.point) if one.country else clue) for clue in clues[:_LINES])
         for clues in (one.supporting, one.contradicting)
     ]
     return Rival(

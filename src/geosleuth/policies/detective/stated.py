@@ -14,20 +14,23 @@ from geosleuth.geo import Extent, sun_positions
 from geosleuth.names import country_code, country_name
 from geosleuth.photo import View
 
+from .hinted import CLAUSE_ENDS, LONGEST_HINT, WORD, countries_named
+
 DrivingSide = Literal["left", "right"]
 
 HINT_RELIABILITY = 0.9
+DOUBTED_HINT_RELIABILITY = 0.6
+"""Of a hint whose words leave it open themselves."""
+
 SIDE_RELIABILITY = 0.97
 DAYLIGHT_RELIABILITY = 0.6
 """A bright photo may be lit by lamps, and clocks of cameras are wrong."""
 
 MOST_HINTED_NAMES = 4
-_LONGEST_HINT = 400
-_LONGEST_NAME = 4
+_DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|might|may|could|guess|guessing|unsure)\b|\?", re.IGNORECASE)
 _BRIGHT = 110.0
 _SUN_UP_DEG = 0.0
 _DUSK_DEG = -6.0
-_CLAUSE_ENDS = re.compile(r"[,.;:!?()\n]|\s-\s")
 _INSIDE_NAMES = frozenset({"de", "des", "du", "la", "le", "les", "of", "sur", "am", "der", "di", "del", "da", "do"})
 _LOOSE_ENDS = re.compile(rf"^(?:(?:{'|'.join(sorted(_INSIDE_NAMES))}) )+|(?: (?:{'|'.join(sorted(_INSIDE_NAMES))}))+$")
 # They begin sentences, and villages are called so.
@@ -40,7 +43,6 @@ _PLAIN_WORDS = frozenset(
         "winter", "spring", "autumn",
     }
 )  # fmt: skip
-_WORD = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +99,16 @@ def stated_clues(known: Known, hints: Iterable[str], views: Iterable[View]) -> I
 def hinted_names(hint: str) -> list[str]:
     """Words of a hint that may be names of places: runs of capitalised words, or of a script without capitals."""
     names: list[str] = []
-    for clause in _CLAUSE_ENDS.split(hint[:_LONGEST_HINT]):
-        runs = groupby(_WORD.findall(clause), key=_may_be_named)
+    for clause in CLAUSE_ENDS.split(hint[:LONGEST_HINT]):
+        runs = groupby(WORD.findall(clause), key=_may_be_named)
         names += [_LOOSE_ENDS.sub("", " ".join(run)) for named, run in runs if named]
     wanted = (name for name in names if not name.islower() and (len(name) > 2 or not name.isascii()))
     return [name for name in dict.fromkeys(wanted) if country_code(name) is None][:MOST_HINTED_NAMES]
+
+
+def hint_reliability(hint: str) -> float:
+    """How often what a hint names is the place: "maybe Iceland" says less than "Iceland"."""
+    return DOUBTED_HINT_RELIABILITY if _DOUBT.search(hint[:LONGEST_HINT]) else HINT_RELIABILITY
 
 
 def _may_be_named(word: str) -> bool:
@@ -109,19 +116,11 @@ def _may_be_named(word: str) -> bool:
 
 
 def _countries_named(hint: str) -> Iterator[Clue]:
-    words = _WORD.findall(hint[:_LONGEST_HINT])
-    found: dict[str, str] = {}
-    for count in range(_LONGEST_NAME, 0, -1):
-        for start in range(len(words) - count + 1):
-            name = " ".join(words[start : start + count])
-            # "IN", "is" and "it" are codes of countries and words of sentences.
-            code = country_code(name) if len(name) > 3 or not name.isascii() else None
-            if code and not any(name in longer for longer in found.values()):
-                found.setdefault(code, name)
+    found = countries_named(hint)
     if found:
         named = " or ".join(country_name(code) for code in found)
         shares = dict.fromkeys(found, 1 / len(found))
-        yield Clue("hint", hint[:_LONGEST_HINT], f"the user names {named}", HINT_RELIABILITY, shares)
+        yield Clue("hint", hint[:LONGEST_HINT], f"the user names {named}", hint_reliability(hint), shares)
 
 
 def _driving(side: DrivingSide) -> Clue:

@@ -1,0 +1,146 @@
+"""What a person tells the detective beforehand: an area that may be small, and a hint in words of everyday life."""
+
+from math import cos, radians
+from pathlib import Path
+
+import pytest
+
+from geosleuth.agent import Trajectory, conversation_of
+from geosleuth.answer import Answer
+from geosleuth.app.desk.clues import views_of_clues
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
+from geosleuth.policies.detective import Detective
+from geosleuth.policies.detective.hinted import countries_named
+from told_runs import Sight
+
+PHARMACY = ("Farmacia San Marco", "Via Garibaldi 12", "Tel. 0541 782331")
+ENGLISH = ("Public Footpath", "Please keep dogs on a lead")
+LONDON = ("The Old Bakery", "Tel. 020 7946 0123", "www.oldbakery.co.uk")
+SIDES_KM = (100.0, 20.0, 6.0, 2.0, 0.8)
+
+
+@pytest.fixture
+def atlas(atlas_home: Path) -> OfflineAtlas:
+    return OfflineAtlas(atlas_home / "regions")
+
+
+def square(middle: LatLon, side_km: float) -> Box:
+    north = side_km / 2 / 111.2
+    east = north / cos(radians(middle.lat))
+    return Box(middle.lat - north, middle.lon - east, middle.lat + north, middle.lon + east)
+
+
+def answer_of(found: Trajectory) -> Answer:
+    assert found.answer is not None
+    return found.answer
+
+
+def country_of(answer: Answer) -> str | None:
+    return answer.address.country.conclusion
+
+
+@pytest.mark.parametrize(
+    ("lines", "truth", "country"),
+    [
+        (("Principauté de Monaco", "Tel. +377 93 15 28 32"), LatLon(43.73243, 7.41979), "Monaco"),
+        (PHARMACY, LatLon(44.07, 12.55), "Italy"),
+        (("Boulangerie Chez Martine", "www.chezmartine.fr"), LatLon(45.2, 1.1), "France"),
+        (("WELCOME TO GRANADA", "Tel. 958 22 10 22"), LatLon(37.21, -3.63), "Spain"),
+        (("SEOUL 56 km", "PYONGYANG 205 km"), LatLon(37.9, 126.7), "South Korea"),
+    ],
+    ids=["Monaco", "Rimini", "France", "Granada", "Seoul"],
+)
+def test_the_smaller_an_area_around_the_truth_the_surer_and_finer_is_the_answer(
+    atlas: OfflineAtlas, lines: tuple[str, ...], truth: LatLon, country: str
+) -> None:
+    sight = Sight(atlas, (lines,))
+    areas: list[Extent] = [square(truth, side) for side in SIDES_KM]
+    answers = [answer_of(sight.run(Detective(within=area))) for area in (None, *areas, Disc(truth, 0.4))]
+    odds = [one.probability or 0.0 for one in answers]
+    assert odds == sorted(odds)
+    for answer, area in zip(answers[1:], (*areas, Disc(truth, 0.4)), strict=True):
+        assert country_of(answer) == country
+        assert answer.point is not None
+        assert area.contains(answer.point)
+        assert "outside the area" not in (answer.explanation or "")
+    for answer, side in zip(answers[1:-1], SIDES_KM, strict=True):
+        assert answer.point is not None
+        assert distance_km(answer.point, truth) <= (answer.radius_km or 0.0) + 0.01 or side > 20
+        assert (answer.radius_km or 0.0) <= 1.5 * side
+
+
+def test_the_box_that_somebody_drew_in_monaco(atlas: OfflineAtlas) -> None:
+    drawn = Box(43.729376, 7.414524, 43.735485, 7.42506)
+    answer = answer_of(Sight(atlas, (("Tel. +377 93 15 28 32", "Boulangerie"),)).run(Detective(within=drawn)))
+    assert country_of(answer) == "Monaco"
+    assert answer.point is not None
+    assert drawn.contains(answer.point)
+    assert (answer.radius_km or 9.0) < 1.0
+
+
+def test_an_area_without_a_town_is_an_answer_where_its_country_is_right(atlas: OfflineAtlas) -> None:
+    area = square(LatLon(45.2, 1.1), 4.0)
+    sight = Sight(atlas, (("Boulangerie Chez Martine", "www.chezmartine.fr"),))
+    answer = answer_of(sight.run(Detective(within=area)))
+    assert answer.point is not None
+    assert distance_km(answer.point, area.centre) < 0.1
+    assert "the middle of the area that was given" in (answer.explanation or "")
+
+
+def test_an_area_far_from_what_was_read_is_still_contradicted(atlas: OfflineAtlas) -> None:
+    area = square(LatLon(35.68, 139.76), 2.0)
+    answer = answer_of(Sight(atlas, (PHARMACY,)).run(Detective(within=area)))
+    assert "points to Rimini, Italy, outside the area that was given" in (answer.explanation or "")
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        "perhaps on an island", "Island life", "PERHAPS ON AN ISLAND", "on the Island of Crete", "Long Island",
+        "turkey dinner", "Turkey dinner", "we ate turkey", "Chad took this", "my friend Chad", "a blue jersey",
+        "New Jersey", "guinea pig", "china cups", "China cups", "an old man", "South America", "new mexico",
+    ],
+)  # fmt: skip
+def test_everyday_words_name_no_country(hint: str) -> None:
+    assert countries_named(hint) == {}
+
+
+@pytest.mark.parametrize(
+    ("hint", "codes"),
+    [
+        ("maybe Iceland", {"IS"}), ("iceland", {"IS"}), ("auf Island", {"IS"}), ("france", {"FR"}), ("Turkey", {"TR"}),
+        ("in turkey last year", {"TR"}), ("we love Turkey", {"TR"}), ("in Chad", {"TD"}), ("jersey", {"JE"}),
+        ("Georgia", {"GE"}), ("Georgia, USA", {"US"}), ("papua new guinea", {"PG"}), ("from china", {"CN"}),
+        ("oman", {"OM"}), ("in Oman", {"OM"}), ("Deutschland", {"DE"}), ("日本", {"JP"}), ("UK or USA", {"GB", "US"}),
+        ("Isle of Man", {"IM"}), ("Japan, I think", {"JP"}), ("the netherlands", {"NL"}), ("england", {"GB"}),
+        ("bosnia and herzegovina", {"BA"}), ("It is in the South of France", {"FR"}),
+    ],
+)  # fmt: skip
+def test_what_is_written_as_a_name_names_its_country(hint: str, codes: set[str]) -> None:
+    assert set(countries_named(hint)) == codes
+
+
+def test_a_hint_may_lead_and_does_not_outweigh_clear_text(atlas: OfflineAtlas) -> None:
+    plain, clear = Sight(atlas, (ENGLISH,)), Sight(atlas, (LONDON,))
+    unhinted = answer_of(plain.run())
+    island = answer_of(plain.run(Detective(hint="perhaps on an island")))
+    assert (country_of(island), island.probability) == (country_of(unhinted), unhinted.probability)
+    doubted = answer_of(plain.run(Detective(hint="maybe Iceland")))
+    said = answer_of(plain.run(Detective(hint="Iceland")))
+    assert country_of(said) == "Iceland"
+    assert (doubted.probability or 0.0) < 0.6 < (said.probability or 0.0)
+    for hint in ("maybe Iceland", "Iceland", "perhaps on an island"):
+        assert country_of(answer_of(clear.run(Detective(hint=hint)))) == "United Kingdom"
+
+
+def test_a_name_of_many_places_is_worded_for_the_one_that_it_speaks_for(atlas: OfflineAtlas) -> None:
+    sight, policy = Sight(atlas, (("WELCOME TO GRANADA",),)), Detective(hint="It was in Colombia")
+    found = sight.run(policy)
+    assert country_of(answer_of(found)) == "Colombia"
+    picture = sight.case.album.__getitem__
+    told = conversation_of(found.events, context=sight.method.context, tools=sight.toolset, picture=picture)
+    views = views_of_clues(policy.review(told), {}, {})
+    name = next(view for view in views if view["kind"] == "place")
+    assert name["supports"]
+    assert name["says"] == '"GRANADA" may be Granada, Colombia'
