@@ -5,9 +5,10 @@ from typing import Annotated, Optional
 
 import typer
 
+from geosleuth.app.reach_options import PANEL, Allow, ImageSearch, Maps, Prior, WebSearch
+
 _MODEL = "Models and budgets"
 _WAY = "How to go about it"
-_REACH = "What may be reached"
 _KNOWN = "What you know"
 _LEAVES = "What comes out"
 
@@ -196,60 +197,36 @@ def locate(
         typer.Option("--force-answer", rich_help_panel=_WAY, help="Ask for a best guess, with its honest probability."),
     ] = False,
     offline: Annotated[
-        bool, typer.Option("--offline", rich_help_panel=_REACH, help="No network at all, not even this machine's own.")
+        bool, typer.Option("--offline", rich_help_panel=PANEL, help="No network at all, not even this machine's own.")
     ] = False,
     yes: Annotated[
         bool,
-        typer.Option("--yes", "-y", rich_help_panel=_REACH, help="Send the photo, or write a copy, without asking."),
+        typer.Option("--yes", "-y", rich_help_panel=PANEL, help="Send the photo, or write a copy, without asking."),
     ] = False,
-    maps: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="SERVICE", rich_help_panel=_REACH, help="An online map service; by default the atlas."),
-    ] = None,
-    web_search: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="SERVICE", rich_help_panel=_REACH, help="An online search; by default the atlas's texts."),
-    ] = None,
-    image_search: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            metavar="SERVICE|FILE",
-            rich_help_panel=_REACH,
-            help="An online image search, or an index made by geosleuth photo index.",
-        ),
-    ] = None,
+    maps: Maps = None,
+    web_search: WebSearch = None,
+    image_search: ImageSearch = None,
     image_url: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
             metavar="URL",
-            rich_help_panel=_REACH,
+            rich_help_panel=PANEL,
             help="Where the photo is on the web already, for an image search that takes addresses only.",
         ),
     ] = None,
-    prior: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            metavar="FILE|geoclip:FOLDER|none",
-            rich_help_panel=_REACH,
-            show_default="the one of geosleuth prior learn",
-            help="What places look like: for the detective, and as a tool for any model.",
-        ),
-    ] = None,
-    allow: Annotated[
-        list[str],
-        typer.Option(metavar="HOST", rich_help_panel=_REACH, help="A host that map and search services may ask."),
-    ] = [],  # noqa: B006
+    prior: Prior = None,
+    allow: Allow = [],  # noqa: B006
     mcp: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="SERVERS.JSON",
-            rich_help_panel=_REACH,
+            rich_help_panel=PANEL,
             help="MCP servers of your own, whose tools a model may use: those that --mcp-allow names.",
         ),
     ] = None,
     mcp_allow: Annotated[
         list[str],
-        typer.Option(metavar="SERVER.TOOL", rich_help_panel=_REACH, help="A tool of these servers. May be repeated."),
+        typer.Option(metavar="SERVER.TOOL", rich_help_panel=PANEL, help="A tool of these servers. May be repeated."),
     ] = [],  # noqa: B006
     trajectory: Annotated[
         Optional[Path],  # noqa: UP045

@@ -5,9 +5,10 @@ from typing import Annotated, Optional
 
 import typer
 
+from geosleuth.app.reach_options import PANEL, Allow, ImageSearch, Maps, Prior, WebSearch
+
 _WAY = "How clients reach it"
 _MODEL = "Who thinks in locate"
-_REACH = "What may be reached"
 
 
 def mcp(
@@ -41,43 +42,17 @@ def mcp(
         list[Path],
         typer.Option(
             metavar="FOLDER",
-            rich_help_panel=_REACH,
+            rich_help_panel=PANEL,
             show_default="any folder; with --http none",
             help="Read photos only from this folder. May be repeated.",
         ),
     ] = [],  # noqa: B006
-    offline: Annotated[
-        bool, typer.Option("--offline", rich_help_panel=_REACH, help="No model and no service.")
-    ] = False,
-    maps: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="SERVICE", rich_help_panel=_REACH, help="An online map service; by default the atlas."),
-    ] = None,
-    web_search: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="SERVICE", rich_help_panel=_REACH, help="An online search; by default the atlas's texts."),
-    ] = None,
-    image_search: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            metavar="SERVICE|FILE",
-            rich_help_panel=_REACH,
-            help="An online image search, or an index made by geosleuth photo index.",
-        ),
-    ] = None,
-    prior: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            metavar="FILE|geoclip:FOLDER|none",
-            rich_help_panel=_REACH,
-            show_default="the one of geosleuth prior learn",
-            help="What places look like.",
-        ),
-    ] = None,
-    allow: Annotated[
-        list[str],
-        typer.Option(metavar="HOST", rich_help_panel=_REACH, help="A host that map and search services may ask."),
-    ] = [],  # noqa: B006
+    offline: Annotated[bool, typer.Option("--offline", rich_help_panel=PANEL, help="No model and no service.")] = False,
+    maps: Maps = None,
+    web_search: WebSearch = None,
+    image_search: ImageSearch = None,
+    prior: Prior = None,
+    allow: Allow = [],  # noqa: B006
     model: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
