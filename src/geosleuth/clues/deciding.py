@@ -10,13 +10,13 @@ from typing import Literal
 
 import numpy as np
 
-from geosleuth.geo import FloatArray, LatLon, great_circle_km
+from geosleuth.geo import FloatArray, LatLon, distance_km, great_circle_km
 from geosleuth.names import country_name
 
 from .areas import farthest_km
 from .heartlands import HELD_SHARE, heartland
 from .model import Clue
-from .posterior import Contribution, Posterior, contributions, contributions_at, kinds_of
+from .posterior import TELLING, Contribution, Posterior, contributions, contributions_at, kinds_of
 from .weighing import Workings
 
 Level = Literal["spot", "city", "region", "country", "none"]
@@ -187,8 +187,31 @@ def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | N
             land = heartland(workings.codes[column], workings.within)
             if answer is not None and (answer.radius_km or 0.0) <= TOWN_COUNTRY_KM and not (land and land.is_area):
                 answer = replace(answer, level=chosen[1])
+    if answer is not None and workings.within is not None and not answer.supporting:
+        answer = _pointed_at(answer)
     # What no clue speaks for is only what was known beforehand.
     return answer if answer is not None and answer.supporting else Decision("none", None, None, sure)
+
+
+def _pointed_at(answer: Decision) -> Decision:
+    """The decision with the clues that point at its place as its support.
+
+    An area may be so small that the clues tell nothing inside it apart: they still are why the place is named.
+    """
+    point, radius_km = answer.point, answer.radius_km or 0.0
+    parts = tuple(
+        replace(part, log_ratio=max(part.log_ratio, TELLING))
+        if point is not None and not part.elsewhere and _points_at(part.clue, point, radius_km)
+        else part
+        for part in answer.contributions
+    )
+    kinds = len(kinds_of(part for part in parts if part.speaks_for))
+    ordered = tuple(sorted(parts, key=lambda part: -part.log_ratio))
+    return replace(answer, contributions=ordered, kinds=max(answer.kinds, kinds))
+
+
+def _points_at(clue: Clue, point: LatLon, radius_km: float) -> bool:
+    return any(distance_km(spot.point, point) <= spot.radius_km + radius_km for spot in clue.spots)
 
 
 def _place(
