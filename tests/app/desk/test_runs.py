@@ -16,7 +16,7 @@ from locating import FINAL
 from openai_server import openai_server
 from signs import sign_photo
 
-KEY = "sk-very-secret-0123456789"
+KEY = "a-very-secret-key-0123456789"
 BUSY_S = 10.0
 """Far more than the second that is promised, far less than a run that nobody calls off: machines are busy."""
 
