@@ -75,10 +75,7 @@ def base_file() -> Path:
 @pytest.fixture
 def atlas_home(tmp_path: Path, base_file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own, with the base atlas in it and no region."""
-    from geosleuth.atlas.base import base_path
+    from homes import home_with_base
 
     monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path))
-    target = base_path()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.symlink_to(base_file)
-    return tmp_path
+    return home_with_base(tmp_path, base_file)

@@ -14,6 +14,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.types import CallToolResult, ImageContent, TextContent
 
 from geosleuth.atlas.regions import import_osm
+from homes import home_with_base
 from tool_cases import MONACO
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
@@ -24,11 +25,7 @@ _FEW_THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 def make_home(folder: Path, base_file: Path) -> Path:
     """A home with the base atlas and Monaco in it, found by GEOSLEUTH_HOME."""
-    with_home = {**os.environ, "GEOSLEUTH_HOME": str(folder)}
-    code = "from geosleuth.atlas.base import base_path; print(base_path())"
-    path = Path(subprocess.check_output([sys.executable, "-c", code], env=with_home, text=True).strip())
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.symlink_to(base_file)
+    home_with_base(folder, base_file)
     import_osm(MONACO, folder=folder / "data" / "regions")
     return folder
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
-from geosleuth.answer import GRANULARITIES, Answer, Granularity
+from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
 from geosleuth.answer.granularity import withheld
 from geosleuth.answer.wording import envelope, how_sure, percent_words, radius_words
 from geosleuth.policies.detective import Detective
@@ -52,7 +52,7 @@ def is_withheld(text: str) -> bool:
 def told_no_finer_than(trajectory: Trajectory) -> Granularity:
     """How finely this trajectory may be told, as what was left out of it says: ``exact`` where nothing was."""
     found = [_WITHHELD[text] for text in _texts(trajectory) if text in _WITHHELD]
-    return min(found, key=GRANULARITIES.index, default="exact")
+    return coarsest(found)
 
 
 def is_capped(trajectory: Trajectory) -> bool:

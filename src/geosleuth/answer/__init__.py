@@ -5,7 +5,7 @@ in ``parse`` and nowhere else; no coordinate is ever invented, substituted or lo
 ``cap``, which keeps them as coarse as they must be, and ``geosleuth.answer.formats``.
 """
 
-from .granularity import GRANULARITIES, Admitted, Gazetteer, Granularity, cap, cap_text
+from .granularity import GRANULARITIES, Admitted, Gazetteer, Granularity, cap, cap_text, coarsest
 from .model import Address, Answer, Candidate, Level
 from .parse import PARSERS, ParserName, parse, parse_lenient, parse_strict
 from .wire import FORMAT, answer_from_dict, answer_to_dict, render, render_brief
@@ -26,6 +26,7 @@ __all__ = [
     "answer_to_dict",
     "cap",
     "cap_text",
+    "coarsest",
     "parse",
     "parse_lenient",
     "parse_strict",

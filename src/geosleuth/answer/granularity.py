@@ -27,6 +27,12 @@ Granularity = Literal["country", "region", "city", "street", "exact"]
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 """Coarse to fine."""
 
+
+def coarsest(levels: Iterable[Granularity]) -> Granularity:
+    """The coarsest of some levels; ``exact`` where there is none."""
+    return min(levels, key=GRANULARITIES.index, default="exact")
+
+
 # Sides of the squares that stand in where no place is known, in degrees of latitude; for streets always.
 _SQUARES_DEG: dict[Granularity, float] = {"country": 10.0, "region": 2.0, "city": 0.2, "street": 0.001}
 _KM_PER_DEGREE = 111.2

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 _MOST_FILE_BYTES = 20_000_000
 _MARGIN_DEG = 0.03
-_HOW = "write a country, a region, S,W,N,E or LAT,LON,KM in degrees, or the name of a GeoJSON file"
+OR_FILE = ", or the name of a GeoJSON file"
+"""What a refusal offers besides words: nothing for whoever may name no files here."""
+
+_HOW = f"write a country, a region, S,W,N,E or LAT,LON,KM in degrees{OR_FILE}"
 
 
 @dataclass(frozen=True, slots=True)

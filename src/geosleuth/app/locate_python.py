@@ -13,8 +13,8 @@ from geosleuth.agent import Sink
 from geosleuth.agent.locating import Finding
 from geosleuth.answer.granularity import Granularity
 from geosleuth.app.locate_run import run_plan
-from geosleuth.app.locate_setup import Plan, Wishes, image_hosts, plan_of, similar_for
-from geosleuth.app.locate_team import make_ready, thinkers
+from geosleuth.app.locate_setup import Plan, Wishes, plan_of, sent_to, similar_for
+from geosleuth.app.locate_team import make_ready
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
@@ -92,12 +92,11 @@ async def alocate(
 
 
 def _check_leave(plan: Plan, *, send: bool) -> None:
-    hosts = image_hosts(plan)
-    sending = [one for one in thinkers(plan) if one.hosts]
-    if send or not (sending or hosts or plan.borrowed):
+    sending, hosts = sent_to(plan)
+    if send or not (hosts or plan.borrowed):
         return
     lines = [consent_line(one) for one in sending]
-    lines += [f"the image search sends the photo to {min(hosts)}"] if hosts and not lines else []
+    lines += [f"the image search sends the photo to {min(hosts)}"] if hosts and not sending else []
     lines += [plan.borrowed.consent] if plan.borrowed else []
     told = "; ".join(lines)
     raise BadInput(f"{told}; add send=True to allow it")

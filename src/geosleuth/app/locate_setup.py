@@ -15,7 +15,7 @@ from geosleuth.app.locate_beside import check_exif, copy_of, sidecar_of
 from geosleuth.app.locate_borrowed import borrowed_of, own_names
 from geosleuth.app.locate_outputs import Outputs, check_is_none_of, check_new_file, outputs_of
 from geosleuth.app.locate_prior import check_prior_is_asked, prior_of, tools_with_prior
-from geosleuth.app.locate_team import Several, check_several, endpoint_settings, files_beside, several_of
+from geosleuth.app.locate_team import Several, check_several, endpoint_settings, files_beside, several_of, thinkers
 from geosleuth.atlas import Atlas
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
@@ -224,6 +224,12 @@ def similar_for(plan: Plan, photos: Sequence[OpenedPhoto]) -> ImageSearch | None
 
     published = [Published(photos[0].photo, plan.image_url)] if plan.image_url else []
     return make_image_search(plan.images, online_settings(plan.allow), published=published)
+
+
+def sent_to(plan: Plan) -> tuple[list[Policy], frozenset[str]]:
+    """The models that photos leave this machine for, and every host they go to, that of an image search too."""
+    sending = [one for one in thinkers(plan) if one.hosts]
+    return sending, image_hosts(plan).union(*(one.hosts for one in sending))
 
 
 def image_hosts(plan: Plan) -> frozenset[str]:

@@ -20,7 +20,7 @@ from geosleuth.app.locate_naming import names_left_out
 from geosleuth.app.locate_outputs import asked, write_outputs
 from geosleuth.app.locate_reach import reach_line, within_reach
 from geosleuth.app.locate_run import run_plan
-from geosleuth.app.locate_setup import Plan, Wishes, image_hosts, plan_of, similar_for
+from geosleuth.app.locate_setup import Plan, Wishes, image_hosts, plan_of, sent_to, similar_for
 from geosleuth.app.locate_talk import telling
 from geosleuth.app.locate_team import files_beside, make_ready, thinkers
 from geosleuth.app.locate_views import finding_document
@@ -145,7 +145,7 @@ def ask_leave(plan: Plan, *, yes: bool) -> None:
     if not lines:
         return
     told = "; ".join(lines)
-    if yes or not (any(one.hosts for one in asked_models) or searched or plan.borrowed):
+    if yes or not (sent_to(plan)[1] or plan.borrowed):
         talk(told)
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

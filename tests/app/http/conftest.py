@@ -8,21 +8,14 @@ import pytest
 from geosleuth.app.desk import DeskLimits
 from geosleuth.app.http import ServeSettings
 from geosleuth.photo import Limits
+from homes import home_with_base
 from serving import MOST_BYTES, MOST_STREAMS, Served, recording, served, served_here
 
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory, base_file: Path) -> Path:
-    """What a user has after the first run: the base atlas is there."""
-    folder = tmp_path_factory.mktemp("served")
-    with pytest.MonkeyPatch.context() as patch:
-        from geosleuth.atlas.base import base_path
-
-        patch.setenv("GEOSLEUTH_HOME", str(folder))
-        target = base_path()
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.symlink_to(base_file)
-    return folder
+    """What a user has after the first run."""
+    return home_with_base(tmp_path_factory.mktemp("served"), base_file)
 
 
 @pytest.fixture(scope="session")

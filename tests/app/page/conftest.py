@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
 from browser import CLAIMED, Located, Opener, Watched, chromium_path, launched, opened, with_gps
+from homes import home_with_base
 from serving import Served, photo_bytes, served
 
 
@@ -35,16 +36,8 @@ def browser(playwright: Playwright, chromium: str) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def home(chromium: str, tmp_path_factory: pytest.TempPathFactory, base_file: Path) -> Path:  # noqa: ARG001
-    """What a user has after the first run: the base atlas is there."""
-    folder = tmp_path_factory.mktemp("served")
-    with pytest.MonkeyPatch.context() as patch:
-        from geosleuth.atlas.base import base_path
-
-        patch.setenv("GEOSLEUTH_HOME", str(folder))
-        target = base_path()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.symlink_to(base_file)
-    return folder
+    """What a user has after the first run."""
+    return home_with_base(tmp_path_factory.mktemp("served"), base_file)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from geosleuth.answer.granularity import GRANULARITIES, Granularity
+from geosleuth.answer.granularity import GRANULARITIES, Granularity, coarsest
 from geosleuth.errors import BadInput
 
 from .model import Feedback, NeedsConsent, RunRequest, Settings
@@ -24,7 +24,7 @@ def allowed_granularity(wanted: Granularity, cap: Granularity) -> Granularity:
     """
     if wanted not in GRANULARITIES:
         raise BadInput(f"there is no granularity {wanted[:40]!r}; there are {', '.join(GRANULARITIES)}")
-    return min(wanted, cap, key=GRANULARITIES.index)
+    return coarsest((wanted, cap))
 
 
 def settled(request: RunRequest, settings: Settings) -> RunRequest:
@@ -93,12 +93,10 @@ def check_leave(plan: "Plan", send_to: Iterable[str]) -> None:
     Raises:
         NeedsConsent: there is one.
     """
-    from geosleuth.app.locate_setup import image_hosts
-    from geosleuth.app.locate_team import thinkers
+    from geosleuth.app.locate_setup import sent_to
     from geosleuth.policies import consent_line
 
-    sending = [one for one in thinkers(plan) if one.hosts]
-    hosts = frozenset().union(*(one.hosts for one in sending), image_hosts(plan))
+    sending, hosts = sent_to(plan)
     if missing := hosts - frozenset(send_to):
         words = "; ".join(consent_line(one) for one in sending)
         raise NeedsConsent(missing, words or f"the image search sends the photo to {' and '.join(sorted(hosts))}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .asking import check_leave, wishes_of
+from .model import JPEG_QUALITY
 from .rows import request_from_dict
 
 Tell = Callable[..., None]
@@ -15,8 +16,6 @@ Tell = Callable[..., None]
 
 Made = tuple[dict[str, Any], bytes]
 Chore = Callable[[Mapping[str, Any], bytes, Tell], Awaitable[Made]]
-
-_QUALITY = 86
 
 
 @contextmanager
@@ -62,7 +61,7 @@ def _write_jpeg(image: Any, most_px: int, path: Path) -> None:
     scale = min(1.0, most_px / max(image.size))
     size = (max(1, round(image.size[0] * scale)), max(1, round(image.size[1] * scale)))
     small = image.resize(size, reducing_gap=3.0)
-    write_bytes_atomically(path, encode(View("", small, (0, 0, *image.size), ""), quality=_QUALITY))
+    write_bytes_atomically(path, encode(View("", small, (0, 0, *image.size), ""), quality=JPEG_QUALITY))
 
 
 async def check_words(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:

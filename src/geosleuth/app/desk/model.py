@@ -12,6 +12,9 @@ from geosleuth.photo import Limits
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 """A run waits, is worked on, came to its end, broke, was called off, or its server ended while it was worked on."""
 
+JPEG_QUALITY = 86
+"""Of the pictures that pages are shown."""
+
 ACTIVE: tuple[RunState, ...] = ("queued", "running")
 
 

@@ -22,11 +22,9 @@ from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
 from .asking import wishes_of
 from .feedback import rejected_from_dict
 from .formats import BY_ENDING, FILES, PAGE, TRAJECTORY
-from .model import NotThere, RunRequest, WrongState
+from .model import JPEG_QUALITY, NotThere, RunRequest, WrongState
 from .rows import request_from_dict
 from .views import reasoning_of, result_view
-
-_QUALITY = 86
 
 
 async def result_of(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,7 +78,7 @@ async def picture_of(details: Mapping[str, Any]) -> bytes:
     if not (0 <= left < right <= photo.size[0] and 0 <= top < bottom <= photo.size[1]):
         raise BadInput("the photos of this case are not those that the run began with")
     view = await asyncio.to_thread(render, photo, image.box_in_original, image.size)
-    return encode(view, quality=_QUALITY)
+    return encode(view, quality=JPEG_QUALITY)
 
 
 async def _finding(details: Mapping[str, Any], check: str | None = None) -> tuple[Finding, Plan | None, OfflineAtlas]:

@@ -30,7 +30,6 @@ from .state import ServeSettings, State
 _UPLOADS = re.compile(r"/api/cases/[^/]*/photos/?")
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 _KEY = re.compile(r"needs a key: set the environment variable ([A-Z_]+)")
-_FILE_OF_AREA = ", or the name of a GeoJSON file"
 _KINDS = {404: ("missing", "there is nothing at this address"), 405: ("method", "that can't be done at this address")}
 _STATUSES: tuple[tuple[type[GeosleuthError], int, str], ...] = (
     (NotThere, 404, "missing"),
@@ -146,7 +145,9 @@ def bug() -> Response:
 
 def in_words_of_the_api(message: str) -> str:
     """A message with the fields of requests in place of the command's flags, and what is done here in its own way."""
-    told = _KEY.sub(_where_keys_go, message.replace(_FILE_OF_AREA, "; send an outline as the area"))
+    from geosleuth.app.locate_area import OR_FILE
+
+    told = _KEY.sub(_where_keys_go, message.replace(OR_FILE, "; send an outline as the area"))
     return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), told)
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from geosleuth.agent import Event, Said, ToolObserved
 from geosleuth.agent.capping import EventBlanker
 from geosleuth.agent.locating import Finding
-from geosleuth.answer.granularity import GRANULARITIES, Granularity
-from geosleuth.app.locate_area import names_file
+from geosleuth.answer.granularity import Granularity, coarsest
+from geosleuth.app.locate_area import OR_FILE, names_file
 from geosleuth.app.locate_check import check_claim, checked_document, checked_lines
 from geosleuth.app.locate_run import run_plan
 from geosleuth.app.locate_setup import Plan, Wishes, plan_of, similar_for
@@ -83,7 +83,9 @@ class Locating:
         """
         if within is not None and names_file(within):
             raise BadInput("within is the name of a file; write a country, a region, S,W,N,E or LAT,LON,KM in degrees")
-        asked = replace(self.wishes, within=within, granularity=_coarser(self.wishes.granularity, granularity), **words)
+        # No finer than whoever started the server allows.
+        told_as = coarsest((self.plan.granularity, granularity or "exact"))
+        asked = replace(self.wishes, within=within, granularity=told_as, **words)
         try:
             plan = plan_of(asked, [])
         except UserError as error:
@@ -144,17 +146,9 @@ class _Telling:
             await self._tell(*line)
 
 
-def _coarser(own: str, asked: Granularity | None) -> str:
-    """The coarser of the server's limit and a client's wish."""
-    if asked is None:
-        return own
-    names: tuple[str, ...] = GRANULARITIES
-    return names[min(names.index(own), names.index(asked))]
-
-
 def _as_argument(message: str) -> str:
     """A message about an option, for somebody who gave an argument and names no files."""
-    message = message.replace(", or the name of a GeoJSON file", "")
+    message = message.replace(OR_FILE, "")
     for name in ("within", "taken", "drives-on", "check"):
         message = message.replace(f"--{name}", name.replace("-", "_"))
     return message

@@ -15,7 +15,7 @@ from geosleuth.agent.display import (
     told_no_finer_than,
 )
 from geosleuth.agent.locating import Finding
-from geosleuth.answer import GRANULARITIES, Answer, Candidate, Granularity
+from geosleuth.answer import Answer, Candidate, Granularity, coarsest
 from geosleuth.answer.wording import envelope
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold
@@ -136,18 +136,18 @@ def digest_of(finding: Finding) -> Digest:
     answer, trajectory = finding.answer, finding.trajectory
     if finding.granularity != "exact" and not is_capped(trajectory):
         raise ValueError("cap the finding first, see geosleuth.agent.locating.cap_finding")
-    coarsest = min(finding.granularity, told_no_finer_than(trajectory), key=GRANULARITIES.index)
+    told_as = coarsest((finding.granularity, told_no_finer_than(trajectory)))
     located = answer.point is not None or bool(answer.address)
     dropped = tuple(one for one in trajectory.pool if one.fate == "dropped")
     return Digest(
         trajectory=trajectory,
         answer=answer,
-        granularity=coarsest,
+        granularity=told_as,
         place=(envelope(answer.address) or "An unnamed place") if located else UNLOCATED,
         sure=sure_line(answer),
         verdict=_verdict(finding, located=located),
-        evidence=best_evidence(trajectory, None) if coarsest == "exact" else (),
-        account=account_of(answer.explanation or "") if coarsest == "exact" else Account(),
+        evidence=best_evidence(trajectory, None) if told_as == "exact" else (),
+        account=account_of(answer.explanation or "") if told_as == "exact" else Account(),
         rivals=tuple(_rivals(answer, {fold(one.place) for one in dropped})),
         dropped=dropped,
     )
