@@ -136,7 +136,7 @@ class Hand:
         if self._starting is not None:
             with suppress(OSError):
                 await asyncio.shield(self._starting)
-        process, self._process = self._process, None
+        process = self._process
         if process is None:
             return
         with suppress(ProcessLookupError):
@@ -150,6 +150,9 @@ class Hand:
                 await process.stdout.read()
         # The transport has no public way to be closed.
         getattr(process, "_transport").close()  # noqa: B009
+        # Only now: whoever was cancelled meanwhile leaves the rest to the next who ends it.
+        if self._process is process:
+            self._process = None
 
 
 class Hands:
