@@ -206,6 +206,8 @@ def test_the_extras_are_those_we_promise() -> None:
         "cluster",
         "zim",
         "overture",
+        "bench",
+        "inspect",
         "dev",
     }
     heavy = ("torch", "transformers", "fastapi", "ray", "pydantic")
