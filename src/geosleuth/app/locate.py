@@ -6,9 +6,33 @@ from typing import Annotated, Optional
 import typer
 
 from geosleuth.app.reach_options import PANEL, Allow, ImageSearch, Maps, Prior, WebSearch
+from geosleuth.app.thinking_options import (
+    WAY,
+    BaseUrl,
+    Boxes,
+    Calls,
+    ChainsRead,
+    ForceAnswer,
+    McpAllow,
+    McpServers,
+    MethodName,
+    Model,
+    OfflineFlag,
+    Parallel,
+    ReplyTokens,
+    Seconds,
+    Seed,
+    TeamFile,
+    Temperature,
+    Tokens,
+    ToolNames,
+    Turns,
+    Usd,
+    Verifier,
+    WireName,
+    Yes,
+)
 
-_MODEL = "Models and budgets"
-_WAY = "How to go about it"
 _KNOWN = "What you know"
 _LEAVES = "What comes out"
 
@@ -84,125 +108,39 @@ def locate(
         typer.Option(metavar="TEXT", rich_help_panel=_KNOWN, help="Where the place lies, in words for a model."),
     ] = None,
     same_place: Annotated[
-        bool, typer.Option("--same-place", rich_help_panel=_WAY, help="The photos were taken at one place: one answer.")
+        bool, typer.Option("--same-place", rich_help_panel=WAY, help="The photos were taken at one place: one answer.")
     ] = False,
-    batch: Annotated[bool, typer.Option("--batch", rich_help_panel=_WAY, help="A batch, even of one photo.")] = False,
+    batch: Annotated[bool, typer.Option("--batch", rich_help_panel=WAY, help="A batch, even of one photo.")] = False,
     jobs: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
             min=1,
-            rich_help_panel=_WAY,
+            rich_help_panel=WAY,
             show_default="2 for the detective, 4 for models",
             help="Photos of a batch that are worked on at once.",
         ),
     ] = None,
-    model: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=_MODEL,
-            show_default="detective: no model, on this machine",
-            help="Who thinks: detective, openai:…, anthropic:…, google:…, mistral:…, groq:…, openrouter:…, bedrock:…, "
-            "ollama:…, server:NAME with --base-url, hf:DIRECTORY for weights on disk, replay:TRAJECTORY.",
-        ),
-    ] = None,
-    base_url: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="URL", rich_help_panel=_MODEL, help="Where the model is served."),
-    ] = None,
-    parallel: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=64,
-            rich_help_panel=_MODEL,
-            help="So many tries at once; a verifier decides. Budgets hold for each try, and for the verifier.",
-        ),
-    ] = 1,
-    verifier: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=_MODEL,
-            show_default="in code: claims are checked against the atlas",
-            help="The model that reads all tries and decides; same for the one that made them.",
-        ),
-    ] = None,
-    chains: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            rich_help_panel=_MODEL,
-            show_default="whole up to 4 tries, then facts",
-            help="What the verifier reads of each try: whole, or facts (what was observed).",
-        ),
-    ] = None,
-    team: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(metavar="TEAM.YAML", rich_help_panel=_MODEL, help="Several agents that review and discuss."),
-    ] = None,
-    turns: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=1, rich_help_panel=_MODEL, help="Replies of the model, at most."),
-    ] = None,
-    calls: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=0, rich_help_panel=_MODEL, help="Tool calls, at most."),
-    ] = None,
-    tokens: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=1, rich_help_panel=_MODEL, help="Tokens in and out together, at most."),
-    ] = None,
-    reply_tokens: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=1, rich_help_panel=_MODEL, help="Tokens of one reply, at most."),
-    ] = None,
-    seconds: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(min=0.1, rich_help_panel=_MODEL, help="Seconds, at most."),
-    ] = None,
-    usd: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(min=0.0, rich_help_panel=_MODEL, help="US dollars, at most."),
-    ] = None,
-    temperature: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(min=0.0, max=2.0, rich_help_panel=_MODEL, help="How freely replies are drawn."),
-    ] = None,
-    seed: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(rich_help_panel=_MODEL, help="For models that can repeat themselves."),
-    ] = None,
-    method: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=_WAY,
-            show_default="the detective's, default for models, or the recording's own",
-            help="default, geovista, spotagent, geoagent, twm, smilegeo or detective.",
-        ),
-    ] = None,
-    tools: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="A,B,…", rich_help_panel=_WAY, help="Only these tools; none for no tool at all."),
-    ] = None,
-    wire: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(rich_help_panel=_WAY, help="How calls travel: native or tagged; by default as the method has it."),
-    ] = None,
-    boxes: Annotated[
-        str, typer.Option(rich_help_panel=_WAY, help="How the model gives boxes: pixels, or thousandths (0 to 1000).")
-    ] = "pixels",
-    force_answer: Annotated[
-        bool,
-        typer.Option("--force-answer", rich_help_panel=_WAY, help="Ask for a best guess, with its honest probability."),
-    ] = False,
-    offline: Annotated[
-        bool, typer.Option("--offline", rich_help_panel=PANEL, help="No network at all, not even this machine's own.")
-    ] = False,
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", rich_help_panel=PANEL, help="Send the photo, or write a copy, without asking."),
-    ] = False,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    parallel: Parallel = 1,
+    verifier: Verifier = None,
+    chains: ChainsRead = None,
+    team: TeamFile = None,
+    turns: Turns = None,
+    calls: Calls = None,
+    tokens: Tokens = None,
+    reply_tokens: ReplyTokens = None,
+    seconds: Seconds = None,
+    usd: Usd = None,
+    temperature: Temperature = None,
+    seed: Seed = None,
+    method: MethodName = None,
+    tools: ToolNames = None,
+    wire: WireName = None,
+    boxes: Boxes = "pixels",
+    force_answer: ForceAnswer = False,
+    offline: OfflineFlag = False,
+    yes: Yes = False,
     maps: Maps = None,
     web_search: WebSearch = None,
     image_search: ImageSearch = None,
@@ -216,18 +154,8 @@ def locate(
     ] = None,
     prior: Prior = None,
     allow: Allow = [],  # noqa: B006
-    mcp: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            metavar="SERVERS.JSON",
-            rich_help_panel=PANEL,
-            help="MCP servers of your own, whose tools a model may use: those that --mcp-allow names.",
-        ),
-    ] = None,
-    mcp_allow: Annotated[
-        list[str],
-        typer.Option(metavar="SERVER.TOOL", rich_help_panel=PANEL, help="A tool of these servers. May be repeated."),
-    ] = [],  # noqa: B006
+    mcp: McpServers = None,
+    mcp_allow: McpAllow = [],  # noqa: B006
     trajectory: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Keep every step in this file (JSON lines)."),

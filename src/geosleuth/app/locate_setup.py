@@ -45,7 +45,8 @@ DETECTIVE = Detective.name
 class Wishes:
     """The command's options, as given; ``drawn`` and ``rejected`` come from pages, where people draw and point.
 
-    ``drawn`` is a GeoJSON geometry in place of ``within``, and ``rejected`` what somebody has ruled out.
+    ``drawn`` is a GeoJSON geometry in place of ``within``, and ``rejected`` what somebody has ruled out. ``requests``
+    is how many a model's host gets at once.
     """
 
     model: str | None = None
@@ -60,6 +61,7 @@ class Wishes:
     reply_tokens: int | None = None
     seconds: float | None = None
     usd: float | None = None
+    requests: int | None = None
     temperature: float | None = None
     seed: int | None = None
     method: str | None = None
@@ -136,10 +138,11 @@ class Plan:
         return asks or self.granularity != "exact"
 
 
-def plan_of(wishes: Wishes, photos: Sequence[Path], *, batch: bool = False) -> Plan:
+def plan_of(wishes: Wishes, photos: Sequence[Path], *, batch: bool = False, thinker: Policy | None = None) -> Plan:
     """Check every word and open what is named, all but the photos; the cheapest checks come first.
 
-    A recording says itself how it was made: what the user leaves out is taken from it.
+    A recording says itself how it was made: what the user leaves out is taken from it. ``thinker`` thinks in place of
+    whoever ``wishes.model`` names.
 
     Raises:
         UserError: something must be mended; nothing has been written or sent.
@@ -150,7 +153,7 @@ def plan_of(wishes: Wishes, photos: Sequence[Path], *, batch: bool = False) -> P
     taken, checked = taken_of(wishes.taken), None if wishes.check is None else point(wishes.check)
     check_several(wishes)
     borrowed = borrowed_of(wishes)
-    recorded = _recording(wishes)
+    recorded = _recording(wishes) if thinker is None else None
     began = recorded.started if recorded else None
     method = method_of(wishes.method or (began.method if began else _usual_method(wishes)), box_scale=scale)
     visual, names = prior_of(wishes.prior), _tool_names(wishes.tools, own_names(began.tools) if began else None)
@@ -162,7 +165,7 @@ def plan_of(wishes: Wishes, photos: Sequence[Path], *, batch: bool = False) -> P
     _check_searches(wishes, photos)
     area = _area(wishes)
     maps, web, index = _maps(wishes), _web(wishes), _index(wishes)
-    policy = _policy(wishes, recorded, area, taken)
+    policy = thinker or _policy(wishes, recorded, area, taken)
     several = several_of(wishes, policy)
     for path in files_beside(wishes.trajectory, several) if wishes.trajectory else ():
         check_new_file(path, overwrite=wishes.overwrite)

@@ -92,9 +92,7 @@ def _team(wishes: "Wishes", path: Path) -> "Team":
     from geosleuth.team.swarm import make_team, read_team
 
     spec = read_team(path)
-    usual = EndpointSettings()
-    at_once = EndpointSettings(concurrency=max(usual.concurrency, len(spec.agents)))
-    return make_team(spec, offline=wishes.offline, endpoints=at_once)
+    return make_team(spec, offline=wishes.offline, endpoints=endpoint_settings(wishes, len(spec.agents)))
 
 
 def policy_wire(wishes: "Wishes") -> Wire | None:
@@ -128,10 +126,10 @@ def _verifier(wishes: "Wishes", policy: Policy) -> Policy | None:
     return make_policy(wishes.verifier, base_url=base_url, settings=endpoint_settings(wishes), offline=wishes.offline)
 
 
-def endpoint_settings(wishes: "Wishes") -> EndpointSettings:
-    """How a model's server is asked: all tries at once."""
+def endpoint_settings(wishes: "Wishes", minds: int = 1) -> EndpointSettings:
+    """How a model's server is asked: by all tries or minds at once, unless the user says otherwise."""
     usual = EndpointSettings()
-    return EndpointSettings(concurrency=max(usual.concurrency, wishes.parallel))
+    return EndpointSettings(concurrency=wishes.requests or max(usual.concurrency, wishes.parallel, minds))
 
 
 def thinkers(plan: "Plan") -> list[Policy]:
