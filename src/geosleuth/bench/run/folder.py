@@ -1,0 +1,356 @@
+"""The folder of a run: what is in it where, who may write there, and what it knows.
+
+RUN/manifest.json                      what the run is made of; written once
+RUN/journal.jsonl                      a line for every try that ended; only ever added to
+RUN/trajectories/ab/abcd….1.jsonl      the trajectory of each try, and files of its own beside it
+RUN/results.jsonl, errors.jsonl, summary.json      made from these whenever a run stops
+RUN/lock                               held by the process that works on it
+"""
+
+import json
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from geosleuth.agent.codec import from_line
+from geosleuth.bench.numbers import plural
+from geosleuth.errors import BadInput
+from geosleuth.files import write_bytes_atomically, write_text_atomically
+
+from .committing import LineWriter, Syncing, sync_file
+from .journal import (
+    Index,
+    Known,
+    Scanned,
+    TryRecord,
+    header_line,
+    line_at,
+    read_tries,
+    record_from_line,
+    record_to_line,
+    scan,
+)
+from .manifest import Manifest, check_same, manifest_from_dict, manifest_to_dict
+from .names import file_name, name_of, read_file_name
+
+MANIFEST, JOURNAL, TRAJECTORIES, LOCK = "manifest.json", "journal.jsonl", "trajectories", "lock"
+RESULTS, ERRORS, SUMMARY = "results.jsonl", "errors.jsonl", "summary.json"
+_SHARD = 2
+
+Say = Callable[[str], None]
+
+
+def _nobody(_words: str) -> None:
+    """Nobody listens."""
+
+
+class RunFolder:
+    """A run on disk, to work on (`begin`) or to look at (`read`). It is a context manager: leaving it lets go of it.
+
+    Attributes:
+        path: the folder.
+        manifest: what the run is made of.
+        index: what is known of every photo, and what all tries spent together.
+        results: the file of answers, a record each, in the data set's order.
+        errors: the file of photos whose newest try failed.
+        summary: the file with the run in figures.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, scanned: Scanned, lock: int | None) -> None:
+        """Made by `begin` and `read`."""
+        self.path, self.manifest = path, manifest
+        self.results, self.errors, self.summary = (path / name for name in (RESULTS, ERRORS, SUMMARY))
+        self.index: Index = scanned.index
+        self._lock = lock
+        self._made: set[str] = set()
+        self._reading: BinaryIO | None = None
+        self._one_reads = threading.Lock()
+        self._sync = Syncing()
+        self._writer: LineWriter[TryRecord] | None = None
+
+    @classmethod
+    def begin(cls, path: Path, manifest: Manifest, say: Say = _nobody) -> "RunFolder":
+        """Make the folder of a new run, or go on with the run that is there. Nobody else can until it is closed.
+
+        ``manifest`` is what is wanted now; a run that is there keeps its own, with its id and its key. ``say`` hears
+        what was repaired.
+
+        Raises:
+            BadInput: it can't be written; another process works on it; it is a run with other settings or on other
+                data; it is something else; or it is damaged.
+        """
+        _make(path)
+        lock = _take_lock(path)
+        try:
+            _tidy(path)
+            stored = _begin_manifest(path, manifest)
+            scanned = _begin_journal(path, stored, say)
+            _make(path / TRAJECTORIES)
+            folder = cls(path, stored, scanned, lock)
+            folder._writer = LineWriter(path / JOURNAL, scanned.end, before=folder._make_safe, after=folder.index.add)
+        except BaseException:
+            os.close(lock)
+            raise
+        return folder
+
+    @classmethod
+    def read(cls, path: Path) -> "RunFolder":
+        """A run to look at, finished or not; nothing is changed, and whoever works on it is not disturbed.
+
+        Raises:
+            BadInput: it is no run, or it is damaged.
+        """
+        if not (path / MANIFEST).is_file():
+            raise BadInput(f"{path}: holds no run; give the folder that was named when the run was begun")
+        manifest = read_manifest(path)
+        scanned = scan(path / JOURNAL)
+        _check_journal(path, manifest, scanned)
+        return cls(path, manifest, scanned, None)
+
+    def close(self) -> None:
+        """Write what waits to be written, and let go of the folder; closing twice does no harm."""
+        if self._writer is not None:
+            self._writer.close()
+        self._sync.close()
+        if self._reading is not None:
+            self._reading.close()
+            self._reading = None
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> "RunFolder":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def name_of(self, id: str) -> str:  # noqa: A002  (the data set's own word)
+        """What a photo is called in this run."""
+        return name_of(self.manifest.name_key, id)
+
+    def trajectory(self, name: str, number: int) -> Path:
+        """Where the trajectory of a try is, or will be."""
+        return self.path / TRAJECTORIES / name[:_SHARD] / file_name(name, number)
+
+    def place(self, name: str, number: int) -> Path:
+        """The same, with its folder made: to write there.
+
+        Raises:
+            BadInput: it can't be made.
+        """
+        path = self.trajectory(name, number)
+        if name[:_SHARD] not in self._made:
+            _make(path.parent)
+            self._made.add(name[:_SHARD])
+        return path
+
+    def files_of(self, name: str, number: int) -> list[Path]:
+        """Every file of a try: its trajectory first, then those beside it, such as the tries of several minds."""
+        own = self.trajectory(name, number)
+        beginning = f"{name}.{number}."
+        names = sorted(entry for entry in _entries(own.parent) if entry.startswith(beginning))
+        return sorted((own.with_name(entry) for entry in names), key=lambda path: path != own)
+
+    def known(self, id: str) -> Known | None:  # noqa: A002
+        """How a photo stands; None where nobody has worked on it."""
+        return self.index.of(self.name_of(id))
+
+    def newest(self, id: str) -> TryRecord | None:  # noqa: A002
+        """The try that decides about a photo: the newest that was not cut off, or else the newest; None without any."""
+        known = self.known(id)
+        return None if known is None else self.at(known)
+
+    def at(self, known: Known) -> TryRecord:
+        """The try that decides about a photo of which so much is known."""
+        return record_from_line(self._line(known))
+
+    def plain_at(self, known: Known) -> dict[str, Any]:
+        """The same as it stands in the journal; its line was checked when the run was opened."""
+        return from_line(self._line(known))
+
+    def _line(self, known: Known) -> bytes:
+        with self._one_reads:
+            if self._reading is None:
+                self._reading = _open(self.path / JOURNAL)
+            return line_at(self._reading, known.offset)
+
+    def tries(self) -> Iterator[TryRecord]:
+        """Every try in the order they ended, one at a time."""
+        return read_tries(self.path / JOURNAL)
+
+    def strays(self) -> dict[str, list[int]]:
+        """Tries that were cut off before the journal knew of them: their numbers, by the photo's name."""
+        found: dict[str, set[int]] = {}
+        for shard in _entries(self.path / TRAJECTORIES):
+            for file in _entries(self.path / TRAJECTORIES / shard):
+                if (read := read_file_name(file)) is None:
+                    continue
+                known = self.index.of(read[0])
+                if known is None or read[1] > known.tries:
+                    found.setdefault(read[0], set()).add(read[1])
+        return {name: sorted(numbers) for name, numbers in found.items()}
+
+    async def record(self, record: TryRecord) -> None:
+        """Enter a try that ended; its files and its line are safe on the disk when this returns.
+
+        Raises:
+            BadInput: they can't be written.
+        """
+        await self._writing.add(record, record_to_line(record))
+
+    async def flush(self) -> None:
+        """Wait for all tries that were entered before."""
+        await self._writing.flush()
+
+    @property
+    def _writing(self) -> LineWriter[TryRecord]:
+        if self._writer is None:
+            raise ValueError("this run was opened to be read")
+        return self._writer
+
+    def _make_safe(self, records: Sequence[TryRecord]) -> None:
+        files = [file for record in records for file in self.files_of(record.image, record.number)]
+        shards = {file.parent for file in files}
+        self._sync([*files, *shards, *([self.path / TRAJECTORIES] if shards else ())])
+
+
+def read_manifest(path: Path) -> Manifest:
+    """What the run in a folder is made of.
+
+    Raises:
+        BadInput: it can't be read.
+    """
+    file = path / MANIFEST
+    try:
+        return manifest_from_dict(json.loads(file.read_bytes()))
+    except OSError as error:
+        raise BadInput(f"{file}: can't be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{file}: this is not JSON; put it back from a copy, or choose another folder") from error
+    except BadInput as error:
+        raise BadInput(f"{file}: {error}") from error
+
+
+def _make(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{path}: can't be made: {error.strerror or error}") from error
+
+
+def _open(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+
+
+def _entries(path: Path) -> list[str]:
+    try:
+        return os.listdir(path)  # noqa: PTH208  (names alone, and many)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+
+
+def _take_lock(path: Path) -> int:
+    """An open file that holds the lock; closing it, or dying, lets go."""
+    file = path / LOCK
+    try:
+        lock = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise BadInput(f"{path}: can't be written: {error.strerror or error}") from error
+    try:
+        if not _locked(lock):
+            raise BadInput(f"{path}: {_holder(lock)} works on this run; wait for it, or stop it")
+        told = json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
+        os.ftruncate(lock, 0)
+        os.write(lock, told)
+    except OSError as error:
+        os.close(lock)
+        raise BadInput(f"{file}: can't be written: {error.strerror or error}") from error
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _locked(lock: int) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # such a system has no locks of this kind
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder(lock: int) -> str:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        told = json.loads(os.read(lock, 1000))
+        return f"another process ({int(told['pid'])} on {str(told['host'])[:60]})"
+    return "another process"
+
+
+def _tidy(path: Path) -> None:
+    """Take away what a process that was killed had not finished writing."""
+    beginnings = tuple(f".{name}." for name in (MANIFEST, JOURNAL, RESULTS, ERRORS, SUMMARY))
+    for name in _entries(path):
+        if name.startswith(beginnings) and name.endswith(".part"):
+            with suppress(OSError):
+                (path / name).unlink()
+
+
+def _begin_manifest(path: Path, wanted: Manifest) -> Manifest:
+    if (path / MANIFEST).exists():
+        stored = read_manifest(path)
+        try:
+            check_same(stored, wanted)
+        except BadInput as error:
+            raise BadInput(f"{path}: {error}") from error
+        return stored
+    if other := sorted(name for name in _entries(path) if name != LOCK):
+        raise BadInput(f"{path}: holds {other[0][:60]!r} but no run; choose a new or an empty folder")
+    text = json.dumps(manifest_to_dict(wanted), indent=1, ensure_ascii=False, default=str)
+    write_text_atomically(path / MANIFEST, f"{text}\n")
+    _sync(path)
+    # As it will be read when the run is continued, so that a setting JSON can't hold is noticed now.
+    return read_manifest(path)
+
+
+def _begin_journal(path: Path, manifest: Manifest, say: Say) -> Scanned:
+    file = path / JOURNAL
+    if not file.exists():
+        if (path / TRAJECTORIES).exists():
+            raise BadInput(f"{file}: is missing; put it back from a copy, or choose another folder")
+        write_bytes_atomically(file, header_line(manifest.id))
+        _sync(path)
+    scanned = scan(file)
+    _check_journal(path, manifest, scanned)
+    if scanned.torn:
+        lost = file.stat().st_size - scanned.end
+        say(f"{file}: the last line was only half there; {plural(lost, 'byte was', 'bytes were')} cut off")
+    return scanned
+
+
+def _check_journal(path: Path, manifest: Manifest, scanned: Scanned) -> None:
+    if scanned.run != manifest.id:
+        raise BadInput(f"{path / JOURNAL}: belongs to another run than {MANIFEST}; put the right one back")
+
+
+def _sync(folder: Path) -> None:
+    try:
+        sync_file(folder)
+    except OSError as error:
+        raise BadInput(f"{folder}: can't be written: {error.strerror or error}") from error
