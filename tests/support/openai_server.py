@@ -18,8 +18,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Manner = Literal["whole", "cut", "endless", "silent", "hang_up"]
-"""How a reply is sent: as it should be; only its first half; on and on; never; the connection is just closed."""
+Manner = Literal["whole", "cut", "endless", "dripping", "silent", "hang_up"]
+"""How a reply is sent: as it should be; only its first half; on and on; a byte at a time; never; the connection is just
+closed."""
 
 
 @dataclass(frozen=True)
@@ -212,6 +213,12 @@ async def _send(writer: asyncio.StreamWriter, reply: Reply) -> bool:
         writer.write(reply.body[: len(reply.body) // 2])
         await writer.drain()
         return False
+    if reply.manner == "dripping":
+        for byte in reply.body:
+            writer.write(bytes((byte,)))
+            await writer.drain()
+            await asyncio.sleep(0.05)
+        return True
     writer.write(reply.body)
     await writer.drain()
     while reply.manner == "endless":

@@ -1,7 +1,7 @@
 """How a model's server is treated: so many requests at once, tries with growing waits, and an end to every wait.
 
-All policies of one event loop that ask the same host share its slots and its rests: when the host asks one of them to
-wait, all of them wait.
+All policies of one event loop that ask the same host share its gate: when the host asks one of them to wait, or keeps
+failing, all of them wait.
 """
 
 import asyncio
@@ -13,6 +13,8 @@ from dataclasses import dataclass, fields
 from typing import Generic, TypeVar
 
 from geosleuth.errors import BadInput, Offline, ServiceFault
+
+from .gates import Came, Gate, GateSettings, make_gate
 
 T = TypeVar("T")
 _MEBIBYTE = 1 << 20
@@ -30,6 +32,9 @@ class EndpointSettings:
         connect_s: time limit for making a connection.
         try_s: time limit for one try, from the first byte sent to the last byte read.
         total_s: time limit for all tries and the waits between them. Waiting for a free slot does not count.
+        breaker_failures: after so many failures in a row, a host that has answered before is left alone for a while;
+            requests wait. Then one goes ahead; whoever asks a host first decides this and the next for that host.
+        breaker_rest_s: how long it is left alone.
         max_reply_bytes: longer replies are refused.
         jpeg_quality: how images are packed; their size in pixels never changes.
     """
@@ -41,6 +46,8 @@ class EndpointSettings:
     connect_s: float = 10.0
     try_s: float = 300.0
     total_s: float = 600.0
+    breaker_failures: int = 8
+    breaker_rest_s: float = 20.0
     max_reply_bytes: int = 16 * _MEBIBYTE
     jpeg_quality: int = 90
 
@@ -76,12 +83,11 @@ class Done(Generic[T]):
 
 
 class Endpoint:
-    """One host: its free slots, and until when it wants to be left alone."""
+    """One host, and the gate that everybody passes who asks it."""
 
-    def __init__(self, host: str, concurrency: int) -> None:
+    def __init__(self, host: str, gate: Gate) -> None:
         self.host = host
-        self._slots = asyncio.Semaphore(concurrency)
-        self._rests_until = 0.0
+        self._gate = gate
 
     async def ask(self, once: Callable[[], Awaitable[T]], settings: EndpointSettings) -> Done[T]:
         """Try until it works, the tries are used up or the time is over.
@@ -91,45 +97,45 @@ class Endpoint:
         """
         spent_s, tries = 0.0, 0
         while True:
-            async with self._slots:
-                started = time.monotonic()
-                await self._rest(settings.total_s - spent_s)
-                tries += 1
-                limit_s = min(settings.try_s, settings.total_s - spent_s - (time.monotonic() - started))
-                try:
-                    async with asyncio.timeout(limit_s):
-                        result = await once()
-                    return Done(result, tries, spent_s + time.monotonic() - started)
-                except TimeoutError:
-                    fault = ServiceFault(self.host, f"did not answer within {limit_s:.3g} s", retryable=True)
-                except ServiceFault as error:
-                    fault = error
-                spent_s += time.monotonic() - started
-            wait_s = self._wait_after(fault, tries, settings)
+            entry = await self._gate.enter(settings.total_s - spent_s)
+            started = time.monotonic()
+            spent_s += entry.rested_s
+            tries += 1
+            came: Came = "nothing"
+            rest_s = 0.0
+            limit_s = min(settings.try_s, settings.total_s - spent_s)
+            try:
+                async with asyncio.timeout(limit_s):
+                    result = await once()
+                came = "answered"
+                return Done(result, tries, spent_s + time.monotonic() - started)
+            except TimeoutError:
+                fault = ServiceFault(self.host, f"did not answer within {limit_s:.3g} s", retryable=True)
+                # Where waiting took most of the time, it is not the host's fault that the rest was too short.
+                came = "failed" if limit_s >= min(settings.try_s, settings.total_s) / 2 else "nothing"
+            except ServiceFault as error:
+                fault = error
+                came = "failed" if error.retryable and not isinstance(error, SaidNothing) else "answered"
+                rest_s = error.wait_s if isinstance(error, TryLater) else 0.0
+            finally:
+                self._gate.leave(entry, came, rest_s)
+            spent_s += time.monotonic() - started
+            wait_s = _wait_after(fault, tries, settings)
             if wait_s is None or spent_s + wait_s >= settings.total_s:
                 raise _in_the_end(fault, tries) from None
             await asyncio.sleep(wait_s)
             spent_s += wait_s
 
-    def _wait_after(self, fault: ServiceFault, tries: int, settings: EndpointSettings) -> float | None:
-        """How long to wait before the next try; None where there is to be none."""
-        # Nobody there, or nothing said: once more, in case it was chance; then someone should look.
-        most = min(settings.tries, 2) if isinstance(fault, Offline | SaidNothing) else settings.tries
-        if not fault.retryable or tries >= most:
-            return None
-        longest_s = min(settings.backoff_max_s, settings.backoff_s * 2 ** (tries - 1))
-        wait_s = random.uniform(longest_s / 2, longest_s)  # noqa: S311  # spreads requests, keeps no secret
-        if isinstance(fault, TryLater):
-            self._rests_until = max(self._rests_until, time.monotonic() + fault.wait_s)
-            wait_s += fault.wait_s
-        return wait_s
 
-    async def _rest(self, at_most_s: float) -> None:
-        """Wait as long as the host asked for."""
-        rest_s = self._rests_until - time.monotonic()
-        if rest_s >= at_most_s:
-            raise ServiceFault(self.host, f"asks to be left alone for {rest_s:.0f} s more; try later", retryable=True)
-        await asyncio.sleep(max(0.0, rest_s))
+def _wait_after(fault: ServiceFault, tries: int, settings: EndpointSettings) -> float | None:
+    """How long to wait before the next try; None where there is to be none."""
+    # Nobody there, or nothing said: once more, in case it was chance; then someone should look.
+    most = min(settings.tries, 2) if isinstance(fault, Offline | SaidNothing) else settings.tries
+    if not fault.retryable or tries >= most:
+        return None
+    longest_s = min(settings.backoff_max_s, settings.backoff_s * 2 ** (tries - 1))
+    wait_s = random.uniform(longest_s / 2, longest_s)  # noqa: S311  # spreads requests, keeps no secret
+    return wait_s + fault.wait_s if isinstance(fault, TryLater) else wait_s
 
 
 _endpoints: dict[asyncio.AbstractEventLoop, dict[str, Endpoint]] = {}
@@ -143,7 +149,8 @@ def shared_endpoint(host: str, settings: EndpointSettings) -> Endpoint:
             _endpoints.pop(ended, None)
     known = _endpoints.setdefault(loop, {})
     if host not in known:
-        known[host] = Endpoint(host, settings.concurrency)
+        wanted = GateSettings(settings.concurrency, settings.breaker_failures, settings.breaker_rest_s)
+        known[host] = Endpoint(host, make_gate(host, wanted))
     return known[host]
 
 

@@ -15,6 +15,11 @@ class Breaker:
         self._probing = False
 
     @property
+    def is_open(self) -> bool:
+        """Whether the host is left alone, but for a probe."""
+        return self._opened_at is not None
+
+    @property
     def rest_left_s(self) -> float:
         """How long until the next request may pass; 0 where it may now."""
         if self._opened_at is None:
