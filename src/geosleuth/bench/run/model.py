@@ -52,22 +52,30 @@ class Attempt(Protocol):
     fails and a photo that can't be opened are outcomes.
     """
 
-    async def __call__(self, job: Job, keep_in: Path) -> Attempted: ...
+    async def __call__(self, job: Job, keep_in: Path) -> Attempted:
+        """Make it."""
+        ...
 
 
 class Making(Protocol):
     """Makes an `Attempt`, here or on another machine: it can be pickled, and is called once in each process."""
 
-    async def __call__(self) -> "Ready": ...
+    async def __call__(self) -> "Ready":
+        """Load all that tries need."""
+        ...
 
 
 class Ready(Protocol):
     """An attempt with everything it needs loaded; closed when the run ends."""
 
     @property
-    def attempt(self) -> Attempt: ...
+    def attempt(self) -> Attempt:
+        """What makes the tries."""
+        ...
 
-    async def aclose(self) -> None: ...
+    async def aclose(self) -> None:
+        """Let go of models, connections and memory."""
+        ...
 
 
 class Worker(Protocol):
@@ -77,4 +85,6 @@ class Worker(Protocol):
         UserError: the run can't go on.
     """
 
-    async def __call__(self, job: Job) -> Attempted: ...
+    async def __call__(self, job: Job) -> Attempted:
+        """Make one try."""
+        ...
