@@ -12,7 +12,18 @@ import pytest
 from bench_child import Options, data_of, make_photos, manifest_of, replayed, true_place, work
 from geosleuth.agent import Spent, TrajectoryWriter, read_trajectory
 from geosleuth.answer import Answer
-from geosleuth.bench.run import Attempt, Attempted, Job, LocalWorker, RunFolder, Standing, TryRecord, run_set
+from geosleuth.bench.run import (
+    Attempt,
+    Attempted,
+    Job,
+    LocalWorker,
+    RunFolder,
+    Standing,
+    TryRecord,
+    engine,
+    feeding,
+    run_set,
+)
 from geosleuth.bench.sets import DataSet, FilePicture, Item
 from geosleuth.errors import BadInput
 from geosleuth.policies import Usage
@@ -98,6 +109,47 @@ def test_no_more_than_so_many_are_under_way_or_read_ahead(tmp_path: Path, photos
     assert begun == sorted(begun) == read
 
 
+def test_large_photos_do_not_fill_the_memory_while_they_wait(
+    tmp_path: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = max(file.stat().st_size for file in photos.glob("*.jpg"))
+    monkeypatch.setattr(feeding, "_AHEAD_BYTES", 2 * size)
+    most = 0
+
+    class Watched(feeding.Feed):
+        async def next(self) -> feeding.Todo | None:
+            nonlocal most
+            most = max(most, self._waiting_bytes)
+            return await super().next()
+
+    monkeypatch.setattr(engine, "Feed", Watched)
+
+    async def slow(job: Job, keep_in: Path) -> Attempted:
+        await asyncio.sleep(0.01)
+        return await replayed(job, keep_in)
+
+    assert work(photos, tmp_path / "run", Options(at_once=8), attempt=slow).standing.answered == 20
+    assert 0 < most <= 2 * size
+
+
+def test_whoever_looks_on_sees_time_go_by_while_no_photo_ends(
+    tmp_path: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_TICK_S", 0.02)
+    seen: list[Standing] = []
+
+    async def slow(job: Job, keep_in: Path) -> Attempted:
+        if job.id == "paris-00000":
+            while sum(one.under_way == 1 for one in seen) < 3:  # noqa: ASYNC110  (what is waited for is somebody's list)
+                await asyncio.sleep(0.01)
+        return await replayed(job, keep_in)
+
+    work(photos, tmp_path / "run", Options(at_once=1, count=2), attempt=slow, watch=seen.append)
+    waiting = [one for one in seen if one.under_way == 1 and one.done == 0]
+    assert len(waiting) >= 3
+    assert [one.seconds for one in waiting] == sorted({one.seconds for one in waiting})
+
+
 def test_errors_are_kept_apart_and_tried_again_alone(tmp_path: Path, photos: Path) -> None:
     run = tmp_path / "run"
     some = failing(lambda one: one.endswith(("3", "7")))
@@ -138,7 +190,7 @@ def test_retrying_errors_leaves_missing_photos_alone(tmp_path: Path, photos: Pat
     work(photos, run, Options(at_once=1, limits={"photos": 5}), attempt=failing(lambda one: one.endswith("1")))
     ending = work(photos, run, Options(retry="errors"))
     assert (ending.why, ending.standing.answered, ending.standing.missing) == ("done", 5, 15)
-    assert ending.words == "nothing is left to try again; 15 photos are missing"
+    assert ending.words == "every photo that had failed was tried again; 15 photos are missing"
 
 
 def test_a_photo_that_can_t_be_read_or_opened_is_an_error_of_its_own(tmp_path: Path) -> None:

@@ -191,6 +191,20 @@ def test_a_line_whose_writer_was_called_off_still_counts_and_is_told(tmp_path: P
     assert list(read_tries(path)) == [record()]
 
 
+def test_a_line_that_can_t_be_taken_in_reaches_whoever_waits(tmp_path: Path) -> None:
+    path = write(tmp_path / "j.jsonl")
+
+    async def through() -> None:
+        index = Index()
+        writer = LineWriter[TryRecord](path, path.stat().st_size, before=lambda _records: None, after=index.add)
+        await writer.add(record(), record_to_line(record()))
+        with pytest.raises(BadInput, match="stands after try 1"):
+            await writer.add(record(), record_to_line(record()))
+        writer.close()
+
+    asyncio.run(through())
+
+
 def test_what_breaks_beside_the_disk_reaches_whoever_waits(tmp_path: Path) -> None:
     path = write(tmp_path / "j.jsonl")
     before = path.read_bytes()

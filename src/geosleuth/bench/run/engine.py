@@ -132,6 +132,7 @@ class _Engine:
         self._resting, self._job_of, self._give_up = resting, job_of, give_up
         self._index = folder.index
         self._earlier_s = self._index.seconds
+        self._due = self._index.count("failed") if retry == "errors" else self._missing
         self._errors = Errors()
         self._clock = Clock()
         self._watched_s = 0.0
@@ -303,20 +304,21 @@ class _Engine:
                     await self._enter(record, None)
         self._cut.clear()
 
+    @property
+    def _missing(self) -> int:
+        return max(0, self._folder.manifest.data.count - self._index.count("located", "unlocated", "failed"))
+
     def standing(self) -> Standing:
         while self._feed is not None and self._feed.measured:
             self._errors.add(*self._feed.measured.popleft())
-        total = self._folder.manifest.data.count
-        failed = self._index.count("failed")
-        missing = max(0, total - self._index.count("located", "unlocated", "failed"))
         return standing_of(
             self._index,
             self._errors,
-            total=total,
+            total=self._folder.manifest.data.count,
             seconds=self._earlier_s + self._clock.seconds,
             ended_here=self._ended_here,
             here_s=self._clock.seconds,
-            to_do=failed if self._retry == "errors" else missing,
+            to_do=max(0, self._due - self._ended_here),
             under_way=self._under_way,
             resting=self._resting(),
         )
@@ -330,8 +332,10 @@ class _Engine:
             case "done" if standing.missing == 0:
                 failed = f", {standing.failed} of them failed" if standing.failed else ""
                 return f"all {plural(standing.total, 'photo', 'photos')} are done{failed}"
+            case "done" if self._retry == "errors":
+                return f"every photo that had failed was tried again{still}"
             case "done":
-                return f"nothing is left to try again{still}"
+                return f"the data set was gone through{still}"
             case "given up":
                 return f"stopped: {self._give_up} times in a row {one_line(self._trouble)}{still}; mend it, then go on"
             case "stopped":
