@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
-from geosleuth.bench.sets import Fault, Strict, open_set
+from geosleuth.bench.sets import Fault, Strict, open_set, subset
 from geosleuth.bench.sets.parquet import ParquetFile
 from geosleuth.errors import BadInput
 from set_files import jpeg, put, put_jsonl, put_parquet
@@ -90,6 +90,16 @@ def test_parquet_rows_hold_their_photos(tmp_path: Path) -> None:
     assert [item.fields.get("scene") for item in items[:2]] == ["street", None]
     assert [item.picture.read() for item in items] == [jpeg(at) for at in range(count)]
     assert [items[at].picture.read() for at in (9, 0, 4, 3, 10)] == [jpeg(at) for at in (9, 0, 4, 3, 10)]
+
+
+def test_the_parts_of_a_hub_set_are_told_apart(tmp_path: Path) -> None:
+    columns = {"image": photos(2), "lat": [1.0, 2.0], "lon": [2.0, 2.0]}
+    put_parquet(tmp_path / "data" / "test-00000-of-00001.parquet", columns)
+    put_parquet(tmp_path / "data" / "train" / "0000.parquet", columns)
+    put_parquet(tmp_path / "data" / "testing.parquet", {**columns, "split": ["own", "own"]})
+    data = open_set(str(tmp_path))
+    assert [item.fields.get("split") for item in data] == ["test", "test", "own", "own", "train", "train"]
+    assert [item.id for item in subset(data, only=["split=train"])] == ["0.jpg#3", "1.jpg#3"]
 
 
 def test_plain_bytes_base64_and_lists_of_photos_are_photos_too(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import struct
 import zipfile
 from collections.abc import Sequence
@@ -11,10 +12,12 @@ from typing import Any
 
 import pytest
 
-from geosleuth.bench.sets import CARDS, Fault, Strict, open_set
+from geosleuth.bench.sets import CARDS, Fault, Strict, describe, open_set
 from geosleuth.errors import BadInput
 from set_files import jpeg, put, put_jsonl, put_parquet
 
+ROOT = Path(__file__).parents[3]
+RECORDED = Path(os.environ.get("GEOSLEUTH_SHARED", ROOT.parent / "shared")) / "data" / "recorded"
 SCENES = "IMG_ID,AUTHOR,LAT,LON,S3_Label,S16_Label,S365_Label,Prob_indoor,Prob_natural,Prob_urban\n"
 PHOTO = "1005977048_5ccf8b05d3_1201_91728102@N00.jpg"
 
@@ -231,6 +234,22 @@ def test_mapbench_from_its_lines(tmp_path: Path) -> None:
     assert [item.id for item in items] == [f"images/{photo}", f"images/{photo}#2"]
     assert (items[0].truth.city, items[0].truth.country, items[0].picture.read()) == ("青岛", "中国", jpeg(8))
     assert items[1].truth.point.lat == 36.1
+
+
+def test_what_the_cards_say_of_mapbench_and_geobench_is_so() -> None:
+    if not RECORDED.is_dir():
+        pytest.skip(f"the recorded answers of real models are not at {RECORDED}")
+    data = open_set(f"mapbench:{RECORDED / 'mapbench_gpt5.jsonl'}")
+    assert isinstance(data.stream, Strict)
+    truths: dict[str, set[object]] = {}
+    for entry in data.stream.entries():
+        assert not isinstance(entry, Fault)
+        truths.setdefault(entry.id, set()).add(entry.truth.point)
+    assert (len(list(data)), len(truths)) == (data.card.photos, 2498)
+    assert sum(len(points) > 1 for points in truths.values()) == 1
+    seen = describe(open_set(f"table:{RECORDED / 'geobench_gpt5.jsonl'}"))
+    assert (seen.photos, seen.bad) == (934, 0)
+    assert "CN" not in seen.countries
 
 
 def test_mapbench_from_the_parquet_of_its_own_preprocessing(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import pillow_heif
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -127,7 +128,9 @@ def turned(orientation: int, image_format: str) -> bytes:
     exif[0x0112] = orientation
     exif[0x010F] = "Telltale Cameras"
     stream = io.BytesIO()
-    Image.open(io.BytesIO(jpeg(3))).save(stream, image_format, exif=exif, comment=b"SECRET")
+    if image_format == "HEIF":
+        pillow_heif.register_heif_opener()
+    Image.open(io.BytesIO(jpeg(3, (64, 64)))).save(stream, image_format, exif=exif, comment=b"SECRET")
     return stream.getvalue()
 
 
@@ -142,7 +145,9 @@ def test_a_stripped_jpeg_shows_the_same_pixels_and_says_nothing(orientation: int
     assert set(dict(Image.open(io.BytesIO(after)).getexif())) <= {0x0112}
 
 
-@pytest.mark.parametrize(("image_format", "ending"), [("PNG", ".png"), ("WEBP", ".webp"), ("TIFF", ".png")])
+@pytest.mark.parametrize(
+    ("image_format", "ending"), [("PNG", ".png"), ("WEBP", ".webp"), ("TIFF", ".png"), ("HEIF", ".png")]
+)
 @pytest.mark.parametrize("orientation", [1, 6])
 def test_other_formats_are_stripped_without_loss(image_format: str, ending: str, orientation: int) -> None:
     before = turned(orientation, image_format)

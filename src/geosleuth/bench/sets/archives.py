@@ -129,7 +129,7 @@ class _Tar:
         try:
             with tarfile.open(path, "r:") as archive:
                 for member in archive:
-                    if member.isreg():
+                    if member.isreg() and not member.issparse():
                         self._places[member.name] = (member.offset_data, member.size)
                     # The library keeps every header it has seen; a million of them are a gigabyte.
                     archive.members = []  # type: ignore[attr-defined]

@@ -266,5 +266,6 @@ _GENERAL = (
     ),
 )
 
-CARDS: Mapping[str, Card] = MappingProxyType({card.name: card for card in (*_FLICKR, *_STREETS, *_AGENTS, *_GENERAL)})
+_ALL = (*_FLICKR, *_STREETS, *_AGENTS, *_GENERAL)
+CARDS: Mapping[str, Card] = MappingProxyType({card.name: card for card in _ALL})
 """By name."""

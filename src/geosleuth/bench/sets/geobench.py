@@ -18,7 +18,8 @@ _COLUMNS = Columns(
     image=("raw_image_path", "image_path", "image"),
     id=("id", "uid"),
     region=("province_or_state", "state", "province", "state_province", "region"),
-    left_out=("preview", "preview_image_path", "pano_id", "timestamp", "url"),
+    # All of it is for testing, though its files call themselves train.
+    left_out=("preview", "preview_image_path", "pano_id", "timestamp", "url", "split"),
 )
 
 

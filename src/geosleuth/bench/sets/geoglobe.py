@@ -13,7 +13,7 @@ from .cards import CARDS
 from .faults import Entry, Fault, Strict
 from .flickr_sets import find_table
 from .model import DataSet, Item
-from .reading import Columns, cells_of, fields_of, pick, text_of, truth_of
+from .reading import Columns, cells_of, clean_text, fields_of, pick, text_of, truth_of
 from .shelf import BadName, Shelf
 from .tables import Row, header_of, read_rows
 from .town_centres import town_centre
@@ -50,7 +50,7 @@ def _entries(table: Path, shelf: Shelf) -> Iterator[Entry]:
         fields = fields_of(cells_of(row, _COLUMNS), known)
         for name in names:
             try:
-                yield Item(name, shelf.picture(name), truth, fields)
+                yield Item(clean_text(name), shelf.picture(name), truth, fields)
             except BadName as error:
                 yield Fault(where, str(error))
 
@@ -67,4 +67,4 @@ def _truth(row: Row) -> Truth | str:
     point = town_centre(city, country) if city and country else None
     if point is None:
         return f"no point: GeoNames' cities of 15,000 people have no {city!r} in {country!r}"[:200]
-    return Truth(point, country=country, city=city)
+    return Truth(point, country=clean_text(country or ""), city=clean_text(city or ""))

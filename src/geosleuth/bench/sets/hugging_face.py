@@ -1,5 +1,6 @@
 """Data sets as the Hugging Face hub gives them: an image folder with its metadata, or Parquet files."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,12 +9,13 @@ from geosleuth.errors import BadInput
 
 from .cards import CARDS
 from .faults import Entry, Strict
-from .model import Card, DataSet, Item
+from .model import Card, DataSet, Item, Picture
 from .parquet import ParquetFile, ParquetPicture
 from .reading import USUAL, Columns, cells_of, check_header, entry_of, folded, table_entries
 from .shelf import Shelf, is_inside
 from .tables import Row
 
+_SPLIT = re.compile(r"(train|test|validation|valid|val|dev)(?![a-z0-9])")
 METADATA_NAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 
 
@@ -94,17 +96,34 @@ def open_parquet(
         for file in opened:
             column = None if beside in file.names else file.image_column
             own = known | {folded(file.image_column or "")}
+            split = _split(file.path)
             for number, group, within, row in file.rows():
                 where = f"{file.path}, row {number}"
-                read = row if change is None else change(row)
+                read = {**split, **(row if change is None else change(row))}
                 if column is None:
                     yield entry_of(read, where, shelf.picture, columns, own)
                 else:
-                    packed = ParquetPicture(file, group, within)
-                    unnamed = f"{file.path.stem}/{number}"
-                    yield entry_of(read, where, lambda _name, here=packed: here, columns, own, unnamed=unnamed)  # type: ignore[misc]
+                    packed = _always(ParquetPicture(file, group, within))
+                    yield entry_of(read, where, packed, columns, own, unnamed=f"{file.path.stem}/{number}")
 
     return DataSet(card, root, Strict(entries))
+
+
+def _split(path: Path) -> dict[str, str]:
+    """The part of the set that a file belongs to, by its name or its folder's: ``test-00000-of-00002.parquet``."""
+    for name in (path.name, path.parent.name):
+        if said := _SPLIT.match(name):
+            return {"split": said[1]}
+    return {}
+
+
+def _always(picture: Picture) -> Callable[[str], Picture]:
+    """That picture, whatever it is called."""
+
+    def here(_name: str) -> Picture:
+        return picture
+
+    return here
 
 
 def _check_columns(file: ParquetFile, columns: Columns) -> None:

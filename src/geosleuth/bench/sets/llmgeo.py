@@ -12,6 +12,7 @@ from .cards import CARDS
 from .exif_folder import photo_files
 from .faults import Entry, Fault, Strict
 from .model import DataSet, Item
+from .reading import clean_text
 from .shelf import InsidePicture
 
 _NAME = re.compile(r"(?P<lon>-?\d+(?:\.\d+)?)_(?P<lat>-?\d+(?:\.\d+)?)_h(?P<heading>\d+)_p-?\d+_f\d+")
@@ -46,4 +47,4 @@ def _entries(root: Path) -> Iterator[Entry]:
             continue
         name = path.relative_to(root).as_posix()
         fields = {"heading": said["heading"]}
-        yield Item(name, InsidePicture(path, root), Truth(point, country=path.parent.name.upper()), fields)
+        yield Item(clean_text(name), InsidePicture(path, root), Truth(point, country=path.parent.name.upper()), fields)

@@ -83,7 +83,7 @@ class ParquetFile:
         for group in range(self._file.num_row_groups):
             within = 0
             for batch in self._batches(group, columns, _TRUTHS_A_STEP):
-                for row in batch.to_pylist():
+                for row in self._values(batch):
                     yield number, group, within, row
                     number += 1
                     within += 1
@@ -100,6 +100,12 @@ class ParquetFile:
             yield from self._file.iter_batches(batch_size=step, row_groups=[group], columns=columns, use_threads=False)
         except (OSError, ValueError, arrow.ArrowException) as error:
             raise BadInput(f"{self.path}: group {group} can't be read: {str(error).splitlines()[0][:150]}") from error
+
+    def _values(self, values: Any) -> list[Any]:
+        try:
+            return list(values.to_pylist())
+        except (ValueError, TypeError, OverflowError) as error:
+            raise BadInput(f"{self.path}: damaged: {str(error)[:150]}") from error
 
     def photo(self, group: int, row: int) -> bytes | None:
         """The photo of a row; None where the row has none, or a larger one than a photo may be."""
@@ -118,7 +124,7 @@ class ParquetFile:
             first, cursor.next_row = cursor.next_row, cursor.next_row + len(batch)
             # Batches before the wanted row are passed over without being copied.
             if cursor.next_row > row:
-                found = [_content(value.as_py()) for value in batch.column(0)]
+                found = [_content(value) for value in self._values(batch.column(0))]
                 for within, data in enumerate(found, first):
                     self._keep(group, within, data)
                 return found[row - first]

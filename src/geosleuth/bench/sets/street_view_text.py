@@ -18,7 +18,7 @@ from .boxes import box_of_pixels
 from .cards import CARDS
 from .faults import Entry, Fault, Strict
 from .model import Box, DataSet, Item
-from .reading import USUAL, cells_of, degrees, pick, text_of
+from .reading import USUAL, cells_of, clean_text, degrees, pick, text_of
 from .shelf import BadName, Shelf
 from .tables import read_rows
 from .town_centres import us_address
@@ -62,18 +62,13 @@ def _entries(files: list[Path], shelf: Shelf, points: dict[str, LatLon]) -> Iter
 
 
 def _item(image: _Image, shelf: Shelf, points: dict[str, LatLon], split: str, where: str) -> Entry:
-    place = us_address(image.address)
-    point = points.get(image.name)
-    if point is None and place is None:
+    city, state, centre = us_address(image.address) or (None, None, None)
+    point = points.get(image.name, centre)
+    if point is None:
         return Fault(where, f"no point: no known city of the United States in {image.address[:80]!r}", expected=True)
-    truth = Truth(
-        point if point is not None else place[2],  # type: ignore[index]
-        country="United States",
-        region=None if place is None else place[1],
-        city=None if place is None else place[0],
-    )
-    fields = {"split": split, "point": "city centre" if point is None else "points.csv"}
-    return Item(image.name, shelf.picture(image.name), truth, fields, _boxes(image))
+    fields = {"split": split, "point": "points.csv" if image.name in points else "city centre"}
+    truth = Truth(point, country="United States", region=state, city=city)
+    return Item(clean_text(image.name), shelf.picture(image.name), truth, fields, _boxes(image))
 
 
 def _boxes(image: _Image) -> tuple[Box, ...]:
