@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from geosleuth.agent import Spent
 from geosleuth.agent.codec import to_line
 from geosleuth.bench.sets.model import DataSet, Item
+from geosleuth.bench.single import truth_to_dict
 from geosleuth.files import replacing, write_text_atomically
 from geosleuth.geo import distances_km
 from geosleuth.score import Summary, Truth, summarise
@@ -192,17 +193,12 @@ class _ErrorsKm:
 
 
 def _result_line(item: Item, line: Mapping[str, Any]) -> bytes:
-    truth, spent = item.truth, line["spent"]
-    names = {"country": truth.country, "region": truth.region, "city": truth.city}
+    spent = line["spent"]
     cost = {} if spent["cost_usd"] is None else {"cost_usd": spent["cost_usd"]}
     return to_line(
         {
             "id": item.id,
-            "truth": {
-                "lat": truth.point.lat,
-                "lon": truth.point.lon,
-                **{name: value for name, value in names.items() if value},
-            },
+            "truth": truth_to_dict(item.truth),
             "answer": line["answer"],
             **_fields(item.fields),
             "by": line["by"],

@@ -1,0 +1,69 @@
+"""Agreement between judge and rule, and the sample it is measured on."""
+
+from math import isnan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geosleuth.bench.judging import Question, Verdict, agreement_of, kappa, sample_of
+
+
+def question(number: int, *, same: bool = False) -> Question:
+    return Question("city", f"City {number}", f"City {number}" if same else f"Ort {number}", "France")
+
+
+def test_kappa_of_a_known_table() -> None:
+    # 20 yes/yes, 5 yes/no, 10 no/yes, 15 no/no: a textbook table with 0.7 agreed, 0.5 by chance.
+    pairs = [(True, True)] * 20 + [(True, False)] * 5 + [(False, True)] * 10 + [(False, False)] * 15
+    found = kappa(pairs)
+    assert found.value == pytest.approx(0.4)
+    assert found.low < 0.4 < found.high
+
+
+def test_full_agreement_keeps_an_honest_interval() -> None:
+    found = kappa([(True, True)] * 10 + [(False, False)] * 10)
+    assert found.value == found.high == pytest.approx(1.0)
+    assert 0.5 < found.low < 0.8
+
+
+def test_kappa_is_undefined_where_nothing_varies() -> None:
+    assert isnan(kappa([(True, True)] * 5).value)
+    assert isnan(kappa([]).value)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))
+def test_kappa_stays_in_its_bounds(pairs: list[tuple[bool, bool]]) -> None:
+    found = kappa(pairs)
+    if not isnan(found.value):
+        assert -1.0 - 1e-9 <= found.value <= 1.0
+        assert found.low <= found.value <= found.high
+
+
+def test_unreadable_and_missing_verdicts_are_left_out_and_counted() -> None:
+    asked = [question(number) for number in range(5)]
+    sample = dict.fromkeys(asked[:3], True) | dict.fromkeys(asked[3:], False)
+    verdicts = {
+        asked[0]: Verdict("yes"), asked[1]: Verdict("unreadable"), asked[3]: Verdict("yes"), asked[4]: Verdict("no"),
+    }  # fmt: skip
+    found = agreement_of(sample, verdicts)
+    assert (found.n, found.both_yes, found.both_no, found.judge_only, found.rule_only) == (3, 1, 1, 1, 0)
+    assert (found.unreadable, found.not_judged) == (1, 1)
+    assert found.percent.hits == 2
+
+
+def test_the_sample_takes_both_kinds_and_hard_names_first() -> None:
+    equal = {question(number, same=True): True for number in range(100)}
+    other = {question(number): True for number in range(100, 105)}
+    wrong = {question(number): False for number in range(200, 240)}
+    chosen = sample_of(equal | other | wrong, 20, seed=1)
+    assert len(chosen) == 20
+    assert sum(chosen.values()) == 10
+    assert set(other) < set(chosen)
+    assert sample_of(wrong | other | equal, 20, seed=1) == chosen
+    assert sample_of(equal | other | wrong, 20, seed=2) != chosen
+
+
+def test_a_small_file_gives_what_it_has() -> None:
+    assert len(sample_of({question(1): True, question(2): True}, 100, seed=0)) == 2
+    assert sample_of({}, 100, seed=0) == {}
