@@ -14,12 +14,12 @@ from any_trajectory import trajectories
 from findings import ANSWER, MONACO, SHA, SIZE, Page, album, finding_of, saying, without_pixels
 from geosleuth.agent import Answered, Trajectory
 from geosleuth.agent.locating import Finding, cap_finding
+from geosleuth.agent.seen import speaks_of, text_seen
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.wording import how_sure
 from geosleuth.app.report import pictures_of, report_html
 from geosleuth.app.report.digest import account_of
 from geosleuth.app.report.ground import zoom_for
-from geosleuth.app.report.seen import speaks_of, text_seen
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.geo import LatLon

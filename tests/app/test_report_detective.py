@@ -9,9 +9,9 @@ from findings import Page
 from geosleuth.agent.locating import Finding
 from geosleuth.agent.loop import run
 from geosleuth.agent.methods import method
+from geosleuth.agent.seen import text_seen
 from geosleuth.app.report import report_html
 from geosleuth.app.report.digest import digest_of
-from geosleuth.app.report.seen import text_seen
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.photo import Album, Photo
 from geosleuth.policies.detective import Detective

@@ -19,10 +19,10 @@ from geosleuth.agent import (
 from geosleuth.agent.capping import EventBlanker
 from geosleuth.agent.events import Budget, Spent
 from geosleuth.agent.locating import Finding
+from geosleuth.agent.seen import first_views, lines_in, shares_of
 from geosleuth.agent.spending import Spending
 from geosleuth.answer.granularity import Granularity
 from geosleuth.app.locate_talk import spoken
-from geosleuth.app.report.seen import first_views, lines_in, shares_of
 from geosleuth.app.tool_words import call_words, outcome_words, own_name, part_words, points_found
 from geosleuth.names import fold
 from geosleuth.photo import BoxScale, Claims

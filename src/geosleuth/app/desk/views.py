@@ -8,9 +8,9 @@ from geosleuth import __version__
 from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory, conversation_of
 from geosleuth.agent.display import is_withheld
 from geosleuth.agent.locating import Finding
+from geosleuth.agent.seen import Seen, first_views, text_seen
 from geosleuth.app.locate_setup import Plan
 from geosleuth.app.report.digest import Rival, digest_of
-from geosleuth.app.report.seen import Seen, first_views, text_seen
 from geosleuth.app.report.team import Voice, agreement_line, voices
 from geosleuth.bench.numbers import distance
 from geosleuth.geo import LatLon, distance_km

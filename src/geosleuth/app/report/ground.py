@@ -11,6 +11,7 @@ from geosleuth.answer.wording import percent_words, radius_words
 from geosleuth.atlas import Atlas, Picture
 from geosleuth.bench.page.canvas import n, path
 from geosleuth.bench.page.markup import Html, el, join
+from geosleuth.bench.page.plane import MercatorPlane
 from geosleuth.bench.page.projection import split_at_antimeridian
 from geosleuth.bench.page.worldmap import to_page
 from geosleuth.errors import GeosleuthError
@@ -88,9 +89,9 @@ def ground_figure(ground: Ground, digest: Digest, *, close: bool) -> Html:
     width, height = SIZE_PX
     over: list[Html] = []
     if box is not None and point is not None:
-        plane = _Plane(box, width, height)
+        plane = MercatorPlane(box, width, height)
         radius_km = digest.answer.radius_km
-        if radius_km is not None and (circle := plane.circle(point, radius_km)):
+        if radius_km is not None and (circle := _circle(plane, point, radius_km)):
             over.append(el("path", {"class": "doubt", "d": circle}))
         over += _pins(digest.rivals, plane, size=15 if close else 38)
     words = f"{ground.title}: map with the place"
@@ -139,31 +140,12 @@ class _World:
         return float(x[0]), float(y[0])
 
 
-class _Plane:
-    """The Web Mercator plane of one picture, unrolled to both sides of its middle."""
-
-    def __init__(self, box: Box, width: float, height: float) -> None:
-        self._width, self._height = width, height
-        self._middle = box.centre.lon
-        self._per_degree = width / (box.width_deg or 360.0)
-        self._top = _mercator(box.north)
-        self._per_unit = height / ((self._top - _mercator(box.south)) or 1.0)
-
-    def at(self, point: LatLon) -> tuple[float, float] | None:
-        """Where a point lies on the picture; None where it lies beside it."""
-        x, y = self._place(point.lat, point.lon)
-        return (x, y) if 0 <= x <= self._width and 0 <= y <= self._height else None
-
-    def _place(self, lat: float, lon: float) -> tuple[float, float]:
-        turn = (lon - self._middle + 540) % 360 - 180
-        return self._width / 2 + turn * self._per_degree, (self._top - _mercator(lat)) * self._per_unit
-
-    def circle(self, centre: LatLon, radius_km: float) -> str:
-        """The circle as path data; nothing where it holds a pole, which this plane does not have."""
-        if radius_km > _QUARTER_KM * (1 - abs(centre.lat) / 90):
-            return ""
-        lats, lons = _rim(centre, radius_km)
-        return path(self._place(lat, lon) for lat, lon in zip(lats.tolist(), lons.tolist(), strict=True)) + "Z"
+def _circle(plane: MercatorPlane, centre: LatLon, radius_km: float) -> str:
+    """The circle as path data; nothing where it holds a pole, which this plane does not have."""
+    if radius_km > _QUARTER_KM * (1 - abs(centre.lat) / 90):
+        return ""
+    lats, lons = _rim(centre, radius_km)
+    return path(plane.place(lat, lon) for lat, lon in zip(lats.tolist(), lons.tolist(), strict=True)) + "Z"
 
 
 def _rim(centre: LatLon, radius_km: float) -> tuple[FloatArray, FloatArray]:
@@ -180,18 +162,13 @@ def _world_circle(centre: LatLon, radius_km: float) -> str:
     return "".join(drawn)
 
 
-def _mercator(lat: float) -> float:
-    bounded = math.radians(min(max(lat, -85.05112877980659), 85.05112877980659))
-    return math.asinh(math.tan(bounded))
-
-
-def _pins(rivals: Sequence[Rival], plane: "_Plane | _World", size: float) -> list[Html]:
+def _pins(rivals: Sequence[Rival], plane: "MercatorPlane | _World", size: float) -> list[Html]:
     """The answer's pin on top of the others'."""
     drawn = list(_drawn_pins(rivals[:_LETTERED], plane, size))
     return drawn[::-1]
 
 
-def _drawn_pins(rivals: Sequence[Rival], plane: "_Plane | _World", size: float) -> Iterator[Html]:
+def _drawn_pins(rivals: Sequence[Rival], plane: "MercatorPlane | _World", size: float) -> Iterator[Html]:
     for one in rivals:
         spot = plane.at(one.point) if one.point is not None else None
         if spot is None:

@@ -12,6 +12,7 @@ from geosleuth import __version__
 from geosleuth.agent import Trajectory
 from geosleuth.agent.display import BEST
 from geosleuth.agent.locating import Finding
+from geosleuth.agent.seen import Seen, speaks_of, text_seen
 from geosleuth.answer.wording import percent_words
 from geosleuth.atlas import Atlas
 from geosleuth.bench.page.canvas import n
@@ -23,7 +24,6 @@ from .digest import Digest, Rival, as_finding, digest_of, first_sentence
 from .facts import at, claims_section, conflict_note, failures_section, making_section
 from .ground import Ground, draw_ground, ground_figure, map_credits, world_figure
 from .pictures import Embedded, Pictures, badges
-from .seen import Seen, speaks_of, text_seen
 from .team import team_section
 
 _DOTS = 20

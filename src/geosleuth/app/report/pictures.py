@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from geosleuth.agent import Trajectory, rebuild_album
+from geosleuth.agent.seen import Box, Seen
 from geosleuth.bench.page.canvas import n
 from geosleuth.bench.page.markup import Html, el, join, name
 from geosleuth.errors import BadInput
 from geosleuth.photo import Photo, View
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from geosleuth.tools import ImageInfo
-
-from .seen import Box, Seen
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from geosleuth.agent import Trajectory
 from geosleuth.names import fold
 from geosleuth.tools import ImageInfo, Observation
+
+from .trajectory import Trajectory
 
 MOST_BOXES = 60
 _SAME_SHARE = 0.5
