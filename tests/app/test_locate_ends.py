@@ -1,48 +1,20 @@
 """How ``geosleuth locate`` ends when somebody stops it."""
 
 import signal
-import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from foreground import started, wait_for
 from geosleuth.agent import Trajectory, read_trajectory
-from locating import FINAL, ZOOM, at, command, environment, photo_file
+from locating import FINAL, ZOOM, at, command, photo_file
 from openai_server import Reply, ServerUrl, chat_reply, openai_server
 
 pytest.importorskip("pydantic_ai")
 pytestmark = pytest.mark.usefixtures("atlas_home")
 
 SILENT = Reply(manner="silent")
-
-
-def wait_for(url: ServerUrl, requests: int) -> None:
-    until = time.monotonic() + 60
-    while len(url.requests) < requests:
-        assert time.monotonic() < until, "the command asked nothing"
-        time.sleep(0.02)
-
-
-@contextmanager
-def started(words: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """The command, in the foreground of whoever runs the tests; it never outlives the block."""
-    with subprocess.Popen(
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
-        # Tests that run in the background may have inherited a Ctrl-C that is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (one call, before any other)
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 def interrupted(tmp_path: Path, url: ServerUrl, requests: int, *more: object) -> tuple[int, str, str]:

@@ -1,0 +1,171 @@
+"""A try at one photo of a benchmark run: the same work as ``geosleuth locate``, with nothing but pixels to go by."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from geosleuth.agent import Spent
+from geosleuth.agent.locating import Finding
+from geosleuth.answer import Answer
+from geosleuth.app.bench_recordings import Recordings, ReplayOfSet, is_recording, open_recordings
+from geosleuth.app.locate_run import run_plan
+from geosleuth.app.locate_setup import Plan, Wishes, plan_of, similar_for
+from geosleuth.app.locate_team import make_ready
+from geosleuth.app.locate_work import offline_atlas
+from geosleuth.app.report.team import spent_together
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.bench.masking.blanking import blank
+from geosleuth.bench.run.model import Attempted, Job
+from geosleuth.bench.sets import Box
+from geosleuth.errors import BadInput, GeosleuthError, ServiceFault, UserError
+from geosleuth.photo import Claims, OpenedPhoto, open_photo
+from geosleuth.photo.runtime import give_back_memory
+from geosleuth.policies.replay import ReplayPolicy
+
+_BROKEN = ("service", "cancelled", "error")
+_LARGE_BYTES = 1 << 20
+
+
+def bench_plan(wishes: Wishes) -> Plan:
+    """The plan that every photo of a run is worked on by.
+
+    Raises:
+        UserError: something must be mended; nothing has been written or sent.
+    """
+    if wishes.base_url is not None and is_recording(wishes.model):
+        raise BadInput("a recording has no address; leave out --base-url")
+    return plan_of(wishes, (), batch=True, thinker=ReplayOfSet() if is_recording(wishes.model) else None)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchMaking:
+    """Makes the attempt of a run from the command's words, in this process or in one on another machine."""
+
+    wishes: Wishes = field(repr=False)
+
+    async def __call__(self) -> "BenchReady":
+        """Load all that tries need.
+
+        Raises:
+            UserError: something must be mended here.
+        """
+        return await make_attempt(bench_plan(self.wishes), recordings_of(self.wishes))
+
+
+def recordings_of(wishes: Wishes) -> Recordings | None:
+    """The recordings that are to be played; None where somebody thinks.
+
+    Raises:
+        BadInput: they can't be read.
+    """
+    return open_recordings(wishes.model or "") if is_recording(wishes.model) else None
+
+
+async def make_attempt(plan: Plan, recordings: Recordings | None) -> "BenchReady":
+    """Load whoever thinks, and open the atlas."""
+    held = AsyncExitStack()
+    try:
+        await make_ready(plan, held)
+        # Single replies call no tools, and the atlas takes half a minute to build.
+        asked = recordings is None or recordings.calls_tools
+        atlas = offline_atlas(needed=plan.needs_atlas and asked)
+    except BaseException:
+        await held.aclose()
+        raise
+    return BenchReady(BenchAttempt(plan, atlas, recordings), held)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchReady:
+    """An attempt, and what must be closed after it."""
+
+    attempt: "BenchAttempt"
+    held: AsyncExitStack
+
+    async def aclose(self) -> None:
+        """Let go of models, connections and tools."""
+        await self.held.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class BenchAttempt:
+    """Makes one try by the plan."""
+
+    plan: Plan
+    atlas: OfflineAtlas
+    recordings: Recordings | None = None
+
+    async def __call__(self, job: Job, keep_in: Path) -> Attempted:
+        """Open the photo, drop all that its file claims, work on it, and say what came of it.
+
+        Raises:
+            UserError: the run can't go on: a file can't be written, or a tool can't work as it is set up.
+        """
+        try:
+            photo = await asyncio.to_thread(pixels_of, job.content, job.hide)
+            plan = self._plan_for(job)
+        except BadInput as error:
+            return _failed(str(error))
+        try:
+            finding = await run_plan(
+                plan,
+                [photo],
+                plan.maps or self.atlas,
+                self.atlas,
+                similar=similar_for(plan, [photo]),
+                keep_in=keep_in,
+            )
+        except UserError:
+            raise
+        except GeosleuthError as error:
+            return _failed(str(error), host=error.host if isinstance(error, ServiceFault) else None)
+        finally:
+            if len(job.content) > _LARGE_BYTES:
+                give_back_memory()
+        return attempted(finding)
+
+    def _plan_for(self, job: Job) -> Plan:
+        if self.recordings is None:
+            return self.plan
+        steps = self.recordings.steps(job.id)
+        if not steps:
+            raise BadInput("there is no recording of this photo; leave it out with --only or record it")
+        # With one turn more it would be reminded to answer, and a recording that can't is no model that failed.
+        budget = replace(self.plan.budget, turns=len(steps))
+        return replace(self.plan, policy=ReplayPolicy(steps), budget=budget)
+
+
+def pixels_of(content: bytes, hide: Sequence[Box] = ()) -> OpenedPhoto:
+    """A photo without anything that its file claims about it, and without what is to be hidden.
+
+    Raises:
+        BadInput: it can't be opened.
+    """
+    opened = open_photo(content)
+    photo = blank(opened.photo, hide) if hide else opened.photo
+    claims = opened.claims
+    return OpenedPhoto(photo, Claims(claims.format, claims.file_bytes, claims.sha256, claims.size_px))
+
+
+def attempted(finding: Finding) -> Attempted:
+    """What came of a try, from its finding; a model that failed is an error and no wrong answer."""
+    trajectory = finding.trajectory
+    answered, ended = trajectory.answered, trajectory.ended
+    reason = ended.reason if ended else "error"
+    trouble = ended.trouble if ended else "broken off"
+    broken = reason in _BROKEN
+    return Attempted(
+        outcome="failed" if broken else "answered",
+        answer=finding.answer,
+        by=answered.by if answered else "nobody",
+        reason=reason,
+        spent=spent_together(finding),
+        trouble=trouble,
+        host=trouble.partition(": ")[0] if reason == "service" and trouble else None,
+    )
+
+
+def _failed(trouble: str, *, host: str | None = None) -> Attempted:
+    return Attempted("failed", Answer(), "nobody", "service" if host else "error", Spent(), trouble, host)

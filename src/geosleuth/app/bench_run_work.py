@@ -1,0 +1,224 @@
+"""What ``geosleuth bench run`` does once its words are read; imported only when it runs."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import typer
+
+from geosleuth.app.bench_attempt import BenchMaking, bench_plan, make_attempt, recordings_of
+from geosleuth.app.bench_recordings import Recordings, is_recording
+from geosleuth.app.bench_run_views import Live, ending_document, ending_view
+from geosleuth.app.console import progress, show, show_json, talk
+from geosleuth.app.locate_setup import DETECTIVE, Plan, Wishes
+from geosleuth.app.locate_work import CTRL_C, ask_leave, cancelled_by_ctrl_c, quiet_libraries
+from geosleuth.bench.masking import masking_job_of
+from geosleuth.bench.run.engine import Ending, run_set
+from geosleuth.bench.run.feeding import JobOf, plain_job
+from geosleuth.bench.run.folder import RunFolder
+from geosleuth.bench.run.limits import RunLimits
+from geosleuth.bench.run.local import LocalWorker
+from geosleuth.bench.run.manifest import DataInfo, Manifest
+from geosleuth.bench.run.model import Worker
+from geosleuth.bench.run.standing import Standing
+from geosleuth.bench.sets import BoxKind, DataSet, fingerprint, open_set, subset
+from geosleuth.errors import BadInput
+from geosleuth.policies.gates import Rests, listening
+
+_SOME_ARE_MISSING = 1
+_AT_ONCE_DETECTIVE, _AT_ONCE_MODEL, _AT_ONCE_RECORDED = 2, 4, 64
+# What says where files go and who may be asked, not what is answered.
+_NO_PART_OF_AN_ANSWER = frozenset(
+    ("out", "overwrite", "trajectory", "yes", "write_exif", "sidecars", "offline", "requests", "allow", "drawn")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchRequest:
+    """The words of ``bench run``."""
+
+    data: str
+    wishes: Wishes = field(repr=False)
+    out: Path
+    at_once: int | None = None
+    limits: RunLimits = field(default_factory=RunLimits)
+    retry: Literal["errors"] | None = None
+    limit: int | None = None
+    sample: int | None = None
+    sample_seed: int = 0
+    only: tuple[str, ...] = ()
+    cluster: str | None = None
+    gpus: float = 0.0
+    mask: BoxKind | None = None
+    unmasked: Path | None = None
+
+    @property
+    def selection(self) -> dict[str, Any]:
+        """Which photos of the set, as the manifest says it."""
+        drawn = {"sample": self.sample, "sample_seed": self.sample_seed} if self.sample is not None else {}
+        return {"limit": self.limit, **drawn, "only": list(self.only)}
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that can begin: everything is checked, nothing has been written or sent."""
+
+    request: BenchRequest
+    data: DataSet
+    plan: Plan
+    recordings: Recordings | None
+    manifest: Manifest
+    limits: RunLimits
+    job_of: JobOf
+    at_once: int
+
+
+def prepare(request: BenchRequest) -> Prepared:
+    """Open the data set and check every word; says where photos go, and asks before they leave the machine.
+
+    Raises:
+        UserError: something must be mended.
+    """
+    at_once = request.at_once or _usual_at_once(request.wishes)
+    wishes = request.wishes
+    if wishes.requests is None:
+        wishes = replace(wishes, requests=at_once * wishes.parallel)
+    data = subset(
+        open_set(request.data),
+        limit=request.limit,
+        sample=request.sample,
+        seed=request.sample_seed,
+        only=request.only,
+    )
+    plan, recordings = bench_plan(wishes), recordings_of(wishes)
+    with progress("looking through the data set", measure="time"):
+        count, sha256 = fingerprint(data)
+        job_of = plain_job if request.mask is None else masking_job_of(request.mask, request.unmasked, data)
+    if request.mask is None and request.unmasked is not None:
+        raise BadInput("--unmasked is the run whose clues are hidden; it goes with --mask clue")
+    if not count:
+        raise BadInput(f"{request.data}: no photo is left to work on; check --limit and --only")
+    ask_leave(plan, yes=wishes.yes)
+    manifest = Manifest(
+        data=DataInfo(data.card.name, count, sha256, request.selection),
+        settings=settings_of(wishes, plan, recordings),
+        seed=wishes.seed,
+        mask=request.mask,
+    )
+    limits = replace(request.limits, tokens_per_photo=plan.budget.tokens, usd_per_photo=plan.budget.usd)
+    return Prepared(replace(request, wishes=wishes), data, plan, recordings, manifest, limits, job_of, at_once)
+
+
+def settings_of(wishes: Wishes, plan: Plan, recordings: Recordings | None) -> dict[str, Any]:
+    """All that decides an answer beside the photo; no key, and no path that says more than a name."""
+    told = {
+        name: value
+        for name, value in asdict(wishes).items()
+        if name not in _NO_PART_OF_AN_ANSWER and value not in (None, (), False)
+    }
+    for name in ("team", "mcp"):
+        if name in told:
+            told[name] = _file_digest(Path(told[name]))
+    if wishes.base_url is not None:
+        parts = urlsplit(wishes.base_url)
+        told["base_url"] = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+    if recordings is not None:
+        told["model"] = "replay"
+        told["recording_sha256"] = recordings.sha256
+    return {
+        **{name: list(value) if isinstance(value, tuple) else value for name, value in told.items()},
+        "thinks": plan.policy.name,
+        "method": plan.method.name,
+        "tools": sorted(plan.toolset.names),
+        "budget": asdict(plan.budget),
+        "sampling": asdict(plan.sampling),
+        "wire": plan.wire,
+    }
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+
+
+def _usual_at_once(wishes: Wishes) -> int:
+    if is_recording(wishes.model):
+        return _AT_ONCE_RECORDED
+    return _AT_ONCE_DETECTIVE if wishes.model in (None, DETECTIVE) and wishes.team is None else _AT_ONCE_MODEL
+
+
+async def run_bench(ready: Prepared, watch: Callable[[Standing], None]) -> Ending:
+    """Work on every photo that is not finished; the folder has all of it.
+
+    Raises:
+        UserError: the run can't begin or go on; what was finished is kept.
+    """
+    request = ready.request
+    rests = Rests()
+    with RunFolder.begin(request.out, ready.manifest, talk) as folder, listening(rests):
+        async with _worker(ready, folder) as worker:
+            return await run_set(
+                ready.data,
+                folder,
+                worker,
+                at_once=ready.at_once,
+                limits=ready.limits,
+                retry=request.retry,
+                watch=watch,
+                resting=rests.host,
+                job_of=ready.job_of,
+            )
+
+
+@asynccontextmanager
+async def _worker(ready: Prepared, folder: RunFolder) -> AsyncIterator[Worker]:
+    address = ready.request.cluster
+    if address is not None:
+        from geosleuth.bench.run.cluster import ray_worker
+
+        making = BenchMaking(ready.request.wishes)
+        async with ray_worker(
+            address, making, folder, at_once=ready.at_once, gpus=ready.request.gpus, say=talk
+        ) as worker:
+            yield worker
+        return
+    made = await make_attempt(ready.plan, ready.recordings)
+    try:
+        yield LocalWorker(made.attempt, folder)
+    finally:
+        await made.aclose()
+
+
+def bench_run(request: BenchRequest, *, as_json: bool) -> None:
+    """Run it, say how far it is on stderr, print what came of it.
+
+    Raises:
+        UserError: something must be mended; what was finished is kept.
+        typer.Exit: photos are missing or failed, or it was stopped.
+    """
+    with quiet_libraries():
+        ready = prepare(request)
+        try:
+            ending = asyncio.run(_watched(ready))
+        except asyncio.CancelledError:
+            talk(f"stopped; {request.out} keeps what is finished; give the same command again to go on")
+            raise typer.Exit(CTRL_C) from None
+    if as_json:
+        show_json(ending_document(ending, request.out))
+    else:
+        show(ending_view(ending, request.out))
+    if ending.standing.failed or ending.standing.missing:
+        talk(ending.words)
+        raise typer.Exit(_SOME_ARE_MISSING)
+
+
+async def _watched(ready: Prepared) -> Ending:
+    with progress("answering", ready.manifest.data.count) as bar, cancelled_by_ctrl_c():
+        return await run_bench(ready, Live(bar))

@@ -1,0 +1,107 @@
+"""What a data set knows about its photos reaches nobody who answers."""
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageDraw, TiffImagePlugin
+from typer.testing import CliRunner
+
+from geosleuth.app.commands import app
+from openai_server import Reply, Request, chat_reply, openai_server
+
+MARKER = "zzyzxville"
+SECRET_LAT, SECRET_LON = "43.7391", "7.4277"
+
+
+pytestmark = pytest.mark.usefixtures("atlas_home")
+
+
+@pytest.fixture
+def marked_set(tmp_path: Path) -> Path:
+    """Photos whose names, folders, metadata and labels all tell the place; one of them can't be opened."""
+    folder = tmp_path / f"photos of {MARKER}"
+    folder.mkdir()
+    rows = ["image,lat,lon,country,city,note"]
+    for number in range(3):
+        name = f"{MARKER}-{number}.jpg"
+        image = Image.new("RGB", (320, 240), (200, 200, 40 * number))
+        ImageDraw.Draw(image).text((20, 100), "BOULANGERIE", fill=(0, 0, 0))
+        exif = Image.Exif()
+        exif[0x010E] = f"seen in {MARKER}"
+        exif[0x013B] = MARKER
+        exif.get_ifd(0x8825).update(
+            {1: "N", 2: _degrees(43.7391), 3: "E", 4: _degrees(7.4277)},
+        )
+        exif.get_ifd(0x8769)[0x9286] = b"ASCII\0\0\0" + MARKER.encode()
+        image.save(folder / name, exif=exif, comment=MARKER.encode())
+        rows.append(f"{name},{SECRET_LAT},{SECRET_LON},{MARKER}land,{MARKER},{MARKER} by night")
+    (folder / f"{MARKER}-broken.jpg").write_bytes(b"no photo of " + MARKER.encode())
+    rows.append(f"{MARKER}-broken.jpg,{SECRET_LAT},{SECRET_LON},{MARKER}land,{MARKER},{MARKER}")
+    table = folder / f"{MARKER}.csv"
+    table.write_text("\n".join(rows) + "\n")
+    return table
+
+
+def _degrees(value: float) -> tuple[TiffImagePlugin.IFDRational, ...]:
+    return tuple(TiffImagePlugin.IFDRational(round(part * 10000), 10000) for part in (value, 0.0, 0.0))
+
+
+def _asks_tools_first(request: Request) -> Reply:
+    told = [message for message in request.json["messages"] if message["role"] == "tool"]
+    if not told:
+        handle = re.search(r"\b[a-z]+[-_]?\d+\b", json.dumps(request.json["messages"]))
+        assert handle is not None
+        return chat_reply("I look closer.", calls=[("maps_geocode", {"address": "Paris"}), ("read_text", {})])
+    return chat_reply('{"lat": 48.85, "lon": 2.35, "city": "Paris", "country": "France"}')
+
+
+def test_no_name_no_metadata_and_no_label_reaches_who_answers(marked_set: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with openai_server([_asks_tools_first]) as url:
+        result = CliRunner().invoke(
+            app,
+            ["bench", "run", "--data", str(marked_set), "--model", "server:any", "--base-url", str(url), "--yes",
+             "--out", str(out), "--json"],
+        )  # fmt: skip
+    assert result.exit_code == 1, result.output
+    told = json.loads(result.stdout)
+    assert (told["answered"], told["errors"]) == (3, 1)
+    # The marker is where it belongs, so that the search below can find it at all.
+    assert MARKER in (out / "results.jsonl").read_text()
+    assert len(url.requests) == 6
+    for request in url.requests:
+        assert MARKER not in request.body.decode().casefold()
+        assert SECRET_LAT not in request.body.decode()
+        for content in request.images:
+            assert MARKER.encode() not in content.lower()
+            with Image.open(io.BytesIO(content)) as image:
+                assert not image.getexif()
+    kept = list(_files(out / "trajectories"))
+    assert len(kept) == 3
+    for path in kept:
+        assert MARKER not in path.name
+        text = path.read_text().casefold()
+        assert MARKER not in text
+        assert SECRET_LAT not in text
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_detective_gets_no_more(marked_set: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    result = CliRunner().invoke(
+        app, ["bench", "run", "--data", str(marked_set), "--limit", "2", "--out", str(out), "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    kept = list(_files(out / "trajectories"))
+    assert len(kept) == 2
+    for path in kept:
+        text = f"{path.name} {path.read_text()}".casefold()
+        assert MARKER not in text
+        assert SECRET_LAT not in text

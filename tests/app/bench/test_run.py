@@ -1,0 +1,197 @@
+"""``geosleuth bench run`` as somebody uses it: begin, go on, try errors again, stop at a limit."""
+
+import io
+import json
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner, Result
+
+from foreground import started, wait_for
+from geosleuth.app.commands import app
+from geosleuth.bench.run.folder import RunFolder
+from locating import GEOSLEUTH
+from openai_server import Reply, Request, chat_reply, failure, openai_server
+
+PARIS = '{"lat": 48.8566, "lon": 2.3522, "city": "Paris", "country": "France"}'
+pytestmark = pytest.mark.usefixtures("atlas_home")
+
+MakeSet = Callable[[int], Path]
+
+
+@pytest.fixture
+def make_set(tmp_path: Path) -> MakeSet:
+    """A table of so many small photos, all taken in Paris, with recorded answers beside it that find every other."""
+
+    def make(photos: int) -> Path:
+        stream = io.BytesIO()
+        Image.new("RGB", (64, 48), (90, 120, 40)).save(stream, "JPEG")
+        rows, lines = ["id,image,lat,lon,country,kind"], []
+        for number in range(photos):
+            (tmp_path / f"{number}.jpg").write_bytes(stream.getvalue())
+            rows.append(f"p{number},{number}.jpg,48.8566,2.3522,France,{'odd' if number % 2 else 'even'}")
+            reply = "I can't tell." if number % 2 else f"It is Paris. {PARIS}"
+            lines.append(json.dumps({"id": f"p{number}", "truth": {"lat": 48.8566, "lon": 2.3522}, "reply": reply}))
+        (tmp_path / "answers.jsonl").write_text("\n".join(lines) + "\n")
+        table = tmp_path / "photos.csv"
+        table.write_text("\n".join(rows) + "\n")
+        return table
+
+    return make
+
+
+def bench(*words: object, inputs: str | None = None) -> Result:
+    return CliRunner().invoke(app, ["bench", *map(str, words)], input=inputs)
+
+
+def replayed(table: Path, out: Path, *more: object) -> Result:
+    return bench("run", "--data", table, "--model", f"replay:{table.parent / 'answers.jsonl'}", "--out", out, *more)
+
+
+def document(result: Result) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def test_recorded_answers_are_run_kept_and_scored(make_set: MakeSet, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    result = replayed(make_set(6), out, "--json")
+    assert result.exit_code == 0, result.output
+    told = document(result)
+    assert (told["photos"], told["answered"], told["unlocated"], told["errors"]) == (6, 6, 3, 0)
+    assert told["within_km"]["25"] == 0.5
+    assert len(list((out / "trajectories").rglob("*.jsonl"))) == 6
+    scored = bench("score", out / "results.jsonl", "--json")
+    assert scored.exit_code == 0, scored.output
+    assert '"records": 6' in scored.stdout or '"n": 6' in scored.stdout
+
+
+def test_the_same_command_goes_on_and_repeats_nothing(make_set: MakeSet, tmp_path: Path) -> None:
+    table, out, whole = make_set(8), tmp_path / "run", tmp_path / "whole"
+    assert replayed(table, whole).exit_code == 0
+    first = replayed(table, out, "--run-seconds", "0.1", "--at-once", "1", "--json")
+    while first.exit_code:
+        assert document(first)["missing"], first.output
+        first = replayed(table, out, "--json")
+    before = (out / "journal.jsonl").read_bytes()
+    again = replayed(table, out)
+    assert again.exit_code == 0, again.output
+    assert (out / "journal.jsonl").read_bytes() == before
+    assert (out / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
+
+
+def test_other_settings_and_other_photos_are_refused(make_set: MakeSet, tmp_path: Path) -> None:
+    table, out = make_set(3), tmp_path / "run"
+    assert replayed(table, out).exit_code == 0
+    other = replayed(table, out, "--method", "geovista")
+    assert isinstance(other.exception, Exception)
+    assert "method" in str(other.exception)
+    fewer = replayed(table, out, "--limit", "2")
+    assert "other photos" in str(fewer.exception)
+
+
+def test_errors_are_kept_apart_and_tried_again_alone(make_set: MakeSet, tmp_path: Path) -> None:
+    table, out = make_set(3), tmp_path / "run"
+    broken = [True]
+
+    def reply(request: Request) -> Reply:
+        assert request.images
+        return failure(400, "no such luck") if broken[0] else chat_reply(PARIS)
+
+    with openai_server([reply]) as url:
+        words = ("run", "--data", table, "--model", "server:any", "--base-url", url, "--yes", "--out", out, "--json")
+        first = bench(*words)
+        assert first.exit_code == 1
+        assert (document(first)["answered"], document(first)["errors"]) == (0, 3)
+        assert len((out / "errors.jsonl").read_text().splitlines()) == 3
+        assert (out / "results.jsonl").read_text() == ""
+        broken[0] = False
+        # Going on does not try again what ended in an error; --retry errors does.
+        assert document(bench(*words))["errors"] == 3
+        again = bench(*words, "--retry", "errors")
+    assert again.exit_code == 0, again.output
+    assert (document(again)["answered"], document(again)["errors"]) == (3, 0)
+    tries = list(RunFolder.read(out).tries())
+    assert [one.outcome for one in tries] == ["failed"] * 3 + ["answered"] * 3
+    assert len(list((out / "trajectories").rglob("*.jsonl"))) == 6
+
+
+def test_a_run_stops_at_its_limit_and_says_what_is_missing(make_set: MakeSet, tmp_path: Path) -> None:
+    table, out = make_set(10), tmp_path / "run"
+    with openai_server([chat_reply(PARIS, tokens=(900, 100))]) as url:
+        words = ("run", "--data", table, "--model", "server:any", "--base-url", url, "--yes", "--out", out, "--json")
+        result = bench(*words, "--run-tokens", "4500", "--at-once", "2")
+        told = document(result)
+        assert result.exit_code == 1
+        assert told["ended"] == "tokens"
+        assert (told["answered"], told["missing"]) == (4, 6)
+        assert told["tokens"] <= 4500
+        assert "6 photos are missing" in told["words"]
+        rest = document(bench(*words))
+    assert (rest["answered"], rest["missing"]) == (10, 0)
+    assert len(url.requests) == 10
+
+
+def test_a_run_can_be_replayed(make_set: MakeSet, tmp_path: Path) -> None:
+    table, out, again = make_set(4), tmp_path / "run", tmp_path / "again"
+    assert replayed(table, out).exit_code == 0
+    result = bench("run", "--data", table, "--model", f"replay:{out}", "--out", again, "--json")
+    assert result.exit_code == 0, result.output
+    answers = [
+        [json.loads(line)["answer"] for line in (run / "results.jsonl").read_text().splitlines()]
+        for run in (out, again)
+    ]
+    assert answers[0] == answers[1]
+
+
+def test_only_some_photos(make_set: MakeSet, tmp_path: Path) -> None:
+    result = replayed(make_set(6), tmp_path / "run", "--only", "kind=even", "--json")
+    assert (document(result)["photos"], document(result)["unlocated"]) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--data", "nowhere.csv"], "nowhere.csv"),
+        (["--data", "{table}", "--only", "kind=none"], "no photo is left"),
+        (["--data", "{table}", "--model", "replay:{table}.none"], "records are read from"),
+        (["--data", "{table}", "--model", "gpt"], "names no model"),
+        (["--data", "{table}", "--unmasked", "x"], "--mask clue"),
+        (["--data", "{table}", "--mask", "poles"], "boxes"),
+    ],
+)
+def test_what_must_be_mended_is_one_line(make_set: MakeSet, tmp_path: Path, words: Sequence[str], told: str) -> None:
+    table = make_set(2)
+    given = [word.format(table=table) for word in words]
+    result = bench("run", *given, "--out", tmp_path / "run")
+    assert result.exit_code != 0
+    assert told in str(result.exception)
+    assert "\n" not in str(result.exception)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_photo_without_a_recording_is_an_error_of_its_own(make_set: MakeSet, tmp_path: Path) -> None:
+    table = make_set(3)
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(answers.read_text().splitlines(keepends=True)[:2]))
+    told = document(replayed(table, tmp_path / "run", "--json"))
+    assert (told["answered"], told["errors"]) == (2, 1)
+
+
+def test_ctrl_c_keeps_what_is_finished(make_set: MakeSet, tmp_path: Path) -> None:
+    table, out = make_set(6), tmp_path / "run"
+    with openai_server([chat_reply(PARIS), chat_reply(PARIS), Reply(manner="silent")]) as url:
+        words = ["bench", "run", "--data", table, "--model", "server:any", "--base-url", url, "--yes", "--at-once", 1]
+        with started([str(GEOSLEUTH), *map(str, words), "--out", str(out)]) as process:
+            wait_for(url, 3)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=30)
+    assert process.returncode == 130, said
+    assert "give the same command again" in " ".join(said.split())
+    outcomes = [one.outcome for one in RunFolder.read(out).tries()]
+    assert outcomes.count("answered") == 2
+    assert len((out / "results.jsonl").read_text().splitlines()) == 2
