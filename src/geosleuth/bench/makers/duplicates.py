@@ -1,0 +1,202 @@
+"""Photos that show the same picture: within a set, or in two sets, without comparing each with each.
+
+A picture's print is 256 bits: which of its 16 x 16 coarsest waves (a cosine transform of 64 x 64 grey pixels) are
+stronger than the middle one. Sizes, JPEG quality, brightness and small marks change few of them. Turned and mirrored
+pictures, and those with more than a hundredth cut off at each side, have another print and are not found.
+
+Prints that differ in at most 31 bits share one of sixteen parts of 16 bits up to one bit; so looking each part up, and
+its 16 neighbours, finds all of them, and little else is looked at.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from geosleuth.errors import BadInput
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Prints = npt.NDArray[np.uint8]
+"""One row of 32 bytes a picture."""
+
+BITS = 256
+BYTES = BITS // 8
+PRINT_VERSION = "print:1"
+USUAL_BITS = 24
+"""Up to so many different bits two photos are one picture; of 70 drawn street scenes the nearest two differ in 26."""
+
+NO_PRINT = bytes(BYTES)
+"""Of a picture without contrast, which is like no other."""
+
+MOST_BITS = 31
+_SIDE, _WAVES = 64, 16
+_PARTS, _PART_BITS = 16, 16
+_LEAST_CONTRAST = 1.0
+_BLOCK = 4096
+_MOST_AT_ONCE = 2_000_000
+
+
+def print_of(image: "Image") -> bytes:
+    """The print of a picture, 32 bytes; `NO_PRINT` for one without contrast."""
+    from PIL.Image import Resampling
+
+    grey = image.convert("L").resize((_SIDE, _SIDE), Resampling.BOX, reducing_gap=3.0)
+    pixels = np.asarray(grey, dtype=np.float64)
+    if pixels.std() < _LEAST_CONTRAST:
+        return NO_PRINT
+    waves = (_cosines() @ pixels @ _cosines().T).reshape(-1)
+    # The first wave is how bright the picture is, which says nothing about what it shows.
+    bits = waves > np.median(waves[1:])
+    bits[0] = True
+    return np.packbits(bits).tobytes()
+
+
+@cache
+def _cosines() -> npt.NDArray[np.float64]:
+    wave, at = np.arange(_WAVES)[:, None], np.arange(_SIDE)[None, :]
+    return np.cos(np.pi * wave * (2 * at + 1) / (2 * _SIDE))
+
+
+def prints(rows: Iterable[bytes]) -> Prints:
+    """Prints as one table."""
+    return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(-1, BYTES)
+
+
+def differing_bits(first: Prints, second: Prints) -> npt.NDArray[np.int64]:
+    """How many bits differ, row by row."""
+    counts: npt.NDArray[np.int64] = np.bitwise_count(first ^ second).sum(axis=-1, dtype=np.int64)
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two photos of one picture, by their numbers, and how many bits of their prints differ."""
+
+    first: int
+    second: int
+    bits: int
+
+
+def pairs_within(all_prints: Prints, *, most_bits: int = USUAL_BITS) -> list[Pair]:
+    """The photos of a set whose prints differ in that many bits at most, each pair once, in order.
+
+    Of photos with the very same print each is paired with the first only: a set with a thousand copies of "this photo
+    is no longer available" has a thousand pairs of them, not half a million. `groups_of` is the same either way.
+
+    Raises:
+        BadInput: more than 31 bits: the parts find no more than that.
+    """
+    rows, members = _distinct(all_prints)
+    found = [Pair(same[0], other, 0) for same in members for other in same[1:]]
+    for (one, other), bits in _near(rows, rows, most_bits).items():
+        if one < other:
+            first, second = sorted((members[one][0], members[other][0]))
+            found.append(Pair(first, second, bits))
+    return sorted(found, key=lambda pair: (pair.first, pair.second))
+
+
+def pairs_across(first: Prints, second: Prints, *, most_bits: int = USUAL_BITS) -> list[Pair]:
+    """The photos of one set whose picture another set has too, in order; ``second`` counts in the other set.
+
+    Of photos of the other set with the very same print the first is named.
+
+    Raises:
+        BadInput: more than 31 bits: the parts find no more than that.
+    """
+    ours, our_members = _distinct(first)
+    theirs, their_members = _distinct(second)
+    found = [
+        Pair(number, their_members[other][0], bits)
+        for (one, other), bits in _near(ours, theirs, most_bits).items()
+        for number in our_members[one]
+    ]
+    return sorted(found, key=lambda pair: (pair.first, pair.second))
+
+
+def groups_of(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
+    """Photos that are linked by pairs, from one to the next; groups of two and more, by their first photo."""
+    leader = list(range(count))
+
+    def find(number: int) -> int:
+        while leader[number] != number:
+            leader[number] = leader[leader[number]]
+            number = leader[number]
+        return number
+
+    for pair in pairs:
+        one, other = sorted((find(pair.first), find(pair.second)))
+        leader[other] = one
+    groups: dict[int, list[int]] = {}
+    for number in range(count):
+        groups.setdefault(find(number), []).append(number)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _near(ours: Prints, theirs: Prints, most_bits: int) -> dict[tuple[int, int], int]:
+    """Rows of two tables that differ in so many bits at most, and in how many."""
+    if not 0 <= most_bits <= MOST_BITS:
+        raise BadInput(f"--bits lies between 0 and {MOST_BITS}, not {most_bits}")
+    found: dict[tuple[int, int], int] = {}
+    for one, other in _candidates(ours, theirs):
+        bits = differing_bits(ours[one], theirs[other])
+        near = bits <= most_bits
+        found.update(zip(zip(one[near].tolist(), other[near].tolist(), strict=True), bits[near].tolist(), strict=True))
+    return found
+
+
+def _distinct(rows: Prints) -> tuple[Prints, list[list[int]]]:
+    """Every print once, with the numbers of its photos: many copies of one picture are looked up once.
+
+    Pictures without contrast are left out.
+    """
+    members: dict[bytes, list[int]] = {}
+    for number, row in enumerate(rows):
+        if (key := row.tobytes()) != NO_PRINT:
+            members.setdefault(key, []).append(number)
+    return prints(members), list(members.values())
+
+
+def _candidates(ours: Prints, theirs: Prints) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Numbers of rows that share a part up to one bit, block by block; some come more than once."""
+    neighbours = np.array([0, *(1 << bit for bit in range(_PART_BITS))], dtype=np.uint16)
+    our_parts, their_parts = _parts(ours), _parts(theirs)
+    for part in range(_PARTS):
+        order = np.argsort(their_parts[:, part], kind="stable")
+        ranked = their_parts[order, part]
+        for start in range(0, len(ours), _BLOCK):
+            wanted = our_parts[start : start + _BLOCK, part][:, None] ^ neighbours[None, :]
+            low, high = (np.searchsorted(ranked, wanted.reshape(-1), side=side) for side in ("left", "right"))
+            rows = np.repeat(np.arange(start, start + len(wanted)), len(neighbours))
+            for chosen in _cut(high - low):
+                counts = (high - low)[chosen]
+                within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+                yield np.repeat(rows[chosen], counts), order[np.repeat(low[chosen], counts) + within]
+
+
+def _cut(counts: npt.NDArray[np.int64]) -> Iterator[slice]:
+    """Slices of some lists that hold so many entries together, or one list: unlike prints may share a part."""
+    ends = np.cumsum(counts)
+    start = 0
+    while start < len(counts):
+        reached = ends[start - 1] if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, reached + _MOST_AT_ONCE, side="right")))
+        yield slice(start, end)
+        start = end
+
+
+def _parts(rows: Prints) -> npt.NDArray[np.uint16]:
+    return np.ascontiguousarray(rows).view(np.uint16).reshape(len(rows), _PARTS)
+
+
+def first_of_each(count: int, groups: Sequence[Sequence[int]]) -> list[bool]:
+    """Which photos stay where only the first of every group does."""
+    stays = [True] * count
+    for group in groups:
+        for number in sorted(group)[1:]:
+            stays[number] = False
+    return stays

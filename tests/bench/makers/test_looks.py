@@ -1,0 +1,204 @@
+"""Looking at photos: what models write is read leniently and kept; the heuristic sees text and little else."""
+
+import asyncio
+import json
+import random
+from collections.abc import Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from geosleuth.bench.makers.landmarks import landmark_named, read_landmark
+from geosleuth.bench.makers.locatability import legible_letters, read_locatability
+from geosleuth.bench.makers.looks import FIELDS, HEURISTIC, Look, Unread, heuristic_look, look
+from geosleuth.bench.makers.memory import Memory, open_memory
+from geosleuth.bench.makers.pixels import pixel_figures
+from geosleuth.bench.makers.rating import GIVE_UP, GivenUp, Seen, by_model, each
+from geosleuth.bench.makers.reading import object_in
+from geosleuth.bench.makers.tags import TAGS, read_tags
+from geosleuth.bench.sets import DataSet
+from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.photo import Photo
+from maker_sets import jpeg, photo_set, picture
+from scene_drawing import Backdrop, Board, draw
+from scripted import ScriptedPolicy, says
+
+REPLY = {
+    "locatability": 7.5, "clarity": 9, "text": 3, "cultural": 6, "natural_landscape": 2, "vehicles_and_pedestrians": 8,
+    "tags": dict.fromkeys(TAGS, "no") | {"traffic": "yes", "plants": "maybe"}, "landmark": None,
+}  # fmt: skip
+
+
+def test_a_reply_is_read() -> None:
+    said = object_in(json.dumps(REPLY))
+    assert said is not None
+    found = read_locatability(said)
+    assert found is not None
+    assert (found.score, found.clarity, found.natural, found.vehicles_and_pedestrians) == (7.5, 9, 2, 8)
+    tags = read_tags(said)
+    assert (tags["traffic"], tags["plants"], tags["sign"]) == ("yes", "maybe", "no")
+    assert read_landmark(said) is None
+
+
+def test_a_reply_is_read_as_models_really_write() -> None:
+    reply = """Let me think: {"draft": 1}. Here it is:
+    ```json
+    {"Locatability Score": "8.5/10", "Image Clarity": 9, 'Natural': 4,
+     "Tags": {"Manmade": "Yes", "mountains and rivers": "Maybe.", "sign": true, "weather": "perhaps"},
+     "landmark": "Eiffel Tower",}
+    ```"""
+    said = object_in(reply)
+    assert said is not None
+    found = read_locatability(said)
+    assert found is not None
+    assert (found.score, found.clarity, found.text) == (8.5, 9, None)
+    assert read_tags(said) == {"manmade": "yes", "mountains_and_rivers": "maybe", "sign": "yes"}
+    assert read_landmark(said) == "Eiffel Tower"
+
+
+@pytest.mark.parametrize("score", ["11", "-1", '"high"', "null", "true", "1e999"])
+def test_a_score_off_the_scale_is_none(score: str) -> None:
+    assert read_locatability(object_in(f'{{"locatability": {score}}}') or {}) is None
+
+
+def _look(policy: ScriptedPolicy, memory: Memory, *, again: bool = False) -> Look:
+    return asyncio.run(look(lambda: Photo(picture(1)), "hash", policy, memory, again=again))
+
+
+def test_nobody_is_asked_twice(tmp_path: Path) -> None:
+    policy = ScriptedPolicy([says(f"Sure! {json.dumps(REPLY)}")], then=AssertionError("asked twice"))
+    with open_memory(tmp_path / "memory.sqlite") as memory:
+        first = _look(policy, memory)
+    with open_memory(tmp_path / "memory.sqlite") as memory:
+        second = _look(policy, memory)
+    assert len(policy.seen) == 1
+    assert (first.known, second.known) == (False, True)
+    assert first.fields() == second.fields()
+    assert list(first.fields()) == list(FIELDS)
+    assert first.fields()["locatability"] == "7.5"
+    assert first.usage.input_tokens == 100
+    assert second.usage.input_tokens == 0
+
+
+def test_another_model_is_asked_anew(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "memory.sqlite") as memory:
+        for name in ("a", "b"):
+            policy = ScriptedPolicy([says(json.dumps(REPLY))], name=name)
+            assert _look(policy, memory).by == name
+            assert len(policy.seen) == 1
+
+
+def test_a_model_sees_the_picture_and_no_name_of_it(tmp_path: Path) -> None:
+    policy = ScriptedPolicy([says(json.dumps(REPLY))])
+    with open_memory(tmp_path / "memory.sqlite") as memory:
+        _look(policy, memory)
+    (conversation,) = policy.seen
+    assert conversation.picture("image-1").size == (320, 240)
+    assert conversation.tools == ()
+    assert "hash" not in str(conversation.messages)
+
+
+def test_what_can_not_be_read_is_paid_for_once(tmp_path: Path) -> None:
+    policy = ScriptedPolicy([says("I would rather not."), says(json.dumps(REPLY))])
+    with open_memory(tmp_path / "memory.sqlite") as memory:
+        with pytest.raises(Unread, match="I would rather not"):
+            _look(policy, memory)
+        with pytest.raises(Unread, match="--ask-again"):
+            _look(policy, memory)
+        assert len(policy.seen) == 1
+        assert _look(policy, memory, again=True).locatability.score == 7.5
+
+
+def _rated(data: DataSet, policy: ScriptedPolicy, memory: Memory) -> list[Seen[Look]]:
+    async def work() -> list[Seen[Look]]:
+        async with aclosing(each(data, by_model(policy, memory), at_once=4)) as seen:
+            return [one async for one in seen]
+
+    return asyncio.run(work())
+
+
+def test_photos_come_in_order_and_copies_are_asked_about_once(tmp_path: Path) -> None:
+    same = jpeg(picture(7))
+    contents = [same, same, jpeg(picture(8)), b"no photo", same]
+    data = photo_set(tmp_path, [(0, 0)] * 5, contents)
+    policy = ScriptedPolicy([], then=says(json.dumps(REPLY)), seconds=0.01)
+    with open_memory(tmp_path / "memory.sqlite") as memory:
+        seen = _rated(data, policy, memory)
+    assert [one.item.id for one in seen] == ["p0", "p1", "p2", "p3", "p4"]
+    assert [one.found is not None for one in seen] == [True, True, True, False, True]
+    assert "3.jpg" in (seen[3].trouble or "")
+    assert len(policy.seen) == 2
+
+
+def test_a_model_that_fails_again_and_again_is_given_up_and_what_was_said_is_kept(tmp_path: Path) -> None:
+    data = photo_set(tmp_path, [(0, 0)] * 12)
+    broken = ScriptedPolicy([says(json.dumps(REPLY))] * 2, then=ServiceFault("model.test", "busy"))
+    whole = ScriptedPolicy([], then=says(json.dumps(REPLY)))
+    with open_memory(tmp_path / "memory.sqlite") as memory:
+        with pytest.raises(GivenUp, match=r"model\.test: busy"):
+            _rated(data, broken, memory)
+        assert len(broken.seen) < 12 + GIVE_UP
+        seen = _rated(data, whole, memory)
+    assert len(whole.seen) == 10
+    assert sum(one.found is not None and one.found.known for one in seen) == 2
+
+
+def test_a_memory_that_is_something_else_is_said(tmp_path: Path) -> None:
+    (tmp_path / "memory.sqlite").write_text("something else entirely, and long enough to be looked at")
+    with pytest.raises(BadInput, match=r"memory\.sqlite"), open_memory(tmp_path / "memory.sqlite"):
+        pass
+
+
+def _scene(boards: Sequence[Board], backdrop: Backdrop, seed: int) -> Photo:
+    return Photo(draw(backdrop, tuple(boards), (800, 600), 1.0, random.Random(seed)).image)
+
+
+def test_the_heuristic_puts_scenes_with_legible_signs_above_blank_ones(tmp_path: Path) -> None:
+    signs = [
+        _scene([Board("front", ("Boulangerie Martin",)), Board("plate", ("Rue Victor Hugo",))], "house", 1),
+        _scene([Board("front", ("Apteka",)), Board("notice", ("tel. +48 22 621 98 44",))], "house", 3),
+    ]
+    blank = [_scene([], "house", 4), _scene([], "landscape", 5)]
+    with open_memory(tmp_path / "memory.sqlite") as memory:
+        above = [heuristic_look(one, f"sign {number}", memory) for number, one in enumerate(signs)]
+        below = [heuristic_look(one, f"blank {number}", memory) for number, one in enumerate(blank)]
+        again = heuristic_look(signs[0], "sign 0", memory)
+    assert min(one.locatability.score for one in above) >= 8 > max(one.locatability.score for one in below)
+    assert all(one.tags["sign"] == "yes" for one in above)
+    assert all(one.tags["sign"] != "yes" for one in below)
+    assert all(one.by == HEURISTIC and one.tags["mountains_and_rivers"] == "maybe" for one in above + below)
+    assert (again.known, again.fields()) == (True, above[0].fields())
+
+
+def test_the_heuristic_gives_a_plain_picture_nothing() -> None:
+    from PIL import Image
+
+    from geosleuth.bench.makers.looks import look_by_code
+
+    found = look_by_code(Photo(Image.new("RGB", (400, 300), (120, 120, 120))), [])
+    assert found.locatability.score == 0
+    assert found.tags["plants"] == "maybe"
+
+
+def test_pixels_are_told_apart() -> None:
+    from PIL import Image, ImageDraw, ImageFilter
+
+    house = Image.new("RGB", (400, 300), (200, 190, 180))
+    for x in range(20, 400, 40):
+        ImageDraw.Draw(house).rectangle((x, 40, x + 20, 260), fill=(60, 50, 40))
+    meadow = Image.new("RGB", (400, 300), (60, 140, 40))
+    assert pixel_figures(house).straight > 0.8
+    assert pixel_figures(house).sharp > pixel_figures(house.filter(ImageFilter.GaussianBlur(6))).sharp
+    assert pixel_figures(meadow).green == 1.0
+    assert pixel_figures(house).green == 0.0
+
+
+def test_letters_count_where_they_were_read_surely() -> None:
+    assert legible_letters([("Bäckerei 12", 0.95), ("xq", 0.99), ("smudge", 0.5)]) == 10
+
+
+def test_famous_sights_are_known_by_their_names_alone() -> None:
+    assert landmark_named(["Tickets", "Musée du Louvre, Paris"]) == "Louvre"
+    assert landmark_named(["Boulangerie Martin", "Rue de Rivoli"]) is None
+    assert landmark_named([]) is None

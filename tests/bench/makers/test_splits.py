@@ -1,0 +1,92 @@
+"""No place is in two parts."""
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geosleuth.bench.makers.splits import LEFT_OUT, Placed, leave_strips, read_shares, split
+from geosleuth.errors import BadInput
+from geosleuth.geo import distances_km
+
+SHARES = {"train": 0.7, "val": 0.1, "test": 0.2}
+PHOTOS = st.lists(st.builds(Placed, st.sampled_from(["AA", "BB", "CC"]), st.integers(0, 30)), min_size=1, max_size=200)
+
+
+@given(PHOTOS, st.integers(0, 5))
+def test_a_place_is_in_one_part(photos: list[Placed], seed: int) -> None:
+    parts = split(photos, SHARES, seed=seed)
+    assert len(parts) == len(photos)
+    assert set(parts) <= set(SHARES)
+    where: dict[object, set[str]] = {}
+    for photo, part in zip(photos, parts, strict=True):
+        where.setdefault(photo.place, set()).add(part)
+    assert all(len(found) == 1 for found in where.values())
+
+
+@given(PHOTOS, st.integers(0, 5))
+def test_no_part_is_larger_than_its_share_and_the_largest_place(photos: list[Placed], seed: int) -> None:
+    counts = Counter(split(photos, SHARES, seed=seed))
+    largest = max(Counter(photo.place for photo in photos).values())
+    assert all(counts[part] <= share * len(photos) + largest + 1e-6 for part, share in SHARES.items())
+
+
+@given(PHOTOS, st.randoms())
+def test_the_order_of_photos_does_not_matter(photos: list[Placed], chance: random.Random) -> None:
+    of_one = [photo for photo in photos if photo.country == "AA"] or [Placed("AA", 1)]
+    shuffled = list(of_one)
+    chance.shuffle(shuffled)
+    first = dict(zip((one.place for one in of_one), split(of_one, SHARES, seed=1), strict=True))
+    second = dict(zip((one.place for one in shuffled), split(shuffled, SHARES, seed=1), strict=True))
+    assert first == second
+
+
+def test_every_country_is_shared_out() -> None:
+    photos = [Placed(code, (code, place)) for code in ("AA", "BB") for place in range(100)]
+    parts = split(photos, SHARES, seed=3)
+    for code in ("AA", "BB"):
+        counts = Counter(part for photo, part in zip(photos, parts, strict=True) if photo.country == code)
+        assert counts == {"train": 70, "val": 10, "test": 20}
+    assert parts != split(photos, SHARES, seed=4)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-89, 89), st.floats(-180, 180), st.sampled_from(list(SHARES))), max_size=40),
+    st.sampled_from([1.0, 50.0, 900.0]),
+)
+def test_strips_keep_parts_apart(photos: list[tuple[float, float, str]], gap_km: float) -> None:
+    # Crowd them, so that there is something to leave out.
+    lats = [lat * gap_km / 3000 for lat, _, _ in photos]
+    lons = [lon * gap_km / 3000 for _, lon, _ in photos]
+    parts = [part for _, _, part in photos]
+    left = leave_strips(parts, lats, lons, SHARES, gap_km=gap_km)
+    assert all(new in (old, LEFT_OUT) for old, new in zip(parts, left, strict=True))
+    assert all(new == "test" for old, new in zip(parts, left, strict=True) if old == "test")
+    stays = [number for number, part in enumerate(left) if part != LEFT_OUT]
+    for one in stays:
+        others = [other for other in stays if left[other] != left[one]]
+        km = distances_km(
+            lats[one], lons[one], np.array([lats[n] for n in others]), np.array([lons[n] for n in others])
+        )
+        assert not (km < gap_km).any()
+
+
+def test_only_what_is_too_near_is_left_out() -> None:
+    # On the equator a thousandth of a degree is 111 m, also across the date line.
+    lons = [0.0, 0.005, 10.0, 179.999, -179.999]
+    parts = ["train", "test", "train", "train", "test"]
+    left = leave_strips(parts, [0.0] * 5, lons, ["train", "test"], gap_km=1.0)
+    assert left == [LEFT_OUT, "test", "train", LEFT_OUT, "test"]
+    assert leave_strips(parts, [0.0] * 5, lons, ["train", "test"], gap_km=0.2) == parts
+
+
+def test_shares_are_read() -> None:
+    assert read_shares("train=8, test = 2") == {"train": 0.8, "test": 0.2}
+    for wrong in ("train", "train=1", "train=0,test=1", "a/b=1,c=1", "a=1,a=2", "a=nan,b=1"):
+        with pytest.raises(BadInput, match="--parts"):
+            read_shares(wrong)
+    with pytest.raises(BadInput, match="--strip"):
+        leave_strips(["a"], [0.0], [0.0], ["a"], gap_km=0.0)
