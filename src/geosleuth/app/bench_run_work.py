@@ -106,7 +106,7 @@ def prepare(request: BenchRequest) -> Prepared:
     ask_leave(plan, yes=wishes.yes)
     manifest = Manifest(
         data=DataInfo(data.card.name, count, sha256, request.selection),
-        settings=settings_of(wishes, plan, recordings),
+        settings={**settings_of(wishes, plan, recordings), **_unmasked(request.unmasked)},
         seed=wishes.seed,
         mask=request.mask,
     )
@@ -139,6 +139,11 @@ def settings_of(wishes: Wishes, plan: Plan, recordings: Recordings | None) -> di
         "sampling": asdict(plan.sampling),
         "wire": plan.wire,
     }
+
+
+def _unmasked(path: Path | None) -> dict[str, str]:
+    """Which run's clues are hidden: another one's would be another run."""
+    return {} if path is None else {"unmasked": RunFolder.read(path).manifest.id}
 
 
 def _file_digest(path: Path) -> str:

@@ -96,6 +96,30 @@ def cut_views(
     ]
 
 
+def boxes_in_panorama(
+    box: tuple[float, float, float, float], turn_deg: float, *, fov_deg: float = 90.0
+) -> list[tuple[float, float, float, float]]:
+    """Where a part of a flat, level view lies in the panorama that it was cut from; one box, or two across the seam.
+
+    Args:
+        box: left, top, right, bottom in shares of the view.
+        turn_deg: how far to the right of the panorama's middle the view looks.
+        fov_deg: how wide and high it looks.
+    """
+    reach = math.tan(math.radians(fov_deg) / 2)
+    # Straight edges of a view are curves in the panorama: points along them and between them tell how far they reach.
+    across = (np.linspace(box[0], box[2], 17) * 2 - 1) * reach
+    down = (np.linspace(box[1], box[3], 17) * 2 - 1) * reach
+    right, below = np.meshgrid(across, down)
+    x = np.arctan2(right, 1.0) / (2 * math.pi) + 0.5 + turn_deg / 360
+    y = 0.5 + np.arctan2(below, np.hypot(right, 1.0)) / math.pi
+    top, bottom = float(y.min()), float(y.max())
+    left, wide = float(x.min()) % 1.0, float(x.max() - x.min())
+    if left + wide <= 1.0:
+        return [(left, top, left + wide, bottom)]
+    return [(left, top, 1.0, bottom), (0.0, top, left + wide - 1.0, bottom)]
+
+
 def _cuts(image: "Image", side: int, turns_deg: list[float], pitch_deg: float, fov_deg: float) -> "list[Image]":
     """One view for each turn to the right of the panorama's middle."""
     from PIL import Image

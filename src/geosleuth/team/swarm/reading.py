@@ -121,7 +121,7 @@ def read_yaml(path: Path) -> Value:
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
     if len(data) > MOST_BYTES:
-        raise BadInput(f"{path}: is larger than {MOST_BYTES // 1024} KiB, which no team needs")
+        raise BadInput(f"{path}: is larger than {MOST_BYTES // 1024} KiB; give a smaller one")
     try:
         text = data.decode("utf-8-sig")
         _refuse_more_than_values(yaml, text, path)

@@ -1,0 +1,232 @@
+"""What an ablation varies: the options of a run, each with its values, put together into named variants."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import isfinite
+from pathlib import Path
+from typing import Literal, get_args
+
+from geosleuth.bench.numbers import plural
+from geosleuth.bench.sets import BoxKind
+from geosleuth.errors import BadInput
+from geosleuth.team.swarm.reading import Value, read_yaml
+
+Setting = str | int | float | bool | None
+"""A value of an option; None leaves the option out, whatever the command says."""
+
+Kind = Literal["text", "tools", "backend", "whole", "number", "flag", "mask"]
+
+USUAL = "usual"
+"""The word for an option that is left out: the method's own tools, the usual number of turns."""
+
+OFFLINE = "offline"
+MOST_VARIANTS = 256
+_MOST_NAME = 80
+_FLAGS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
+
+SETTINGS: Mapping[str, Kind] = {
+    "tools": "tools",
+    "method": "text",
+    "model": "text",
+    "base-url": "text",
+    "wire": "text",
+    "boxes": "text",
+    "maps": "backend",
+    "web-search": "backend",
+    "image-search": "backend",
+    "prior": "text",
+    "team": "text",
+    "parallel": "whole",
+    "verifier": "text",
+    "chains": "text",
+    "turns": "whole",
+    "calls": "whole",
+    "tokens": "whole",
+    "reply-tokens": "whole",
+    "seconds": "number",
+    "usd": "number",
+    "temperature": "number",
+    "seed": "whole",
+    "force-answer": "flag",
+    "mask": "mask",
+}
+"""What can be varied, by the names that the options have on the command line."""
+
+MASK = "mask"
+NO_MASK = "none"
+MASKS = tuple(kind for kind in get_args(BoxKind) if kind != "clue")
+"""What can be hidden in a variant; ``clue`` needs a whole run without a mask first, see ``bench run --mask``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A run that differs from the command in a few options; ``changes`` are in our own names, see `SETTINGS`."""
+
+    name: str
+    changes: Mapping[str, Setting] = field(default_factory=dict, hash=False)
+
+    @property
+    def folder(self) -> str:
+        """What its run's folder is called: its name, with what shells and file systems dislike taken out."""
+        return re.sub(r"[^A-Za-z0-9._+=,-]+", "-", self.name).strip("-.")[:_MOST_NAME] or "variant"
+
+    @property
+    def words(self) -> str:
+        """What is changed, on one line."""
+        return (
+            ", ".join(f"{name} {_shown(name, value)}" for name, value in self.changes.items()) or "as the command says"
+        )
+
+
+def _shown(name: str, value: Setting) -> str:
+    if value is None:
+        return {"mask": NO_MASK, "backend": OFFLINE}.get(SETTINGS[name], USUAL)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value).replace(",", "+")
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One option and its values; a value's word is what the user called it."""
+
+    setting: str
+    values: tuple[tuple[str, Setting], ...]
+
+
+def parse_vary(text: str) -> Axis:
+    """The axis of ``--vary SETTING=VALUE,VALUE``; tools that belong together are joined by ``+``.
+
+    Raises:
+        BadInput: there is no such setting, or its values can't be read.
+    """
+    name, equals, listed = text.partition("=")
+    setting = name.strip().lower().replace("_", "-")
+    words = [word.strip() for word in listed.split(",")]
+    if not equals or not all(words):
+        raise BadInput(f"--vary takes SETTING=VALUE,VALUE,… such as tools=search_web+maps_geocode,none; not {text!r}")
+    _check_setting(setting)
+    if twice := sorted({word for word in words if words.count(word) > 1}):
+        raise BadInput(f"--vary {setting}: {twice[0][:40]} stands there twice")
+    return Axis(setting, tuple((word, read_setting(setting, word)) for word in words))
+
+
+def read_setting(setting: str, word: str) -> Setting:
+    """A value as it is written on a command line.
+
+    Raises:
+        BadInput: it is no value of that setting.
+    """
+    kind = SETTINGS[setting]
+    if word == USUAL or (kind == "backend" and word == OFFLINE):
+        return None
+    match kind:
+        case "tools":
+            names = [name.strip() for name in re.split(r"[+,]", word)]
+            if not all(names):
+                raise BadInput(f"tools {word!r}: join the names of tools by +; write none for no tool at all")
+            return ",".join(names)
+        case "flag":
+            if word.lower() not in _FLAGS:
+                raise BadInput(f"{setting} is yes or no, not {word[:40]!r}")
+            return _FLAGS[word.lower()]
+        case "mask":
+            if word not in (NO_MASK, *MASKS):
+                raise BadInput(
+                    f"mask is {NO_MASK}, {', '.join(MASKS)}, not {word[:40]!r}; for clue see bench run --mask"
+                )
+            return None if word == NO_MASK else word
+        case "whole" | "number":
+            return _number(setting, word, whole=kind == "whole")
+        case _:
+            return word
+
+
+def _number(setting: str, word: str, *, whole: bool) -> int | float:
+    try:
+        value = int(word) if whole else float(word)
+    except ValueError:
+        value = -1
+    if not isfinite(value) or value < 0:
+        raise BadInput(f"{setting} takes {'whole numbers' if whole else 'numbers'}, not {word[:40]!r}")
+    return value
+
+
+def _check_setting(setting: str) -> None:
+    if setting not in SETTINGS:
+        raise BadInput(f"{setting[:40]!r} can't be varied; what can be: {', '.join(SETTINGS)}")
+
+
+def variants_of(axes: Sequence[Axis], *, one_at_a_time: bool = False) -> tuple[Variant, ...]:
+    """Every combination of the values; or the first values of all, and then each other value alone.
+
+    Raises:
+        BadInput: a setting is varied twice, or there are too many combinations.
+    """
+    names = [axis.setting for axis in axes]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise BadInput(f"--vary {twice[0]} is given twice; write all its values behind one of them")
+    rows: Iterable[tuple[tuple[str, Setting], ...]]
+    if one_at_a_time:
+        first = tuple(axis.values[0] for axis in axes)
+        rows = [first]
+        rows += [(*first[:at], value, *first[at + 1 :]) for at, axis in enumerate(axes) for value in axis.values[1:]]
+    else:
+        count = 1
+        for axis in axes:
+            count *= len(axis.values)
+        if count > MOST_VARIANTS:
+            raise BadInput(f"{count:,} combinations are too many; vary one at a time, or fewer values")
+        rows = product(*(axis.values for axis in axes))
+    found = []
+    for row in rows:
+        pairs = list(zip(axes, row, strict=True))
+        named = ",".join(f"{axis.setting}={word}" for axis, (word, _) in pairs)
+        name = row[0][0] if len(axes) == 1 else named
+        found.append(Variant(name, {axis.setting: value for axis, (_, value) in pairs}))
+    return checked(found)
+
+
+def checked(variants: Sequence[Variant]) -> tuple[Variant, ...]:
+    """The variants, if each has a name and a folder of its own.
+
+    Raises:
+        BadInput: there are too few or too many, or two would share a folder.
+    """
+    if len(variants) < 2:
+        raise BadInput("an ablation needs two variants at least: --vary SETTING=A,B, --variants FILE or --preset NAME")
+    if len(variants) > MOST_VARIANTS:
+        raise BadInput(f"{plural(len(variants), 'variant', 'variants')} are too many; at most {MOST_VARIANTS}")
+    seen: dict[str, str] = {}
+    for variant in variants:
+        before = seen.setdefault(variant.folder.casefold(), variant.name)
+        if before != variant.name or sum(one.name == variant.name for one in variants) > 1:
+            raise BadInput(
+                f"the variants {before[:60]!r} and {variant.name[:60]!r} would share the folder {variant.folder}; "
+                "give them names in a file with --variants"
+            )
+    return tuple(variants)
+
+
+def read_variants(path: Path) -> tuple[Variant, ...]:
+    """The variants of a YAML file: a list ``variants`` of entries with a ``name`` and the options that differ.
+
+    Raises:
+        BadInput: it can't be read, or says something that is no option; the message gives the line.
+    """
+    told = Value(read_yaml(path).node, path, "the file").fields(("variants",), ("variants",))
+    found = []
+    for entry in told["variants"].items(MOST_VARIANTS):
+        fields = entry.fields(("name", *SETTINGS), ("name",))
+        changes = {name: _told(name, value) for name, value in fields.items() if name != "name"}
+        found.append(Variant(fields["name"].text(_MOST_NAME), changes))
+    return checked(found)
+
+
+def _told(setting: str, value: Value) -> Setting:
+    if SETTINGS[setting] == "tools" and value.node.id == "sequence":
+        return ",".join(one.text() for one in value.items(100)) or "none"
+    try:
+        return read_setting(setting, value.text(1000))
+    except BadInput as error:
+        raise value.complain(f"can't be read: {error}") from error
