@@ -22,6 +22,7 @@ from geosleuth.bench.sets import Box
 from geosleuth.errors import BadInput, GeosleuthError, ServiceFault, UserError
 from geosleuth.photo import Claims, OpenedPhoto, open_photo
 from geosleuth.photo.runtime import give_back_memory
+from geosleuth.policies.baselines import is_baseline
 from geosleuth.policies.replay import ReplayPolicy
 
 _BROKEN = ("service", "cancelled", "error")
@@ -36,6 +37,9 @@ def bench_plan(wishes: Wishes) -> Plan:
     """
     if wishes.base_url is not None and is_recording(wishes.model):
         raise BadInput("a recording has no address; leave out --base-url")
+    if wishes.model is not None and is_baseline(wishes.model) and wishes.tools is None:
+        # A baseline calls none, and the atlas takes half a minute to build.
+        wishes = replace(wishes, tools="none")
     return plan_of(wishes, (), batch=True, thinker=ReplayOfSet() if is_recording(wishes.model) else None)
 
 

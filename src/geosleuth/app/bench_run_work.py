@@ -133,6 +133,7 @@ def settings_of(wishes: Wishes, plan: Plan, recordings: Recordings | None) -> di
     return {
         **{name: list(value) if isinstance(value, tuple) else value for name, value in told.items()},
         "thinks": plan.policy.name,
+        **({"fingerprint": mark} if (mark := getattr(plan.policy, "fingerprint", None)) else {}),
         "method": plan.method.name,
         "tools": sorted(plan.toolset.names),
         "budget": asdict(plan.budget),

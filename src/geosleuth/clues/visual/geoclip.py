@@ -22,6 +22,7 @@ from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.errors import BadInput, require
 from geosleuth.files import replacing
+from geosleuth.geo import FloatArray
 from geosleuth.photo.eyes.encoder import digest_of, unit_rows
 from geosleuth.photo.eyes.tower import TowerEncoder
 
@@ -83,6 +84,25 @@ class GeoClipPrior:
             BadInput: the CLIP model can't be used, or is of another size than GeoCLIP expects.
             MissingExtra: geoclip, torch or transformers is not installed.
         """
+        places, shares = self.shares(image)
+        return places.spread(shares, _REACH, self.name)
+
+    def check(self) -> None:
+        """Find out at once whether what it needs is installed.
+
+        Raises:
+            BadInput: geoclip is not installed.
+            MissingExtra: torch or transformers is not installed.
+        """
+        self._package  # noqa: B018  (imported, and kept)
+
+    def shares(self, image: "Image") -> tuple[Places, FloatArray]:
+        """GeoCLIP's places and how much of the picture's probability each has by its own reckoning; they add up to 1.
+
+        Raises:
+            BadInput: the CLIP model can't be used, or is of another size than GeoCLIP expects.
+            MissingExtra: geoclip, torch or transformers is not installed.
+        """
         with self._lock:
             between, places, gallery = self._between, self._places, self._gallery
         embedding = self._tower.embeddings([image])
@@ -93,7 +113,7 @@ class GeoClipPrior:
             )
         fit = between.sharpness / self._temperature * (gallery @ between.place_embedding(embedding)[0])
         weights = np.exp((fit - fit.max()).astype(np.float64))
-        return places.spread(weights, _REACH, self.name)
+        return places, weights / weights.sum()
 
     @cached_property
     def _package(self) -> Any:

@@ -1,0 +1,154 @@
+"""A gallery for the baseline ``nearest:`` from any data set, looked at by any encoder."""
+
+import csv
+import io
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from geosleuth.agent.locating import album_photos
+from geosleuth.bench.sets.model import DataSet, Item
+from geosleuth.errors import BadInput
+from geosleuth.files import replacing, write_text_atomically
+from geosleuth.photo import first_view, open_photo
+from geosleuth.photo.eyes import Encoder, Features
+from geosleuth.photo.eyes.encoder import unit_rows
+from geosleuth.policies.baselines.answering import picture_key
+from geosleuth.policies.baselines.encoders import encoder_of
+
+_HEADER: Final = ("id", "lat", "lon", "pixels")
+_TOGETHER: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How many photos a gallery has, how many of them it had before, and what is wrong with those left out."""
+
+    photos: int
+    known: int
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Half:
+    """A gallery in the making: rows of features and lines of places, which grow together."""
+
+    rows: Path
+    lines: Path
+    width: int
+
+    def ids(self) -> list[str]:
+        """The photos that are in it; what a run that was cut off left half written is taken back."""
+        if not self.rows.is_file() or not self.lines.is_file():
+            self.rows.write_bytes(b"")
+            self.lines.write_bytes(b"")
+            return []
+        text = self.lines.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1].decode("utf-8")
+        places = list(csv.reader(io.StringIO(whole)))
+        count = min(len(places), self.rows.stat().st_size // (4 * self.width))
+        os.truncate(self.rows, count * 4 * self.width)
+        self.lines.write_text(_lines(places[:count]), encoding="utf-8")
+        return [place[0] for place in places[:count]]
+
+    def add(self, features: Features, places: list[list[str]]) -> None:
+        with self.rows.open("ab") as stream:
+            stream.write(np.ascontiguousarray(features, dtype="<f4").tobytes())
+        with self.lines.open("a", encoding="utf-8", newline="") as stream:
+            stream.write(_lines(places))
+
+
+def make_gallery(data: DataSet, encoder: str, out: Path, progress: Callable[[int], None] = lambda _done: None) -> Made:
+    """Look at every photo of a set and write the folder that ``nearest:`` reads.
+
+    A run that is cut off loses the photos of its last batch; given again, it goes on. Panoramas are looked at as
+    whoever answers sees them: the mean of the flat views.
+
+    Args:
+        data: photos with their places.
+        encoder: what looks, see `encoder_of`.
+        out: the folder; one that is finished is not touched.
+        progress: called with the number of photos done.
+
+    Raises:
+        BadInput: the folder can't be written or holds a gallery, there is no such encoder, or no photo can be opened.
+        MissingExtra: what the encoder needs is not installed.
+    """
+    eyes = encoder_of(encoder)
+    if (out / "features.npy").exists():
+        raise BadInput(f"{out}: holds a gallery already; give another folder")
+    spec = encoder if encoder == "eyes" else str(Path(encoder).expanduser().resolve())
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        told = out / "encoder"
+        if told.is_file() and told.read_text(encoding="utf-8").strip() != spec:
+            raise BadInput(f"{out}: was begun with another encoder; give another folder")
+        write_text_atomically(told, f"{spec}\n")
+        half = _Half(out / "features.part", out / "places.part", eyes.dimension)
+        known = half.ids()
+        left_out = _look(data, eyes, half, frozenset(known), progress)
+        count = _finish(half, out)
+    except OSError as error:
+        raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
+    return Made(count, len(known), tuple(left_out))
+
+
+def _look(
+    data: DataSet, eyes: Encoder, half: _Half, known: frozenset[str], progress: Callable[[int], None]
+) -> list[str]:
+    left_out: list[str] = []
+    rows: list[Features] = []
+    places: list[list[str]] = []
+    done = 0
+    for done, item in enumerate(data, 1):
+        if _one_line(item.id) not in known:
+            try:
+                row, place = _seen(item, eyes)
+            except BadInput as error:
+                left_out.append(f"{item.id}: {error}")
+                continue
+            rows.append(row)
+            places.append(place)
+        if len(rows) == _TOGETHER:
+            half.add(np.concatenate(rows), places)
+            rows, places = [], []
+        progress(done)
+    if rows:
+        half.add(np.concatenate(rows), places)
+    progress(done)
+    return left_out
+
+
+def _seen(item: Item, eyes: Encoder) -> tuple[Features, list[str]]:
+    views = [first_view(photo).image for photo, _ in album_photos(open_photo(item.picture.read()))]
+    point = item.truth.point
+    row = unit_rows(eyes.features(views).mean(axis=0, keepdims=True))
+    return row, [item.id, repr(point.lat), repr(point.lon), picture_key(views)]
+
+
+def _finish(half: _Half, out: Path) -> int:
+    features = np.fromfile(half.rows, dtype="<f4").reshape(-1, half.width)
+    if not len(features):
+        raise BadInput(f"{out}: not one photo could be looked at")
+    text = half.lines.read_text(encoding="utf-8")
+    write_text_atomically(out / "places.csv", _lines([list(_HEADER)]) + text)
+    with replacing(out / "features.npy") as neighbour, neighbour.open("wb") as stream:
+        np.save(stream, features)
+    for path in (half.rows, half.lines):
+        path.unlink()
+    return len(features)
+
+
+def _lines(rows: list[list[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([_one_line(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def _one_line(cell: str) -> str:
+    """Line ends would tear a line in two."""
+    return " ".join(cell.split())

@@ -1,0 +1,183 @@
+"""A gallery: photos whose places are known, as rows of features. From an index of ours, or from a folder with a matrix.
+
+A folder holds ``features.npy`` (a row a photo), ``places.csv`` (a line a row, with lat and lon, and an id where there
+is one), and either ``encoder`` (one line that says what looks at new photos) or the features of the photos in question:
+``queries.npy`` and ``queries.csv``, whose column ``pixels`` is what ``geosleuth dataset digests`` writes.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from geosleuth.errors import BadInput
+from geosleuth.geo import FloatArray, LatLon, is_valid
+from geosleuth.photo.eyes import Encoder, Features
+from geosleuth.photo.eyes.encoder import unit_rows
+from geosleuth.tools.similar.store import open_for_reading, read_info, shown
+
+from .encoders import encoder_of
+
+_LAT: Final = ("lat", "latitude")
+_LON: Final = ("lon", "lng", "longitude")
+_ID: Final = ("id", "path", "file", "filename", "image", "name")
+_KEY: Final = ("pixels",)
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Photos with features of length 1, and where each was taken.
+
+    ``pixels`` tells the rows of photos by `picture_key` where that is known: a photo is no evidence for itself.
+    ``queries`` are features of photos that may be asked about, by the same key; ``encoder`` looks at all others.
+    """
+
+    name: str
+    features: Features
+    lats: FloatArray
+    lons: FloatArray
+    ids: tuple[str, ...]
+    encoder: Encoder | None
+    pixels: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    queries: Mapping[str, Features] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+
+def open_gallery(path: Path, queries: Path | None = None) -> Gallery:
+    """Read an index that ``geosleuth photo index`` made, or a folder with features and places.
+
+    Args:
+        path: the index or the folder.
+        queries: a folder with ``queries.npy`` and ``queries.csv``, if not the gallery's own.
+
+    Raises:
+        BadInput: it is neither, or what is in it does not fit together.
+    """
+    asked = _queries(queries or path, wanted=queries is not None)
+    gallery = _folder(path, asked) if path.is_dir() else _index(path, asked)
+    if not len(gallery):
+        raise BadInput(f"{path}: the gallery holds no photo with a place")
+    for row in list(asked.values())[:1]:
+        if row.shape[0] != gallery.features.shape[1]:
+            raise BadInput(
+                f"{queries or path}: queries.npy is {row.shape[0]} wide, and the gallery {gallery.features.shape[1]}"
+            )
+    return gallery
+
+
+def _index(path: Path, asked: Mapping[str, Features]) -> Gallery:
+    query = "SELECT path, lat, lon, pixel_sha256, features FROM photo WHERE features IS NOT NULL ORDER BY root, path"
+    ids, points, rows = [], [], []
+    pixels: dict[str, tuple[int, ...]] = {}
+    with open_for_reading(path) as conn:
+        info = read_info(conn, path)
+        for number, (name, lat, lon, digest, blob) in enumerate(conn.execute(query)):
+            if not is_valid(lat, lon) or not isinstance(blob, bytes) or len(blob) != 2 * info.dimension:
+                raise BadInput(f"{path}: the index is damaged; delete it and make it anew")
+            ids.append(shown(name))
+            points.append((lat, lon))
+            rows.append(np.frombuffer(blob, dtype="<f2"))
+            pixels[digest.hex()] = (*pixels.get(digest.hex(), ()), number)
+    encoder = encoder_of(info.spec)
+    if encoder.name != info.encoder:
+        raise BadInput(f"{path}: it was made with the encoder {info.encoder!r}, not {encoder.name!r}; make it anew")
+    features = unit_rows(np.stack(rows)) if rows else np.empty((0, info.dimension), dtype=np.float32)
+    places = np.array(points, dtype=np.float64).reshape(-1, 2)
+    return Gallery(path.name, features, places[:, 0], places[:, 1], tuple(ids), encoder, pixels, asked)
+
+
+def _folder(path: Path, asked: Mapping[str, Features]) -> Gallery:
+    features = read_matrix(path / "features.npy")
+    places = path / "places.csv"
+    points, ids = [], []
+    pixels: dict[str, tuple[int, ...]] = {}
+    for number, (where, row) in enumerate(_rows(places)):
+        points.append(_point(row, where))
+        ids.append(_cell(row, _ID) or str(number))
+        if key := _cell(row, _KEY):
+            pixels[key.lower()] = (*pixels.get(key.lower(), ()), number)
+    if len(points) != len(features):
+        raise BadInput(f"{places}: {len(points)} places for {len(features)} rows of features.npy; each row needs one")
+    encoder = None
+    told = path / "encoder"
+    if told.is_file():
+        spec = told.read_text(encoding="utf-8", errors="replace").strip()
+        beside = path / spec
+        encoder = encoder_of(str(beside) if spec != "eyes" and beside.exists() else spec)
+    elif not asked:
+        raise BadInput(
+            f"{path}: nothing says how photos are looked at; put the encoder's path into a file named 'encoder', or "
+            "the photos' features into queries.npy and queries.csv"
+        )
+    lats, lons = np.array([point.lat for point in points]), np.array([point.lon for point in points])
+    return Gallery(path.name, unit_rows(features), lats, lons, tuple(ids), encoder, pixels, asked)
+
+
+def _queries(folder: Path, *, wanted: bool) -> dict[str, Features]:
+    matrix, table = folder / "queries.npy", folder / "queries.csv"
+    if not wanted and not matrix.is_file():
+        return {}
+    features = unit_rows(read_matrix(matrix))
+    keys = []
+    for where, row in _rows(table):
+        key = _cell(row, _KEY)
+        if key is None:
+            raise BadInput(f"{where}: the column pixels is missing or empty; geosleuth dataset digests writes it")
+        keys.append(key.lower())
+    if len(keys) != len(features):
+        raise BadInput(f"{table}: {len(keys)} lines for {len(features)} rows of queries.npy; each row needs one")
+    return dict(zip(keys, features, strict=True))
+
+
+def read_matrix(path: Path) -> npt.NDArray[np.floating]:
+    """A matrix of features, a row a photo, as numpy saves it; code in the file is never run.
+
+    Raises:
+        BadInput: there is none, or it holds something else.
+    """
+    try:
+        found: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError as error:
+        raise BadInput(
+            f"{path}: there is no such matrix; a gallery is an index, or a folder with features.npy"
+        ) from error
+    except (OSError, ValueError, EOFError) as error:
+        raise BadInput(f"{path}: this is no matrix that numpy.save wrote") from error
+    if not isinstance(found, np.ndarray) or found.ndim != 2 or not np.issubdtype(found.dtype, np.floating):
+        raise BadInput(f"{path}: features are a matrix of floating-point numbers, a row a photo")
+    if not np.isfinite(found).all():
+        raise BadInput(f"{path}: some features are not finite numbers")
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            rows = csv.DictReader(stream, strict=True)
+            for row in rows:
+                yield (
+                    f"{path}, line {rows.line_num}",
+                    {name.strip().casefold(): value for name, value in row.items() if name and value},
+                )
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(f"{path}: this is no CSV table in UTF-8: {error}") from error
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+
+
+def _cell(row: Mapping[str, str], names: tuple[str, ...]) -> str | None:
+    return next((row[name].strip() for name in names if row.get(name, "").strip()), None)
+
+
+def _point(row: Mapping[str, str], where: str) -> LatLon:
+    lat, lon = _cell(row, _LAT) or "", _cell(row, _LON) or ""
+    try:
+        return LatLon(float(lat), float(lon))
+    except ValueError as error:
+        raise BadInput(f"{where}: {lat[:30]!r}, {lon[:30]!r} is no point; columns lat and lon, in degrees") from error

@@ -1,0 +1,226 @@
+"""Mosaics from Sentinel-2: real GeoTIFF and JPEG 2000 files, made here, with pixels whose place is known."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image
+from pyproj import Transformer
+
+from geosleuth.bench.makers.mosaics import Frame, frame_around, make_mosaic, make_mosaics, write_mosaic
+from geosleuth.bench.makers.places import place_at
+from geosleuth.bench.makers.scenes import Scene, find_scenes
+from geosleuth.bench.sets import open_set
+from geosleuth.errors import BadInput
+from geosleuth.geo import LatLon, distance_km
+
+rasterio = pytest.importorskip("rasterio")
+# rasterio multiplies transforms in a way that the package for them will give up one day.
+pytestmark = pytest.mark.filterwarnings("ignore:Use `@` matmul:PendingDeprecationWarning")
+
+CITY = LatLon(38.7223, -9.1393)
+SIDE = 64
+FRAME = frame_around(CITY, SIDE)
+RED, GREEN, BLUE = (200, 30, 30), (30, 200, 30), (30, 30, 200)
+
+
+def write(
+    path: Path,
+    values: npt.NDArray[Any],
+    *,
+    west: float = FRAME.west_m - 200,
+    north: float = FRAME.north_m + 200,
+    metres: float = 10.0,
+    epsg: int | None = FRAME.epsg,
+) -> Path:
+    """A raster of bands, rows, columns, at a place; by default 20 pixels wider than the square on each side."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    more = (
+        {}
+        if epsg is None
+        else {"crs": f"EPSG:{epsg}", "transform": rasterio.transform.from_origin(west, north, metres, metres)}
+    )
+    if path.suffix == ".jp2":
+        more |= {"driver": "JP2OpenJPEG", "QUALITY": "100", "REVERSIBLE": "YES"}
+    else:
+        more["driver"] = "GTiff"
+    bands, height, width = values.shape
+    with rasterio.open(path, "w", width=width, height=height, count=bands, dtype=values.dtype, **more) as sink:
+        sink.write(values)
+    return path
+
+
+def flat(colour: tuple[int, int, int], side: int = SIDE + 40) -> npt.NDArray[np.uint8]:
+    """A picture of one colour, bands first."""
+    return np.broadcast_to(np.array(colour, dtype=np.uint8)[:, None, None], (3, side, side)).copy()
+
+
+def safe(folder: Path, name: str, *, classes: npt.NDArray[np.uint8] | None = None, **bands: npt.NDArray[Any]) -> Path:
+    """A product as the Copernicus hub lays it out, as far as it is read."""
+    product = folder / f"{name}.SAFE"
+    images = product / "GRANULE" / f"L2A_{name}" / "IMG_DATA"
+    for band, values in bands.items():
+        write(images / "R10m" / f"T29SMC_20230601_{band}_10m.jp2", values)
+    if classes is not None:
+        write(images / "R20m" / "T29SMC_20230601_SCL_20m.jp2", classes[None], metres=20.0)
+    return product
+
+
+def test_a_known_point_lies_at_its_pixel() -> None:
+    frame = frame_around(CITY)
+    assert (frame.epsg, frame.side_px, frame.metres) == (32629, 2000, 10.0)
+    column, row = frame.pixel_of(CITY)
+    assert [column, row] == pytest.approx([1000, 1000], abs=0.51)
+    # One kilometre to the north is a hundred pixels up; grid north is within two degrees of true north here.
+    north = LatLon(CITY.lat + 1 / 111.0, CITY.lon)
+    up = frame.pixel_of(north)
+    assert row - up[1] == pytest.approx(100 * distance_km(CITY, north), rel=0.01)
+    assert (frame.west_m % 10, frame.north_m % 10) == (0, 0)
+    assert frame_around(LatLon(-33.9, 18.4)).epsg == 32734
+    with pytest.raises(BadInput, match="UTM"):
+        frame_around(LatLon(88, 0))
+
+
+def test_pixels_of_the_same_grid_come_over_exactly(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).integers(1, 256, (3, SIDE + 40, SIDE + 40), dtype=np.uint8)
+    write(tmp_path / "T29SMC_TCI.jp2", values)
+    (scene,) = find_scenes([tmp_path])
+    mosaic = make_mosaic([scene], FRAME)
+    assert np.array_equal(mosaic.pixels, values[:, 20:-20, 20:-20].transpose(1, 2, 0))
+    assert (mosaic.clear, mosaic.cloudy, mosaic.empty) == (1.0, 0.0, 0.0)
+
+
+def test_another_zone_is_turned_into_ours(tmp_path: Path) -> None:
+    """A scene in the next UTM zone, with one bright spot at the city."""
+    x, y = Transformer.from_crs(4326, 32630, always_xy=True).transform(CITY.lon, CITY.lat)
+    side = 200
+    west, north = round(x / 10) * 10 - side * 5, round(y / 10) * 10 + side * 5
+    values = flat((10, 10, 10), side)
+    values[:, side // 2 - 2 : side // 2 + 2, side // 2 - 2 : side // 2 + 2] = 250
+    write(tmp_path / "a_TCI.tif", values, west=west, north=north, epsg=32630)
+    mosaic = make_mosaic(find_scenes([tmp_path]), FRAME)
+    column, row = FRAME.pixel_of(CITY)
+    assert mosaic.empty == 0
+    bright = np.argwhere(mosaic.pixels[:, :, 0] > 128)
+    assert bright.mean(axis=0) == pytest.approx([row - 0.5, column - 0.5], abs=1.5)
+
+
+def test_bands_are_scaled_as_their_baseline_asks(tmp_path: Path) -> None:
+    side = SIDE + 40
+    red, green, blue = (np.full((1, side, side), value, dtype=np.uint16) for value in (2500, 1600, 4600))
+    new = safe(tmp_path, "S2A_MSIL2A_20230601T112121_N0509_R037_T29SMC_20230601T190000", B04=red, B03=green, B02=blue)
+    (scene,) = find_scenes([new])
+    assert scene.offset == -1000.0
+    pixel = make_mosaic([scene], FRAME).pixels[5, 5]
+    assert pixel.tolist() == [round(0.15 / 0.3 * 255), round(0.06 / 0.3 * 255), 255]
+    old = safe(tmp_path, "S2A_MSIL2A_20190601T112121_N0212_R037_T29SMC_20190601T190000", B04=red, B03=green, B02=blue)
+    (old / "MTD_MSIL2A.xml").write_text("<x><Cloud_Coverage_Assessment>12.5</Cloud_Coverage_Assessment></x>")
+    (scene,) = find_scenes([old])
+    assert (scene.offset, scene.cloudy) == (0.0, 0.125)
+    assert make_mosaic([scene], FRAME, brightest=0.5).pixels[5, 5].tolist() == [128, 82, 235]
+    (old / "MTD_MSIL2A.xml").write_text('<x><BOA_ADD_OFFSET band_id="0">-1000</BOA_ADD_OFFSET></x>')
+    assert find_scenes([old])[0].offset == -1000.0
+
+
+def test_the_clearest_comes_first_and_others_fill_in(tmp_path: Path) -> None:
+    half = (SIDE + 40) // 2
+    mostly, partly = (np.full((half, half), 4, dtype=np.uint8) for _ in range(2))
+    mostly[:, : half * 3 // 4] = 9
+    partly[: half // 4, :] = 3
+    cloudy = safe(tmp_path, "A_cloudy", TCI=flat(RED), classes=mostly)
+    clear = safe(tmp_path, "B_clear", TCI=flat(GREEN), classes=partly)
+    mosaic = make_mosaic(find_scenes([tmp_path]), FRAME)
+    assert [name.split(".")[0] for name in mosaic.scenes] == ["B_clear", "A_cloudy"]
+    assert mosaic.pixels[-1, 0].tolist() == list(GREEN)
+    # The upper rows lie in shadow in the clear scene; the right part of them is clear in the cloudy one.
+    assert mosaic.pixels[0, -1].tolist() == list(RED)
+    # Neither shows the upper left clearly: there the clearer one is taken as it is.
+    assert mosaic.pixels[0, 0].tolist() == list(GREEN)
+    assert mosaic.empty == 0
+    assert 0 < mosaic.cloudy < 0.2
+    assert mosaic.clear + mosaic.cloudy == pytest.approx(1)
+    assert {clear.name, cloudy.name} == {"B_clear.SAFE", "A_cloudy.SAFE"}
+
+
+def test_tiles_side_by_side_make_one_square(tmp_path: Path) -> None:
+    half = SIDE // 2
+    west = write(tmp_path / "w_TCI.tif", flat(RED)[:, :, : half + 20], west=FRAME.west_m - 200)
+    write(tmp_path / "e_TCI.tif", flat(BLUE)[:, :, : half + 20], west=FRAME.west_m + half * 10)
+    mosaic = make_mosaic(find_scenes([tmp_path]), FRAME)
+    assert mosaic.empty == 0
+    assert mosaic.pixels[30, 5].tolist() == list(RED)
+    assert mosaic.pixels[30, -5].tolist() == list(BLUE)
+    alone = make_mosaic(find_scenes([west]), FRAME)
+    assert alone.empty == pytest.approx(0.5, abs=0.02)
+    assert alone.pixels[30, -5].tolist() == [0, 0, 0]
+
+
+def test_cities_become_a_data_set(tmp_path: Path) -> None:
+    write(tmp_path / "scenes" / "a_TCI.tif", flat(GREEN, 200), west=FRAME.west_m - 500, north=FRAME.north_m + 500)
+    cities = [place_at("Lisbon", CITY, "Lisbon", "Portugal"), place_at("Porto", LatLon(41.15, -8.61))]
+    out = tmp_path / "out"
+    scenes = find_scenes([tmp_path / "scenes"])
+    made = make_mosaics(cities, scenes, out, side_px=SIDE)
+    assert made.made == ("Lisbon",)
+    assert made.refused == {"Porto": "no scene shows any of this square"}
+    (item,) = open_set(f"table:{out}")
+    assert (item.id, item.truth.point, item.truth.country) == ("Lisbon", CITY, "Portugal")
+    assert item.fields["epsg"] == "32629"
+    assert (item.fields["clear"], item.fields["empty"]) == ("1.0000", "0.0000")
+    with Image.open(item.picture.where) as image:
+        assert image.size == (SIDE, SIDE)
+    again = make_mosaics(cities[:1], scenes, out, side_px=SIDE)
+    assert (again.made, again.kept) == ((), ("Lisbon",))
+    assert [one.fields for one in open_set(f"table:{out}")] == [item.fields]
+
+
+def test_a_geotiff_says_where_it_lies(tmp_path: Path) -> None:
+    write(tmp_path / "a_TCI.tif", flat(GREEN))
+    write_mosaic(make_mosaic(find_scenes([tmp_path / "a_TCI.tif"]), FRAME), tmp_path / "lisbon.tif")
+    with rasterio.open(tmp_path / "lisbon.tif") as source:
+        assert (source.crs.to_epsg(), source.transform.c, source.transform.f) == (32629, FRAME.west_m, FRAME.north_m)
+        row, column = source.index(*Transformer.from_crs(4326, 32629, always_xy=True).transform(CITY.lon, CITY.lat))
+    assert (column, row) == tuple(int(part) for part in FRAME.pixel_of(CITY))
+
+
+def test_too_empty_a_square_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "w_TCI.tif", flat(RED)[:, :, :40])
+    scenes = find_scenes([tmp_path])
+    made = make_mosaics([place_at("Lisbon", CITY)], scenes, tmp_path / "out", side_px=SIDE)
+    assert "% of the square is shown by no scene" in made.refused["Lisbon"]
+    allowed = make_mosaics([place_at("Lisbon", CITY)], scenes, tmp_path / "out", side_px=SIDE, most_empty=0.9)
+    assert allowed.made == ("Lisbon",)
+
+
+def test_scenes_are_found_in_any_layout_and_others_passed_over(tmp_path: Path) -> None:
+    write(tmp_path / "plain.tif", flat(RED))
+    write(tmp_path / "height.tif", np.ones((1, 8, 8), dtype=np.float32))
+    write(tmp_path / "T1_B04.tif", np.ones((1, 8, 8), dtype=np.uint16))
+    (tmp_path / "notes.tif").write_text("no raster")
+    found = find_scenes([tmp_path])
+    assert [Path(scene.name).name for scene in found] == ["plain.tif"]
+    for band in ("B03", "B02"):
+        write(tmp_path / f"T1_{band}.tif", np.ones((1, 8, 8), dtype=np.uint16))
+    assert len(find_scenes([tmp_path])) == 2
+    assert [path.name for path in find_scenes([tmp_path / "T1_B04.tif"])[0].colours] == [
+        "T1_B04.tif", "T1_B03.tif", "T1_B02.tif",
+    ]  # fmt: skip
+    with pytest.raises(BadInput, match="there is no such file"):
+        find_scenes([tmp_path / "none"])
+    with pytest.raises(BadInput, match="no scenes were found"):
+        find_scenes([tmp_path / "height.tif"])
+
+
+def test_what_can_not_be_read_is_named(tmp_path: Path) -> None:
+    torn = tmp_path / "a_TCI.tif"
+    torn.write_bytes(b"torn")
+    with pytest.raises(BadInput, match=r"a_TCI\.tif: can't be read"):
+        make_mosaic([Scene("a", (torn,))], FRAME)
+    with pytest.warns(rasterio.errors.NotGeoreferencedWarning):
+        nowhere = write(tmp_path / "b_TCI.tif", flat(RED), epsg=None)
+    with pytest.raises(BadInput, match="does not say where it lies"):
+        make_mosaic([Scene("b", (nowhere,))], FRAME)
+    with pytest.raises(BadInput, match="no scene shows any"):
+        make_mosaic([Scene("c", (write(tmp_path / "c_TCI.tif", flat(RED)),))], Frame(32629, 0.0, 0.0, SIDE))
