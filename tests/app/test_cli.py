@@ -218,7 +218,7 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
 
 BAD = {
     "missing file": (["bench", "score", "missing.jsonl"], "missing.jsonl: No such file"),
-    "folder": (["bench", "score", "folder.jsonl"], "folder.jsonl: Is a directory"),
+    "folder": (["bench", "score", "folder.jsonl"], "folder.jsonl: this is a folder and no run"),
     "wrong ending": (["bench", "score", "notes.txt"], "end in .jsonl or .csv"),
     "bad line": (["bench", "score", "bad.jsonl"], "bad.jsonl:2: not JSON"),
     "empty": (["bench", "score", "empty.jsonl"], "holds no record"),

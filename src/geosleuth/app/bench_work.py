@@ -25,6 +25,7 @@ from geosleuth.bench.geocoded import with_geocoded
 from geosleuth.bench.page import render_page
 from geosleuth.bench.published import rows_for
 from geosleuth.bench.report import FileReport, report_file
+from geosleuth.bench.run.folder import MANIFEST, RESULTS
 from geosleuth.bench.scored import Scored, score_file
 from geosleuth.bench.terminal import score_view, tier_view
 from geosleuth.bench.terminal_pairs import pair_view
@@ -38,14 +39,19 @@ __all__ = [
     "PAIR_ENDINGS",
     "SCORE_ENDINGS",
     "add_geocoded",
+    "as_json",
     "check_outputs",
+    "command_line",
     "compare_files",
+    "labels",
+    "made_now",
     "pair_document",
     "pair_view",
     "positive_km",
     "published",
     "published_document",
     "published_view",
+    "records_of",
     "report_all",
     "score_all",
     "score_document",
@@ -83,23 +89,44 @@ def published(dataset: str | None) -> tuple[PublishedRow, ...]:
 
 
 def score_all(files: Sequence[Path], parser: ParserName, distance: DistanceMethod) -> list[Scored]:
-    """Score files, with a progress bar; files of one name are told apart by their folder, ending or number."""
-    labels = _labels(files)
-    with reading(list(files)) as progress:
+    """Score files and the results of runs, with a progress bar.
+
+    A run goes by its folder's name; what shares a name is told apart by its folder, ending or number.
+    """
+    records = [records_of(path) for path in files]
+    with reading(records) as progress:
         return [
             score_file(path, parser=parser, distance=distance, label=label, progress=progress)
-            for path, label in zip(files, labels, strict=True)
+            for path, label in zip(records, labels(files), strict=True)
         ]
 
 
-def _labels(files: Sequence[Path]) -> list[str]:
+def records_of(path: Path) -> Path:
+    """The file of records that is meant: the path itself, or the results of the run whose folder it is.
+
+    Raises:
+        BadInput: a folder without results of a run.
+    """
+    if not path.is_dir():
+        return path
+    if not (path / MANIFEST).is_file():
+        raise BadInput(f"{path}: this is a folder and no run; give a file of records, or the folder of a run")
+    if not (path / RESULTS).is_file():
+        raise BadInput(
+            f"{path / RESULTS}: is not there yet; it is written when a run ends or stops: give the run's command again"
+        )
+    return path / RESULTS
+
+
+def labels(files: Sequence[Path]) -> list[str]:
+    """For each file or folder the shortest naming that no other shares."""
+    files = [path.resolve() if path.is_dir() and not path.name else path for path in files]
     namings = (
-        [path.stem for path in files],
-        [str(path.parent / path.stem) for path in files],
+        [path.name if path.is_dir() else path.stem for path in files],
+        [str(path if path.is_dir() else path.parent / path.stem) for path in files],
         [str(path) for path in files],
         [f"{path} ({number})" for number, path in enumerate(files, 1)],
     )
-    # For each file the shortest naming that no other file shares.
     return [next(names[index] for names in namings if names.count(names[index]) == 1) for index in range(len(files))]
 
 
@@ -159,9 +186,9 @@ def write_score(path: Path, reports: Sequence[FileReport], rows: Sequence[Publis
     """The figures as a page, a document or a table, by the file's ending."""
     match path.suffix.lower():
         case ".html":
-            text = render_page(reports, published=rows, generated=_now(), command=_command())
+            text = render_page(reports, published=rows, generated=made_now(), command=command_line())
         case ".json":
-            text = _json(score_document(reports, rows))
+            text = as_json(score_document(reports, rows))
         case _:
             text = score_csv(reports)
     write_text_atomically(path, text)
@@ -173,22 +200,24 @@ def write_pair(path: Path, scored: Sequence[Scored], pair: PairReport, moved: in
         thresholds = [item.threshold_km for item in pair.comparison.accuracies]
         reports = [report_file(item, thresholds_km=thresholds) for item in scored]
         text = render_page(
-            reports, pairs=[pair], title="Which answers came closer?", generated=_now(), command=_command()
+            reports, pairs=[pair], title="Which answers came closer?", generated=made_now(), command=command_line()
         )
     else:
-        text = _json(pair_document(pair, moved))
+        text = as_json(pair_document(pair, moved))
     write_text_atomically(path, text)
 
 
-def _now() -> str:
+def made_now() -> str:
+    """When a page is made, as it is to be read."""
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def _json(document: Mapping[str, Any]) -> str:
+def as_json(document: Mapping[str, Any]) -> str:
+    """A document as the text of a file."""
     return dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _command() -> str:
+def command_line() -> str:
     """This very command, as it could be typed again."""
     return shlex.join(["geosleuth", *sys.argv[1:]])
 

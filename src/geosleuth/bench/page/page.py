@@ -32,6 +32,10 @@ def render_page(
     title: str = "How close did the answers come?",
     generated: str,
     command: str = "",
+    after_figures: Sequence[Html] = (),
+    after_charts: Sequence[Html] = (),
+    before_worst: Sequence[Html] = (),
+    style: str = "",
 ) -> str:
     """The whole page as text, to be written as UTF-8.
 
@@ -42,6 +46,10 @@ def render_page(
         title: the page's heading.
         generated: when the page was made, as it is to be read.
         command: the command line that made it; put together from the reports where not given.
+        after_figures: further sections, to stand after the table of all figures.
+        after_charts: further sections, to stand after the two charts.
+        before_worst: further sections, to stand before the worst errors.
+        style: rules for them, added to the style sheet.
     """
     script = Html(_asset("page.js"))
     dots = [placed_dots(report.scored) for report in reports]
@@ -55,11 +63,14 @@ def render_page(
             "main",
             {"id": "main"},
             _figures(reports, published),
+            *after_figures,
             _charts(reports),
+            *after_charts,
             map_section(reports, dots),
             slices_section(reports),
             confidence_section(reports),
             pairs_section(pairs),
+            *before_worst,
             worst_section(reports),
             method_section(reports, command),
         ),
@@ -67,7 +78,7 @@ def render_page(
         data_block("map-data", map_data(reports, dots)),
         el("script", None, script),
     )
-    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, content_policy(script)), body)}\n"
+    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, content_policy(script), style), body)}\n"
 
 
 def content_policy(script: str) -> str:
@@ -83,8 +94,11 @@ def _asset(file_name: str) -> str:
     return files(__package__).joinpath(file_name).read_text(encoding="utf-8")
 
 
-def page_head(title: str, policy: str) -> Html:
-    """The head of a page that is one file, in the look that all such pages share; ``policy`` says what it may load."""
+def page_head(title: str, policy: str, style: str = "") -> Html:
+    """The head of a page that is one file, in the look that all such pages share.
+
+    ``policy`` says what it may load, ``style`` adds rules of its own to the shared ones.
+    """
     return el(
         "head",
         None,
@@ -93,7 +107,7 @@ def page_head(title: str, policy: str) -> Html:
         el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
         el("meta", {"name": "color-scheme", "content": "light dark"}),
         el("title", None, title),
-        el("style", None, Html(_asset("page.css"))),
+        el("style", None, Html(_asset("page.css") + style)),
     )
 
 

@@ -20,8 +20,11 @@ def main_table(reports: Sequence[FileReport], published: Sequence[PublishedRow])
     # Published figures are printed with two decimals; ours get as many, so that equal ones look equal.
     decimals = 2 if published else 1
     footnotes = _Footnotes()
-    rows = [_own_row(report, index, thresholds, levels, decimals) for index, report in enumerate(reports)]
     shown = with_any_of(published, thresholds)
+    rows = [
+        _own_row(report, index, thresholds, levels, decimals, marked=bool(shown))
+        for index, report in enumerate(reports)
+    ]
     foreign = [_published_row(row, thresholds, levels, beside(row, reports), footnotes) for row in shown]
     table = el(
         "table",
@@ -79,7 +82,9 @@ def _head(thresholds: Sequence[float], levels: Sequence[str]) -> Html:
     return el("thead", None, el("tr", {"class": "groups"}, *spans), el("tr", None, *heads))
 
 
-def _own_row(report: FileReport, index: int, thresholds: Sequence[float], levels: Sequence[str], decimals: int) -> Html:
+def _own_row(
+    report: FileReport, index: int, thresholds: Sequence[float], levels: Sequence[str], decimals: int, *, marked: bool
+) -> Html:
     summary = report.summary
     return el(
         "tr",
@@ -88,6 +93,7 @@ def _own_row(report: FileReport, index: int, thresholds: Sequence[float], levels
             "th",
             {"scope": "row", "class": "own"},
             el("span", {"class": f"key series s{index % 8}"}),
+            join((el("span", {"class": "badge measured"}, "measured"), " ")) if marked else "",
             name(report.scored.label, 40),
         ),
         cell(count(summary.n)),

@@ -1,0 +1,191 @@
+"""The report of runs for machines: one JSON document, with null for what is not known."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from geosleuth import __version__
+from geosleuth.agent import Spent
+from geosleuth.answer.wording import envelope
+from geosleuth.bench.compare import PairReport
+from geosleuth.bench.export import finite, pair_document, score_document
+from geosleuth.geo import threshold_text
+from geosleuth.score import PublishedRow
+
+from .behaviour import Behaviour
+from .costs import Bucket, Spread
+from .gallery import Shot
+from .hung_on import HungOn, Shift
+from .reading import Journal
+from .told import RunReport, Told
+
+FORMAT = "geosleuth-run-report/1"
+_MOVED = 20
+
+
+def run_document(
+    told: Told, published: Sequence[PublishedRow] = (), pairs: Sequence[PairReport] = ()
+) -> dict[str, Any]:
+    """Everything ``bench report`` says; the ruler's figures are as ``bench score --json`` has them."""
+    scored = score_document([run.report for run in told.runs], published)
+    return {
+        "format": FORMAT,
+        "geosleuth": __version__,
+        "right_within_km": told.right_km,
+        "compared_by": told.measure.key,
+        "runs": [_run(run, figures) for run, figures in zip(told.runs, scored["files"], strict=True)],
+        "hung_on": [_hung_on(one) for one in told.hung_on],
+        "pairs": [pair_document(pair, _MOVED) for pair in pairs],
+        "published": scored["published"],
+    }
+
+
+def _run(run: RunReport, figures: Mapping[str, Any]) -> dict[str, Any]:
+    counts = run.counts
+    return {
+        "run": run.label,
+        "id": run.folder.manifest.id,
+        "facts": run.facts,
+        "mask": run.hidden or None,
+        "photos": counts.photos,
+        "answered": counts.answered,
+        "unlocated": counts.unlocated,
+        "failed": counts.failed,
+        "missing": counts.missing,
+        "notes": list(run.notes),
+        "figures": figures,
+        "accuracy_if_the_rest_are_misses": {
+            threshold_text(km): finite(share.percent.value) for km, share in run.counts_as_misses.items()
+        },
+        "per_photo": {key: _spread(found) for key, found in run.spent.items()},
+        "accuracy_by_spending": [_bucket(bucket) for bucket in run.buckets],
+        "tools": _behaviour(run.behaviour),
+        "tries": _tries(run.journal),
+        "worked_seconds": round(run.folder.index.seconds, 3),
+        "ended": dict(run.journal.ended),
+        "answered_by": dict(run.journal.answered_by),
+        "failures": [
+            {
+                "photos": group.photos,
+                "reason": group.reason,
+                "host": group.host,
+                "trouble": group.trouble,
+                "some": list(group.some),
+            }
+            for group in run.journal.failures
+        ],
+        "wins": [_shot(shot) for shot in run.gallery.wins],
+        "farthest": [_shot(shot) for shot in run.gallery.failures],
+    }
+
+
+def _spread(found: Spread) -> dict[str, Any]:
+    values = {name: finite(getattr(found, name)) for name in ("mean", "median", "p95", "total")}
+    return {"n": found.n, **values}
+
+
+def _bucket(bucket: Bucket) -> dict[str, Any]:
+    share = bucket.accuracy
+    return {
+        "from": bucket.low, "to": bucket.high, "mean": bucket.mean, "n": share.n, "hits": share.hits,
+        "percent": finite(share.percent.value), "low": finite(share.percent.low), "high": finite(share.percent.high),
+    }  # fmt: skip
+
+
+def _behaviour(found: Behaviour) -> dict[str, Any]:
+    return {
+        "photos": found.photos,
+        "photos_with_calls": found.with_calls,
+        "trajectories_absent": found.absent,
+        "trajectories_damaged": found.damaged,
+        "calls": found.calls,
+        "carried_out": found.carried_out,
+        "succeeded": found.succeeded,
+        "failures": dict(found.failures.most_common()),
+        "by_tool": {
+            tool.name: {
+                "calls": tool.calls,
+                "carried_out": tool.carried_out,
+                "succeeded": tool.succeeded,
+                "photos": tool.photos,
+                "seconds": round(tool.seconds, 6),
+                "failures": dict(tool.failures.most_common()),
+            }
+            for tool in found.tools
+        },
+    }
+
+
+def _tries(journal: Journal) -> dict[str, Any]:
+    return {
+        "by_outcome": {
+            outcome: {"count": found.count, **_spent(found.spent)} for outcome, found in journal.tries.items()
+        },
+        "photos_by_number_of_tries": {str(number): photos for number, photos in journal.tries_per_photo.items()},
+        "by_node": dict(journal.nodes),
+    }
+
+
+def _spent(spent: Spent) -> dict[str, Any]:
+    usage = spent.usage
+    return {
+        "turns": spent.turns,
+        "calls": spent.calls,
+        "failed_calls": spent.failed_calls,
+        "withheld_calls": spent.withheld_calls,
+        "seconds": round(spent.seconds, 6),
+        "model_requests": usage.tries,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "cost_usd": usage.cost_usd,
+    }
+
+
+def _shot(shot: Shot) -> dict[str, Any]:
+    truth, point = shot.truth.point, shot.answer.point
+    return {
+        "id": shot.id,
+        "error_km": finite(shot.error_km),
+        "truth": {"lat": truth.lat, "lon": truth.lon},
+        "answer": None if point is None else {"lat": point.lat, "lon": point.lon},
+        "place": envelope(shot.answer.address),
+        "probability": shot.answer.probability,
+        "tools": None if shot.tools is None else [tool for tool, _ in shot.tools],
+    }
+
+
+def _hung_on(one: HungOn) -> dict[str, Any]:
+    return {
+        "first": one.first,
+        "second": one.second,
+        "hidden": one.hidden,
+        "n": one.n,
+        "located_in_both": one.located,
+        "moved": one.moved,
+        "median_moved_km": finite(one.median_moved_km),
+        "place_lost": one.lost,
+        "place_found": one.found,
+        "turned": {
+            threshold_text(item.threshold_km): {
+                "both_right": item.both_right,
+                "right_to_wrong": item.right_to_wrong,
+                "wrong_to_right": item.wrong_to_right,
+                "both_wrong": item.both_wrong,
+                "p_adjusted": item.p_adjusted,
+            }
+            for item in one.turned
+        },
+        "moved_most": [_shift(shift) for shift in one.shifts],
+    }
+
+
+def _shift(shift: Shift) -> dict[str, Any]:
+    def point(at: tuple[float, float]) -> dict[str, float] | None:
+        return None if finite(at[0]) is None else {"lat": at[0], "lon": at[1]}
+
+    return {
+        "id": shift.id,
+        "moved_km": finite(shift.moved_km),
+        "first": {"point": point(shift.first), "place": shift.first_place, "error_km": finite(shift.first_km)},
+        "second": {"point": point(shift.second), "place": shift.second_place, "error_km": finite(shift.second_km)},
+    }
