@@ -1,29 +1,24 @@
 """``geosleuth bench``: score answers, compare them, tier images, print what the papers published."""
 
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Optional
 
 import typer
 
+from geosleuth.app.bench_ablate import ablate
+from geosleuth.app.bench_judge import judge
+from geosleuth.app.bench_options import Distance, Files, JsonFlag, Parser, Thresholds
+from geosleuth.app.bench_report import report
+from geosleuth.app.bench_run import run
+
 bench = typer.Typer(
-    help="Measure answers: score, compare, tier, and the papers' own rows.",
+    help="Make answers and measure them: run, report, score, compare, and the papers' own rows.",
     no_args_is_help=True,
 )
-
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
-Parser = Annotated[
-    Literal["lenient", "strict"],
-    typer.Option(help="How replies are read: as a person would, or only exact JSON as the papers' tables were made."),
-]
-Distance = Annotated[
-    Literal["geodesic", "great-circle"],
-    typer.Option(help="On the WGS-84 ellipsoid, or on a sphere of 6371 km radius."),
-]
-Thresholds = Annotated[
-    Optional[str],  # noqa: UP045  -- the option's type is read at run time
-    typer.Option("--within", metavar="KM,KM,…", help="Report these distances instead of the ten usual ones."),
-]
-Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Records: .jsonl or .csv; see docs/records.md.")]
+bench.command()(run)
+bench.command()(ablate)
+bench.command()(report)
+bench.command()(judge)
 
 
 @bench.command()

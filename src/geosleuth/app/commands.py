@@ -10,6 +10,9 @@ import typer
 from geosleuth import __version__
 from geosleuth.app.atlas import atlas
 from geosleuth.app.bench import bench
+from geosleuth.app.dataset import dataset
+from geosleuth.app.dataset_make import add_makers
+from geosleuth.app.dataset_pictures import add_pictures
 from geosleuth.app.locate import locate
 from geosleuth.app.mcp import mcp
 from geosleuth.app.photo import photo
@@ -31,6 +34,9 @@ app.command()(serve)
 app.command()(mcp)
 app.add_typer(atlas, name="atlas")
 app.add_typer(bench, name="bench")
+add_makers(dataset)
+add_pictures(dataset)
+app.add_typer(dataset, name="dataset")
 app.add_typer(photo, name="photo")
 app.add_typer(prior, name="prior")
 app.add_typer(team, name="team")

@@ -156,27 +156,33 @@ def ask_leave(plan: Plan, *, yes: bool) -> None:
 
 @contextmanager
 def cancelled_by_ctrl_c() -> Iterator[None]:
-    """Let the first Ctrl-C call the running task off, so that it closes its trajectory; a second one ends at once."""
-    before = signal.getsignal(signal.SIGINT)
+    """Let the first Ctrl-C, or a scheduler's SIGTERM, call the running task off, so that it closes its files.
+
+    A second one ends at once.
+    """
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     # Ignored on purpose, as nohup does, or set by somebody who is not Python: leave it.
-    if before in (signal.SIG_IGN, None):
-        yield
-        return
+    before = {
+        one: handler
+        for one in (signal.SIGINT, signal.SIGTERM)
+        if (handler := signal.getsignal(one)) not in (signal.SIG_IGN, None)
+    }
 
     def back() -> None:
-        with suppress(NotImplementedError, ValueError):
-            loop.remove_signal_handler(signal.SIGINT)
-            signal.signal(signal.SIGINT, before)
+        for one, handler in before.items():
+            with suppress(NotImplementedError, ValueError):
+                loop.remove_signal_handler(one)
+                signal.signal(one, handler)
 
     def stop() -> None:
         back()
         if task is not None:
             task.cancel()
 
-    # Not every system and thread has signals in its event loop; what Ctrl-C does there stays as it is.
+    # Not every system and thread has signals in its event loop; what they do there stays as it is.
     with suppress(NotImplementedError, RuntimeError, ValueError):
-        loop.add_signal_handler(signal.SIGINT, stop)
+        for one in before:
+            loop.add_signal_handler(one, stop)
     try:
         yield
     finally:

@@ -101,7 +101,7 @@ def test_each_variant_has_the_answers_of_a_run_of_its_own(make_set: MakeSet, tmp
     assert (
         bench("run", "--data", table, "--model", f"replay:{table.parent / 'bad.jsonl'}", "--out", alone).exit_code == 0
     )
-    (bad,) = out.glob("*bad.jsonl")
+    (bad,) = out.glob("*bad.jsonl*")
     assert (bad / "results.jsonl").read_bytes() == (alone / "results.jsonl").read_bytes()
     before = {path: path.read_bytes() for path in out.glob("*/journal.jsonl")}
     assert bench("ablate", *words).exit_code == 0

@@ -182,13 +182,14 @@ def test_a_photo_without_a_recording_is_an_error_of_its_own(make_set: MakeSet, t
     assert (told["answered"], told["errors"]) == (2, 1)
 
 
-def test_ctrl_c_keeps_what_is_finished(make_set: MakeSet, tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_keeps_what_is_finished(make_set: MakeSet, tmp_path: Path, by: signal.Signals) -> None:
     table, out = make_set(6), tmp_path / "run"
     with openai_server([chat_reply(PARIS), chat_reply(PARIS), Reply(manner="silent")]) as url:
         words = ["bench", "run", "--data", table, "--model", "server:any", "--base-url", url, "--yes", "--at-once", 1]
         with started([str(GEOSLEUTH), *map(str, words), "--out", str(out)]) as process:
             wait_for(url, 3)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(by)
             _, said = process.communicate(timeout=30)
     assert process.returncode == 130, said
     assert "give the same command again" in " ".join(said.split())

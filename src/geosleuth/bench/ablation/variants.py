@@ -1,5 +1,6 @@
 """What an ablation varies: the options of a run, each with its values, put together into named variants."""
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,8 +70,15 @@ class Variant:
 
     @property
     def folder(self) -> str:
-        """What its run's folder is called: its name, with what shells and file systems dislike taken out."""
-        return re.sub(r"[^A-Za-z0-9._+=,-]+", "-", self.name).strip("-.")[:_MOST_NAME] or "variant"
+        """What its run's folder is called: its name, with what shells and file systems dislike taken out.
+
+        Of a name that is too long the end is kept, which tells more of a path, and a few letters of a hash.
+        """
+        plain = re.sub(r"[^A-Za-z0-9._+=,-]+", "-", self.name).strip("-.") or "variant"
+        if len(plain) <= _MOST_NAME:
+            return plain
+        mark = hashlib.sha256(plain.encode()).hexdigest()[:6]
+        return f"{plain[-_MOST_NAME:].lstrip('-.')}-{mark}"
 
     @property
     def words(self) -> str:
