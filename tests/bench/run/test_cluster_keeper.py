@@ -1,0 +1,128 @@
+"""The keeper of gates for many processes: limits hold for all, and what the dead held comes back."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from geosleuth.bench.run.cluster.hands import Node, shares
+from geosleuth.bench.run.cluster.joining import check_address, joined
+from geosleuth.bench.run.cluster.keeper import Keeper
+from geosleuth.errors import BadInput
+from geosleuth.policies.gates import GateSettings, HostNews
+
+HOST = "models.example"
+TWO = GateSettings(concurrency=2, failures=1, rest_s=0.2)
+
+
+def with_keeper(work: Callable[[Keeper], Awaitable[None]], lease_s: float = 30.0, **limits: int) -> None:
+    async def go() -> None:
+        await work(Keeper({name.replace("_", "."): limit for name, limit in limits.items()}, lease_s))
+
+    asyncio.run(go())
+
+
+async def is_waiting(task: "asyncio.Task[float | str]") -> bool:
+    await asyncio.sleep(0.05)
+    return not task.done()
+
+
+def test_all_processes_share_a_host() -> None:
+    async def work(keeper: Keeper) -> None:
+        assert isinstance(await keeper.enter(HOST, TWO, ("a", 1), 1), float)
+        assert isinstance(await keeper.enter(HOST, TWO, ("b", 1), 1), float)
+        third = asyncio.create_task(keeper.enter(HOST, TWO, ("c", 1), 1))
+        assert await is_waiting(third)
+        assert isinstance(await keeper.enter("another.example", TWO, ("c", 2), 1), float)
+        await keeper.leave(("a", 1), "answered")
+        assert isinstance(await third, float)
+
+    with_keeper(work)
+
+
+def test_the_runs_own_limit_goes_before_what_those_who_ask_want() -> None:
+    async def work(keeper: Keeper) -> None:
+        await keeper.enter(HOST, TWO, ("a", 1), 1)
+        assert await is_waiting(asyncio.create_task(keeper.enter(HOST, TWO, ("b", 1), 1)))
+
+    with_keeper(work, models_example=1)
+
+
+@pytest.mark.parametrize("how", ["said to be dead", "not heard of"])
+def test_what_the_dead_held_comes_back(how: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        for number in (1, 2):
+            await keeper.enter(HOST, TWO, ("dead", number), 1)
+        waiting_dead = asyncio.create_task(keeper.enter(HOST, TWO, ("dead", 3), 1))
+        waiting = [asyncio.create_task(keeper.enter(HOST, TWO, ("alive", number), 1)) for number in (1, 2)]
+        assert await is_waiting(waiting[0])
+        if how == "said to be dead":
+            await keeper.bury("dead")
+        else:
+            for _ in range(8):
+                await asyncio.sleep(0.1)
+                await keeper.renew("alive")
+        done = await asyncio.wait_for(asyncio.gather(*waiting), 1)
+        assert all(isinstance(one, float) for one in done)
+        assert isinstance(await waiting_dead, str)
+        # Whoever is alive keeps what it has.
+        assert await is_waiting(asyncio.create_task(keeper.enter(HOST, TWO, ("late", 1), 1)))
+
+    with_keeper(work, lease_s=0.4 if how == "not heard of" else 30.0)
+
+
+def test_who_is_called_off_while_waiting_takes_no_slot() -> None:
+    async def work(keeper: Keeper) -> None:
+        for number in (1, 2):
+            await keeper.enter(HOST, TWO, ("a", number), 1)
+        called_off = asyncio.create_task(keeper.enter(HOST, TWO, ("b", 1), 1))
+        patient = asyncio.create_task(keeper.enter(HOST, TWO, ("c", 1), 1))
+        assert await is_waiting(called_off)
+        await keeper.leave(("b", 1), "nothing")
+        await keeper.leave(("b", 2), "nothing")
+        await keeper.leave(("a", 1), "answered")
+        assert isinstance(await called_off, str)
+        assert isinstance(await patient, float)
+        assert isinstance(await keeper.enter(HOST, TWO, ("b", 2), 1), str), "it was called off before it came"
+
+    with_keeper(work)
+
+
+def test_a_host_rests_for_all_and_everybody_hears_of_it() -> None:
+    async def work(keeper: Keeper) -> None:
+        assert await keeper.news(0, 0.01) == []
+        listening = asyncio.create_task(keeper.news(0, 5))
+        await keeper.enter(HOST, TWO, ("a", 1), 1)
+        await keeper.leave(("a", 1), "answered")
+        await keeper.enter(HOST, TWO, ("a", 2), 1)
+        await keeper.leave(("a", 2), "failed")
+        assert await listening == [(1, HostNews(HOST, "resting", 0.2))]
+        assert (
+            await keeper.enter(HOST, TWO, ("b", 1), 0.05)
+            == "failed again and again and is left alone for 1 s; try later"
+        )
+        rested = await keeper.enter(HOST, TWO, ("b", 2), 5)
+        assert isinstance(rested, float)
+        assert rested > 0.1
+        await keeper.leave(("b", 2), "answered")
+        assert await keeper.news(1, 5) == [(2, HostNews(HOST, "back"))]
+
+    with_keeper(work)
+
+
+def test_work_is_shared_by_cores() -> None:
+    two = [Node("a", "a", 8), Node("b", "b", 1)]
+    assert shares(two, 6) == {"a": [2, 2, 2], "b": [2]}
+    assert shares(two, 1) == {"a": [1], "b": [1]}
+    assert shares(two[1:], 50) == {"b": [50]}
+
+
+@pytest.mark.parametrize("address", ["", "here", "ray://", "ray://host", ":6379", "host:port", "http://host/"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(BadInput, match="give local, auto, HOST:PORT or ray://HOST:PORT"):
+        check_address(address)
+
+
+def test_a_cluster_that_is_not_there_is_noticed_at_once() -> None:
+    with pytest.raises(BadInput, match=r"nobody listens at 127.0.0.1:9"), joined("127.0.0.1:9"):
+        raise AssertionError("nobody is there")
