@@ -17,10 +17,10 @@ from geosleuth.agent.codec import to_line
 from geosleuth.bench.sets.model import DataSet, Item
 from geosleuth.bench.single import truth_to_dict
 from geosleuth.files import replacing, write_text_atomically
-from geosleuth.geo import distances_km
 from geosleuth.score import Summary, Truth, summarise
 
 from .folder import RunFolder
+from .standing import errors_km
 
 FORMAT = "geosleuth-run-summary"
 VERSION = 1
@@ -184,7 +184,7 @@ class _ErrorsKm:
 
     def _count(self) -> None:
         if self._waiting:
-            self._done.append(distances_km(*np.asarray(self._waiting).T))
+            self._done.append(errors_km(self._waiting))
             self._waiting.clear()
 
     def all(self) -> NDArray[np.float64]:

@@ -1,10 +1,12 @@
 """Where a run stands, for whoever looks on while it goes on."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import expm1
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geosleuth.geo import FARTHEST_KM, LatLon, distances_km
 
@@ -52,6 +54,12 @@ class Standing:
     resting: str | None = None
 
 
+def errors_km(pairs: Sequence[tuple[float, float, float, float]]) -> NDArray[np.float64]:
+    """How far off answers are, as the ruler measures it; each has its latitude and longitude, then the true ones."""
+    columns = np.asarray(pairs, dtype=np.float64)
+    return distances_km(columns[:, 0], columns[:, 1], columns[:, 2], columns[:, 3], "geodesic")
+
+
 class Errors:
     """How far off answers are, counted: some thousand numbers, however many photos there are."""
 
@@ -74,7 +82,7 @@ class Errors:
         """Distances in one go: one by one they would cost as much as the rest of a photo's bookkeeping."""
         if not self._waiting:
             return
-        distance_km = distances_km(*np.asarray(self._waiting).T)
+        distance_km = errors_km(self._waiting)
         for km in SHOWN_KM:
             self._within[km] += int(np.count_nonzero(distance_km <= km))
         steps = (np.log1p(distance_km / _FINEST_KM) / _STEP).astype(np.int64)
