@@ -161,6 +161,7 @@ def test_tiers_become_a_column(tmp_path: Path) -> None:
              "reply": json.dumps({"lat": 10 + 10 * row + error / 1000, "lon": 10 + 10 * row})}
             for row, error in enumerate(errors[: 2 if name == "c" else 3])
         ]  # fmt: skip
+        (folder / "manifest.json").write_text("{}")
         (folder / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         files += ["--answers", str(folder if name == "b" else folder / "results.jsonl")]
     out = tmp_path / "set" / "tiered.csv"

@@ -91,7 +91,7 @@ def test_a_photo_is_no_evidence_for_itself(index: ImageIndex, made: Path) -> Non
     view = Album().add(opened.photo)
     asked = index.searching_for([opened])
     best, *others = asyncio.run(asked.search(view, limit=3))
-    assert best.title == "identical file: day1/scene5.jpg"
+    assert best.title == "identical file"
     assert best.score == pytest.approx(1, abs=1e-3)
     assert best.point is None
     assert all(other.point is not None for other in others)
@@ -102,7 +102,7 @@ def test_nor_does_a_crop_of_it_find_it_as_evidence(index: ImageIndex, made: Path
     album = Album()
     cut = album.crop(album.add(opened.photo).handle, [40, 40, 600, 440])
     best, *_ = asyncio.run(index.searching_for([opened]).search(cut, limit=3))
-    assert best.title == "identical file: day1/scene5.jpg"
+    assert best.title == "identical file"
     assert best.point is None
 
 
@@ -113,7 +113,7 @@ def test_nor_does_a_copy_without_metadata_under_another_name(index: ImageIndex, 
     opened = open_photo(data[:start] + data[start + 2 + length :])
     assert opened.claims.point is None
     best, *_ = asyncio.run(index.search(Album().add(opened.photo)))
-    assert best.title == "identical picture: day1/scene5.jpg"
+    assert best.title == "identical picture"
     assert best.point is None
 
 

@@ -12,11 +12,13 @@ from geosleuth.answer import Answer
 from geosleuth.app.bench_recordings import Recordings, ReplayOfSet, is_recording, open_recordings
 from geosleuth.app.locate_run import run_plan
 from geosleuth.app.locate_setup import Plan, Wishes, plan_of, similar_for
-from geosleuth.app.locate_team import make_ready
+from geosleuth.app.locate_team import NoAnswer, make_ready
 from geosleuth.app.locate_work import offline_atlas
 from geosleuth.app.report.team import spent_together
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.bench.masking.blanking import blank
+from geosleuth.bench.run.cut_off import spent_in
+from geosleuth.bench.run.folder import files_with
 from geosleuth.bench.run.model import Attempted, Job
 from geosleuth.bench.sets import Box
 from geosleuth.errors import BadInput, GeosleuthError, ServiceFault, UserError
@@ -110,21 +112,29 @@ class BenchAttempt:
         try:
             photo = await asyncio.to_thread(pixels_of, job.content, job.hide)
             plan = self._plan_for(job)
+            own = [photo]
+            if job.hide and plan.index is not None:
+                # The index may hold the photo as it was before anything was hidden.
+                own.append(await asyncio.to_thread(pixels_of, job.content))
         except BadInput as error:
-            return _failed(str(error))
+            return _failed(str(error), Spent())
         try:
             finding = await run_plan(
                 plan,
                 [photo],
                 plan.maps or self.atlas,
                 self.atlas,
-                similar=similar_for(plan, [photo]),
+                similar=similar_for(plan, own),
                 keep_in=keep_in,
             )
         except UserError:
             raise
+        except NoAnswer as none:
+            return unanswered(none.finding)
         except GeosleuthError as error:
-            return _failed(str(error), host=error.host if isinstance(error, ServiceFault) else None)
+            # Nobody came to an end, but what was used until then was used.
+            spent = await asyncio.to_thread(lambda: spent_in(files_with(keep_in)))
+            return _failed(str(error), spent, host=error.host if isinstance(error, ServiceFault) else None)
         finally:
             if len(job.content) > _LARGE_BYTES:
                 give_back_memory()
@@ -171,5 +181,11 @@ def attempted(finding: Finding) -> Attempted:
     )
 
 
-def _failed(trouble: str, *, host: str | None = None) -> Attempted:
-    return Attempted("failed", Answer(), "nobody", "service" if host else "error", Spent(), trouble, host)
+def unanswered(finding: Finding) -> Attempted:
+    """What came of tries none of which answered: as of one try, an error only where one of them broke."""
+    broken = next((one for one in finding.team if one.ended is None or one.ended.reason in _BROKEN), finding.trajectory)
+    return replace(attempted(replace(finding, trajectory=broken)), answer=Answer(), by="nobody")
+
+
+def _failed(trouble: str, spent: Spent, *, host: str | None = None) -> Attempted:
+    return Attempted("failed", Answer(), "nobody", "service" if host else "error", spent, trouble, host)

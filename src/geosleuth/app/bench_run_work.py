@@ -110,8 +110,19 @@ def prepare(request: BenchRequest) -> Prepared:
         seed=wishes.seed,
         mask=request.mask,
     )
-    limits = replace(request.limits, tokens_per_photo=plan.budget.tokens, usd_per_photo=plan.budget.usd)
+    budget, minds = plan.budget, _minds(plan)
+    limits = replace(
+        request.limits,
+        tokens_per_photo=None if budget.tokens is None else minds * budget.tokens,
+        usd_per_photo=None if budget.usd is None else minds * budget.usd,
+    )
     return Prepared(replace(request, wishes=wishes), data, plan, recordings, manifest, limits, job_of, at_once)
+
+
+def _minds(plan: Plan) -> int:
+    """How often a photo's budget is given out: to each of several tries and their verifier; a team shares one."""
+    several = plan.several
+    return 1 if several is None or several.team is not None else several.tries + (several.verifier is not None)
 
 
 def settings_of(wishes: Wishes, plan: Plan, recordings: Recordings | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from geosleuth.app.bench_work import positive_km, score_all, tier_files
+from geosleuth.app.bench_work import positive_km, records_of, score_all, tier_files
 from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.app.locate_setup import Plan, Wishes, plan_of
 from geosleuth.app.locate_team import make_ready
@@ -34,9 +34,6 @@ from geosleuth.policies.detective import Detective
 _SIZE = re.compile(r"(\d{1,6})\s*[xX×]\s*(\d{1,6})")
 _MODEL_JOBS, _CODE_JOBS = 4, 2
 _SOME_FAILED = 1
-RESULTS = "results.jsonl"
-"""The answers in a run's folder."""
-
 _TOLD_FAILURES = 5
 _TOLD_EVERY = 100
 
@@ -265,7 +262,7 @@ def tier_set(
         BadInput: the answers are not to the same photos, or the table can't be written.
     """
     positive_km(within_km, "--within-km")
-    files = [path / RESULTS if path.is_dir() else path for path in answers]
+    files = [records_of(path) for path in answers]
     check_outputs([out], [spec, *map(str, files)], overwrite=overwrite)
     data, counted = open_set(spec), Tiered()
     tiers = tier_files(score_all(files, "lenient", "geodesic"), within_km)

@@ -45,6 +45,15 @@ class Several:
     wire: Wire | None = None
 
 
+class NoAnswer(GeosleuthError):
+    """No try came to an answer; ``finding`` has them all."""
+
+    def __init__(self, finding: Finding) -> None:
+        ended = finding.trajectory.ended
+        super().__init__(f"no try came to an answer: {ended.reason if ended else 'broken off'}")
+        self.finding = finding
+
+
 def several_of(wishes: "Wishes", policy: Policy) -> Several | None:
     """Read ``--parallel``, ``--verifier``, ``--chains`` and ``--team``; None where one try is all there is.
 
@@ -215,7 +224,7 @@ async def run_several(
         say: gets a line for each try as it ends.
 
     Raises:
-        GeosleuthError: no try came to an answer, though the model did not fail.
+        NoAnswer: no try came to an answer, though the model did not fail.
     """
     if several.team is not None:
         store = None if keep_in is None else keep(keep_in)
@@ -261,7 +270,7 @@ async def run_several(
     )
     ended = finding.trajectory.ended
     if not any(map(answered, finding.team)) and (ended is None or ended.reason != "service"):
-        raise GeosleuthError(f"no try came to an answer: {ended.reason if ended else 'broken off'}")
+        raise NoAnswer(finding)
     return finding
 
 

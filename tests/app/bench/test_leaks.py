@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, TiffImagePlugin
 from typer.testing import CliRunner
 
 from geosleuth.app.commands import app
+from geosleuth.tools.similar import build_index
 from openai_server import Reply, Request, chat_reply, openai_server
 
 MARKER = "zzyzxville"
@@ -87,6 +88,42 @@ def test_no_name_no_metadata_and_no_label_reaches_who_answers(marked_set: Path, 
         text = path.read_text().casefold()
         assert MARKER not in text
         assert SECRET_LAT not in text
+
+
+@pytest.mark.parametrize("more", [(), ("--mask", "text")])
+def test_an_index_that_holds_the_photos_tells_nothing_about_them(
+    marked_set: Path, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    copies, places = tmp_path / "copies", tmp_path / "places.csv"
+    copies.mkdir()
+    rows = ["path,lat,lon"]
+    for photo in sorted(marked_set.parent.glob("*[0-9].jpg")):
+        # The same pixels in another file: no hash of a file tells that.
+        with Image.open(photo) as image:
+            image.convert("RGB").save(copies / f"{photo.stem}.png")
+        rows.append(f"{photo.stem}.png,{SECRET_LAT},{SECRET_LON}")
+    places.write_text("\n".join(rows) + "\n")
+    index = tmp_path / "album.index"
+    build_index(copies, index, coordinates=places)
+
+    def searches_first(request: Request) -> Reply:
+        asked = any(message["role"] == "tool" for message in request.json["messages"])
+        return chat_reply("{}") if asked else chat_reply("I search.", calls=[("search_image", {})])
+
+    out = tmp_path / "run"
+    with openai_server([searches_first]) as url:
+        result = CliRunner().invoke(
+            app,
+            ["bench", "run", "--data", str(marked_set), "--limit", "1", "--model", "server:any", "--base-url", str(url),
+             "--image-search", str(index), "--tools", "search_image", "--yes", "--out", str(out), "--json", *more],
+        )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    told = url.requests[1].body.decode().casefold()
+    assert "identical picture" in told
+    (kept,) = _files(out / "trajectories")
+    for text in (told, kept.read_text().casefold()):
+        # The other two are other photos; this one tells nothing.
+        assert f"{MARKER}-0" not in text
 
 
 def _files(folder: Path) -> Iterator[Path]:

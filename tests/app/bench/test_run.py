@@ -4,6 +4,7 @@ import io
 import json
 import signal
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from foreground import started, wait_for
+from geosleuth.app.bench_run_work import BenchRequest, prepare
 from geosleuth.app.commands import app
+from geosleuth.app.locate_setup import Wishes
 from geosleuth.bench.run.folder import RunFolder
 from locating import GEOSLEUTH
 from openai_server import Reply, Request, chat_reply, failure, openai_server
@@ -134,6 +137,29 @@ def test_a_run_stops_at_its_limit_and_says_what_is_missing(make_set: MakeSet, tm
         rest = document(bench(*words))
     assert (rest["answered"], rest["missing"]) == (10, 0)
     assert len(url.requests) == 10
+
+
+@pytest.mark.parametrize("minds", [1, 2])
+def test_a_model_that_never_answers_misses_whether_it_tries_once_or_twice(
+    make_set: MakeSet, tmp_path: Path, minds: int
+) -> None:
+    table, out = make_set(2), tmp_path / "run"
+    with openai_server([chat_reply("Let me think.", tokens=(900, 100))]) as url:
+        words = ("run", "--data", table, "--model", "server:any", "--base-url", url, "--yes", "--out", out, "--json")
+        told = document(bench(*words, "--parallel", minds, "--turns", "1"))
+    assert (told["answered"], told["unlocated"], told["errors"]) == (2, 2, 0)
+    assert told["tokens"] == 1000 * len(url.requests) == 2000 * minds
+    assert bench("score", out).exit_code == bench("report", out).exit_code == 0
+
+
+def test_so_much_is_set_aside_for_a_photo_as_all_its_minds_may_use(make_set: MakeSet, tmp_path: Path) -> None:
+    wishes = Wishes(model="server:any", base_url="http://127.0.0.1:9/v1", tokens=1000, yes=True)
+    several = replace(wishes, parallel=3, verifier="same")
+    limits = [
+        prepare(BenchRequest(data=str(make_set(1)), wishes=one, out=tmp_path / "run")).limits
+        for one in (wishes, several)
+    ]
+    assert [one.tokens_per_photo for one in limits] == [1000, 4000]
 
 
 def test_a_run_can_be_replayed(make_set: MakeSet, tmp_path: Path) -> None:

@@ -224,3 +224,30 @@ def test_what_can_not_be_read_is_named(tmp_path: Path) -> None:
         make_mosaic([Scene("b", (nowhere,))], FRAME)
     with pytest.raises(BadInput, match="no scene shows any"):
         make_mosaic([Scene("c", (write(tmp_path / "c_TCI.tif", flat(RED)),))], Frame(32629, 0.0, 0.0, SIDE))
+
+
+def test_a_list_of_other_files_is_no_scene_whatever_it_is_called(tmp_path: Path) -> None:
+    elsewhere = write(tmp_path / "private" / "other.tif", flat(RED))
+    listed = "".join(
+        f"""<VRTRasterBand dataType="Byte" band="{band}"><SimpleSource>
+        <SourceFilename relativeToVRT="0">{elsewhere}</SourceFilename><SourceBand>{band}</SourceBand>
+        </SimpleSource></VRTRasterBand>"""
+        for band in (1, 2, 3)
+    )
+    fake = tmp_path / "scenes" / "a_TCI.tif"
+    fake.parent.mkdir()
+    fake.write_text(
+        f"""<VRTDataset rasterXSize="{SIDE + 40}" rasterYSize="{SIDE + 40}"><SRS>EPSG:{FRAME.epsg}</SRS>
+        <GeoTransform>{FRAME.west_m - 200}, 10, 0, {FRAME.north_m + 200}, 0, -10</GeoTransform>{listed}</VRTDataset>"""
+    )
+    fake.with_name("b.tif").write_text(fake.read_text())
+    assert [Path(scene.colours[0]).name for scene in find_scenes([fake.parent])] == ["a_TCI.tif"]
+    with pytest.raises(BadInput, match=r"a_TCI\.tif: can't be read as a picture from above"):
+        make_mosaic(find_scenes([fake.parent]), FRAME)
+
+
+@pytest.mark.parametrize("told", ["..", "1.2.3", "<Cloud_Coverage_Assessment " * 20_000])
+def test_what_a_product_says_of_its_clouds_may_be_rubbish(tmp_path: Path, told: str) -> None:
+    folder = safe(tmp_path, "S2A", TCI=flat(GREEN))
+    (folder / "MTD_MSIL2A.xml").write_text(f"<Cloud_Coverage_Assessment>{told}</Cloud_Coverage_Assessment>")
+    assert [scene.cloudy for scene in find_scenes([folder])] == [None]

@@ -51,6 +51,21 @@ def test_photos_from_elsewhere_are_linked_and_their_files_stay_as_they_are(tmp_p
     assert source.stat().st_nlink == 2
 
 
+def test_a_link_that_leads_out_of_a_set_brings_nothing_along(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.jpg"
+    secret.write_text("not for you")
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+    (there / "a.jpg").symlink_to(secret)
+    (there / "set.csv").write_text("image,lat,lon\na.jpg,1,2\n")
+    (item,) = open_set(str(there / "set.csv"))
+    with pytest.raises(BadInput, match="a link leads out of"), writing_table(here / "made.csv") as write:
+        write(item)
+    assert list(here.iterdir()) == []
+    assert secret.stat().st_nlink == 1
+
+
 @dataclass(frozen=True)
 class Packed:
     """A photo inside some archive."""

@@ -153,6 +153,17 @@ def test_a_second_process_is_told_who_works_on_the_run(tmp_path: Path, photos: P
     begin(run, photos).close()
 
 
+def test_a_lock_that_leads_elsewhere_is_not_written_over(tmp_path: Path, photos: Path) -> None:
+    begin(tmp_path / "run", photos).close()
+    letter = tmp_path / "letter.txt"
+    letter.write_text("dear all")
+    (tmp_path / "run" / "lock").unlink()
+    (tmp_path / "run" / "lock").symlink_to(letter)
+    with pytest.raises(BadInput, match="can't be written"):
+        begin(tmp_path / "run", photos)
+    assert letter.read_text() == "dear all"
+
+
 def test_a_run_that_was_opened_to_be_read_takes_nothing(tmp_path: Path, photos: Path) -> None:
     work(photos, tmp_path / "run")
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "run").rglob("*")}

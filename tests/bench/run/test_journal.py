@@ -123,6 +123,9 @@ def test_a_torn_last_line_is_left_out_wherever_it_is_torn(tmp_path: Path) -> Non
         (record_to_line(record("0" * 16)), "line 3: try 1 of 0000000000000000 stands after try 1"),
         (record_to_line(record()).replace(b'"answered"', b'"perhaps"'), "line 3: this is no line of a journal"),
         (record_to_line(record()).replace(b'"00112233aabbccdd"', b'"../../x"'), "line 3: this is no line of"),
+        (record_to_line(record()).replace(b"+00:00", b""), "line 3: this is no line of .*without its zone"),
+        (record_to_line(record(trouble="T")).replace(b'"T"', b'{"T":1}'), "line 3: this is no line of"),
+        (record_to_line(record()).replace(b'"turns":2', b'"turns":1e999'), "line 3: this is no line of"),
     ],
 )
 def test_damage_in_the_middle_is_named_with_its_line(tmp_path: Path, damage: bytes, words: str) -> None:

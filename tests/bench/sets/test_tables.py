@@ -126,6 +126,15 @@ def test_a_damaged_or_huge_member_of_a_zip_is_refused(tmp_path: Path) -> None:
         huge.picture.read()
 
 
+@pytest.mark.parametrize("packed_by", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_members_that_can_swell_without_bound_are_refused(tmp_path: Path, packed_by: int) -> None:
+    with zipfile.ZipFile(tmp_path / "images.zip", "w", packed_by) as archive:
+        archive.writestr("a.jpg", jpeg(1))
+    (item,) = open_set(str(put(tmp_path / "t.csv", "image,lat,lon\na.jpg,1,2\n")))
+    with pytest.raises(BadInput, match="packed in a way that is not read here"):
+        item.picture.read()
+
+
 def test_repeated_ids_are_told_apart(tmp_path: Path) -> None:
     rows = "".join(f"{name},a.jpg,1,2\n" for name in ("x", "x", "x#2", "x", "y"))
     table = put(tmp_path / "t.csv", f"id,image,lat,lon\n{rows}")

@@ -44,6 +44,7 @@ _YES, _NO = (
     frozenset({"no", "false", "否", "不是", "non", "nein"}),
 )
 _REPLY_KEPT = 300
+_LONGEST_REPLY = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,12 @@ def prompt_for(question: Question) -> tuple[str, str]:
 
 
 def read_verdict(reply: str) -> Says:
-    """Yes or no, if that is how a reply begins or ends; what it quotes does not count."""
+    """Yes or no, if that is how a reply begins or ends; what it quotes does not count.
+
+    A reply of thousands of words is none of one word, and looking for quotes in it could take for ever.
+    """
+    if len(reply) > _LONGEST_REPLY:
+        return "unreadable"
     words = _WORD.findall(_QUOTED.sub(" ", _unwrapped(reply)).casefold())
     ends = {says for word in (words[:1] + words[-1:]) if (says := _verdict_of(word))}
     return ends.pop() if len(ends) == 1 else "unreadable"

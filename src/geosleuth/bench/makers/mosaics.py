@@ -17,7 +17,7 @@ from geosleuth.files import replacing, write_bytes_atomically
 from geosleuth.geo import LatLon
 
 from .places import TablePlace, file_name, read_places
-from .scenes import Scene
+from .scenes import Scene, opened
 from .tables import writing_table
 
 SIDE_PX: Final = 2000
@@ -254,10 +254,9 @@ def _colours(scene: Scene, frame: Frame, brightest: float) -> tuple[Bytes, Mask]
 
 def _warped(path: Path, frame: Frame, bands: tuple[int, ...], *, smooth: bool) -> npt.NDArray[Any]:
     """Bands of a file in the square's own grid; only what lies there is read."""
-    rasterio = require("rasterio", extra="bench")
     vrt = require("rasterio.vrt", extra="bench")
     ways = require("rasterio.enums", extra="bench").Resampling
-    with _explained(path), rasterio.open(path) as source:
+    with _explained(path), opened(path) as source:
         if source.crs is None:
             raise BadInput(f"{path}: the file does not say where it lies on Earth")
         if source.count < max(bands):

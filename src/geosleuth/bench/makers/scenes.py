@@ -3,19 +3,24 @@
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from geosleuth.errors import BadInput, require
 
-ENDINGS: Final = (".jp2", ".tif", ".tiff", ".j2k")
+_JPEG_2000: Final = (".jp2", ".j2k")
+ENDINGS: Final = (*_JPEG_2000, ".tif", ".tiff")
 _BANDS: Final = ("B04", "B03", "B02")
 _PART: Final = re.compile(r"(?P<scene>.*?)_?(?P<part>TCI|SCL|B02|B03|B04)(?:_(?P<metres>10|20|60)m)?$", re.IGNORECASE)
 _CLOUDS: Final = re.compile(
-    r"<(?:\w+:)?(?:Cloud_Coverage_Assessment|CLOUDY_PIXEL_PERCENTAGE)[^>]*>\s*([0-9.]+)\s*<", re.IGNORECASE
+    r"<(?:\w{1,40}:)?(?:Cloud_Coverage_Assessment|CLOUDY_PIXEL_PERCENTAGE)[^<>]{0,400}>\s{0,40}(\d{1,9}(?:\.\d{0,20})?)\s{0,40}<",
+    re.IGNORECASE,
 )
-_OFFSET: Final = re.compile(r"<(?:BOA|RADIO)_ADD_OFFSET[^>]*>\s*(-?[0-9.]+)\s*<", re.IGNORECASE)
+_OFFSET: Final = re.compile(
+    r"<(?:BOA|RADIO)_ADD_OFFSET[^<>]{0,400}>\s{0,40}(-?\d{1,9}(?:\.\d{0,20})?)\s{0,40}<", re.IGNORECASE
+)
 _BASELINE: Final = re.compile(r"_N(\d{4})_")
 _LONGEST_XML: Final = 8 * 1024 * 1024
 
@@ -162,14 +167,27 @@ def _told(folder: Path) -> _Told:
     return by_name
 
 
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """A raster file, read as what its ending says it is.
+
+    GDAL goes by the content otherwise, and some formats that it knows are lists of other files, also on the net.
+    """
+    rasterio = require("rasterio", extra="bench")
+    driver = "JP2OpenJPEG" if path.suffix.lower() in _JPEG_2000 else "GTiff"
+    # Files beside a raster can name others too, and nothing may be fetched.
+    alone = rasterio.Env(GDAL_PAM_ENABLED="NO", CPL_VSIL_CURL_ALLOWED_FILENAME="none")
+    with alone, rasterio.open(path, driver=driver) as source:
+        yield source
+
+
 def _is_picture(path: Path) -> bool:
     rasterio = require("rasterio", extra="bench")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
-            source = rasterio.open(path)
-        with source:
-            kinds: Mapping[int, str] = dict(enumerate(source.dtypes))
-            return source.count >= 3 and kinds[0] == "uint8" and source.crs is not None
+            with opened(path) as source:
+                kinds: Mapping[int, str] = dict(enumerate(source.dtypes))
+                return source.count >= 3 and kinds[0] == "uint8" and source.crs is not None
     except rasterio.errors.RasterioError:
         return False

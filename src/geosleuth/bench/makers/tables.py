@@ -119,7 +119,8 @@ def _plain(value: object) -> str:
 def _place(item: Item, folder: Path, photos: Path) -> str:
     """What the table calls the photo's file; a link to it, or the file itself, is made where it lies elsewhere."""
     where = Path(item.picture.where)
-    if not where.is_file():
+    # A picture that does not tell its size may be a link that leads out of its set: reading it says so.
+    if not where.is_file() or item.picture.size_bytes() is None:
         content = item.picture.read()
         name = hashlib.sha256(content).hexdigest()[:_NAME_LENGTH] + _MAGIC.get(content[:2], "")
         return _kept(photos, name, lambda path: write_bytes_atomically(path, content))

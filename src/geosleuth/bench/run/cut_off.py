@@ -1,6 +1,7 @@
 """Tries that were cut off: what their files tell about them."""
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,17 +23,7 @@ def cut_off_record(folder: RunFolder, id: str, number: int, sha256: str | None =
     files = folder.files_of(name, number)
     if not files:
         return None
-    spent = Spent()
-    began: datetime | None = None
-    ended: datetime | None = None
-    for file in files:
-        if _TOLD_ALREADY.fullmatch(file.name):
-            continue
-        used, since, until = _told(file)
-        spent += used
-        began = since if began is None else min(began, since)
-        ended = until if ended is None else max(ended, until)
-    then = datetime.now(UTC)
+    spent, began, ended = _told_by(files)
     return TryRecord(
         image=name,
         id=id,
@@ -42,9 +33,24 @@ def cut_off_record(folder: RunFolder, id: str, number: int, sha256: str | None =
         by="nobody",
         answer=Answer(),
         spent=spent,
-        began=began or then,
-        ended=ended or began or then,
+        began=began,
+        ended=ended,
         sha256=sha256,
+    )
+
+
+def spent_in(files: Iterable[Path]) -> Spent:
+    """What the files of a try say that it used, by all who worked on it; as far as they can be read."""
+    return _told_by(files)[0]
+
+
+def _told_by(files: Iterable[Path]) -> tuple[Spent, datetime, datetime]:
+    told = [_told(file) for file in files if not _TOLD_ALREADY.fullmatch(file.name)]
+    now = datetime.now(UTC)
+    return (
+        sum((used for used, _, _ in told), Spent()),
+        min((since for _, since, _ in told), default=now),
+        max((until for _, _, until in told), default=now),
     )
 
 

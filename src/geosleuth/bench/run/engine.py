@@ -32,7 +32,7 @@ _NO_LIMITS = RunLimits()
 _WATCH_EVERY_S = 0.1
 _TICK_S = 1.0
 # Numbers of requests and times differ where the trouble is the same.
-_NUMBERS = re.compile(r"[0-9a-f-]*[0-9][0-9a-f-]*")
+_NUMBERS = re.compile(r"(?<![0-9a-f-])[a-f-]*+[0-9][0-9a-f-]*+")
 
 
 @dataclass(frozen=True, slots=True)

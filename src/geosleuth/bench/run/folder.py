@@ -91,6 +91,7 @@ class RunFolder:
             stored = _begin_manifest(path, manifest)
             scanned = _begin_journal(path, stored, say)
             _make(path / TRAJECTORIES)
+            _sync(path)
             folder = cls(path, stored, scanned, lock)
             folder._writer = LineWriter(path / JOURNAL, scanned.end, before=folder._make_safe, after=folder.index.add)
         except BaseException:
@@ -154,10 +155,7 @@ class RunFolder:
 
     def files_of(self, name: str, number: int) -> list[Path]:
         """Every file of a try: its trajectory first, then those beside it, such as the tries of several minds."""
-        own = self.trajectory(name, number)
-        beginning = f"{name}.{number}."
-        names = sorted(entry for entry in _entries(own.parent) if entry.startswith(beginning))
-        return sorted((own.with_name(entry) for entry in names), key=lambda path: path != own)
+        return files_with(self.trajectory(name, number))
 
     def known(self, id: str) -> Known | None:  # noqa: A002
         """How a photo stands; None where nobody has worked on it."""
@@ -222,6 +220,13 @@ class RunFolder:
         self._sync([*files, *shards, *([self.path / TRAJECTORIES] if shards else ())])
 
 
+def files_with(trajectory: Path) -> list[Path]:
+    """Every file of the try whose own trajectory this is or would be, that one first."""
+    beginning = f"{trajectory.stem}."
+    names = sorted(entry for entry in _entries(trajectory.parent) if entry.startswith(beginning))
+    return sorted((trajectory.with_name(entry) for entry in names), key=lambda path: path != trajectory)
+
+
 def read_manifest(path: Path) -> Manifest:
     """What the run in a folder is made of.
 
@@ -266,7 +271,8 @@ def _take_lock(path: Path) -> int:
     """An open file that holds the lock; closing it, or dying, lets go."""
     file = path / LOCK
     try:
-        lock = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+        # Whoever hands a folder on decides what is in it, and what is opened here is written over.
+        lock = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
     except OSError as error:
         raise BadInput(f"{path}: can't be written: {error.strerror or error}") from error
     try:

@@ -278,12 +278,25 @@ def record_from_line(line: bytes) -> TryRecord:
                 float(spent["seconds"]),
                 usage,
             ),
-            began=datetime.fromisoformat(plain["began"]),
-            ended=datetime.fromisoformat(plain["ended"]),
-            sha256=plain.get("sha256"),
-            trouble=plain.get("trouble"),
-            host=plain.get("host"),
-            node=plain.get("node"),
+            began=_moment(plain["began"]),
+            ended=_moment(plain["ended"]),
+            sha256=_text(plain.get("sha256")),
+            trouble=_text(plain.get("trouble")),
+            host=_text(plain.get("host")),
+            node=_text(plain.get("node")),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"this is no line of a journal: {type(error).__name__}: {str(error)[:100]}") from error
+
+
+def _moment(value: str) -> datetime:
+    found = datetime.fromisoformat(value)
+    if found.tzinfo is None:
+        raise ValueError("a time without its zone")
+    return found
+
+
+def _text(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError("a text is something else")
+    return value

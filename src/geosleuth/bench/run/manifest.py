@@ -106,7 +106,7 @@ def manifest_from_dict(plain: Any) -> Manifest:
             platform=str(plain["platform"]),
             name_key=bytes.fromhex(plain["name_key"]).hex(),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise BadInput(f"this manifest can't be read: {type(error).__name__}: {str(error)[:100]}") from error
     if plain.get("settings_sha256") != manifest.settings_sha256:
         raise BadInput("this manifest was changed by hand: its settings do not fit their fingerprint")

@@ -15,6 +15,8 @@ from geosleuth.photo import Limits
 from .model import Picture
 
 _MOST_BYTES = Limits().max_bytes
+# Of the other ways of packing, the library unpacks all there is, however much of it is wanted.
+_UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _SHARD = re.compile(r"shard_\d+\.msg")
 
 
@@ -109,6 +111,8 @@ class ZipPicture:
         Raises:
             BadInput: it is damaged, locked or larger than a photo may be.
         """
+        if self.file.getinfo(self.member).compress_type not in _UNPACKED:
+            raise BadInput(f"{self.where}: is packed in a way that is not read here; pack it anew with zip")
         try:
             with self.file.open(self.member) as stream:
                 return _capped(stream.read(_MOST_BYTES + 1), self.where)
@@ -129,7 +133,7 @@ class _Tar:
         try:
             with tarfile.open(path, "r:") as archive:
                 for member in archive:
-                    if member.isreg() and not member.issparse():
+                    if member.isreg() and not member.issparse() and member.size >= 0:
                         self._places[member.name] = (member.offset_data, member.size)
                     # The library keeps every header it has seen; a million of them are a gigabyte.
                     archive.members = []  # type: ignore[attr-defined]

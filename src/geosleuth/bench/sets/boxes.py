@@ -70,4 +70,7 @@ def _numbers(value: Any, count: int) -> list[float]:
         raise ValueError(_WANTED)
     if not all(isinstance(number, int | float) and not isinstance(number, bool) for number in value):
         raise ValueError(_WANTED)
-    return [float(number) for number in value]
+    try:
+        return [float(number) for number in value]
+    except OverflowError:
+        raise ValueError(_WANTED) from None

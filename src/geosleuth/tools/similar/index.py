@@ -103,14 +103,12 @@ class ImageIndex:
         return len(self._rows)
 
     async def search(self, view: View, *, limit: int = 10) -> list[Similar]:
-        """Up to ``limit`` photos, most alike first; one that is the photo in question says so and gives no point."""
+        """Up to ``limit`` photos, most alike first; one that is the photo in question says that and nothing else.
+
+        Neither its point nor its file's name, which often tells the place, is evidence for it.
+        """
         found = await asyncio.to_thread(self.find, view.image, limit=limit)
-        return [
-            Similar(
-                f"{match.same}: {match.title}" if match.same else match.title, match.score, SOURCE, None, match.point
-            )
-            for match in found
-        ]
+        return [Similar(match.same or match.title, match.score, SOURCE, None, match.point) for match in found]
 
     def find(self, image: "Image", *, limit: int = 10) -> list[Match]:
         """Up to ``limit`` photos like a picture, most alike first."""
