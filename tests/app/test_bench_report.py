@@ -1,6 +1,7 @@
 """`geosleuth bench report` as it is typed, and run folders where `bench score` and `compare` take files."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from findings import Page
 from geosleuth.app.bench import bench
 from geosleuth.app.bench_report import report
 from geosleuth.errors import BadInput
-from run_folders import picture_of, world_photos, write_run, write_set
+from run_folders import TryMade, picture_of, world_photos, write_run, write_set
 
 command = typer.Typer()
 command.command()(report)
@@ -86,6 +87,22 @@ def test_the_terminal_says_the_figures(runs: Path) -> None:
     assert "Hidden: text; masked against whole" in shown
 
 
+def test_a_run_in_which_all_failed_is_told_in_words(tmp_path: Path) -> None:
+    lost = TryMade(outcome="failed", by="nobody", reason="service", trouble="the server answers 503")
+    photos = [replace(photo, tries=(lost,)) for photo in world_photos(5)]
+    run, out = write_run(tmp_path / "lost", photos, settings={"sampling": {"seed": None}}), tmp_path / "report.html"
+    said = done(run, "--out", out).stdout
+    assert "lost: holds no answer that could be measured" in said
+    assert "failed, 5 photos" in said
+    assert "nan" not in said
+    assert "(0–100)" not in said
+    page = out.read_text("utf-8")
+    for chart in ("Share of photos by error", "Accuracy against cost", "Accuracy by what was spent"):
+        assert chart not in page
+    assert "all photos" in page
+    assert "the method" in page
+
+
 def test_one_document_and_nothing_else(runs: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     found = done(runs / "whole", runs / "masked", "--json", "--right-within", 200, "--by", "scene", "--out", out)
@@ -108,6 +125,7 @@ def test_what_can_not_be_reported_is_said_in_one_line(runs: Path, tmp_path: Path
     assert "holds no run" in refused(runs / "set")
     assert "--out writes .html or .json" in refused(runs / "whole", "--out", tmp_path / "report.pdf")
     assert "no record has a field 'mood'" in refused(runs / "whole", "--by", "mood")
+    assert "given twice" in refused(runs / "whole", runs / "set" / ".." / "whole")
     assert "positive distance" in refused(runs / "whole", "--right-within", -1)
     half = write_run(tmp_path / "half", world_photos(3))
     (half / "results.jsonl").unlink()

@@ -79,6 +79,17 @@ def test_photos_that_failed_are_asked_about_alone_next_time(atlas_home: Path, tm
         assert len(url.requests) == 3
 
 
+def test_replies_that_can_not_be_read_are_paid_for_and_counted(atlas_home: Path, tmp_path: Path) -> None:
+    assert atlas_home.is_dir()
+    table = photo_table(tmp_path / "set", EUROPE[:3])
+    with openai_server([chat_reply("I would rather not.")]) as url:
+        words = ("rate", table, "--out", tmp_path / "set" / "rated.csv", "--yes", "--model", "server:any", "--json")
+        result = CliRunner().invoke(app, [*map(str, words), "--base-url", str(url)])
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["failed"], told["input_tokens"], told["output_tokens"]) == (1, 3, 300, 60)
+    assert "--overwrite tries them alone" in " ".join(result.stderr.split())
+
+
 def test_nothing_is_sent_without_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = photo_table(tmp_path / "set", EUROPE[:1])
     words = ("rate", table, "--out", tmp_path / "set" / "rated.csv", "--model", "server:any")
@@ -105,6 +116,7 @@ def test_words_that_make_no_sense_are_refused_before_any_work(tmp_path: Path) ->
     assert "no city; run geosleuth dataset label first" in run(
         "split", table, "--by", "city", "--out", tmp_path, fails=True
     )
+    assert "add up to 1.3" in run("split", table, "--parts", "train=0.8,test=0.5", "--out", tmp_path, fails=True)
     assert not out.exists()
     out.write_text("mine")
     assert "--overwrite" in run("label", table, "--out", out, fails=True)
@@ -135,6 +147,10 @@ def test_a_set_is_drawn_labelled_and_split(atlas_home: Path, tmp_path: Path) -> 
     assert told["drawn"] == len(list(open_set(str(drawn)))) == 12
     assert sum(one["quota"] for one in told["countries"]) == 12
     assert report.read_text().startswith("country,quota,available,without_people,drawn\n")
+    words = ("sample", table, "-n", 99, "--present", "--refill", "--out", drawn, "--overwrite")
+    short = CliRunner().invoke(app, [*map(str, words)])
+    assert "69 fewer than wanted" in short.stderr
+    assert "--refill" not in short.stderr
     named = run("label", table, "--out", labelled)["named"]
     assert named["country"] == named["region"] == 30
     assert {item.truth.city for item in open_set(str(labelled))} >= {"Paris", "Berlin", "Helsinki"}

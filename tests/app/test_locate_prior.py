@@ -1,12 +1,18 @@
 """``geosleuth locate --prior``: the look of a photo among the evidence, and as a tool for whoever thinks."""
 
 import json
+import shutil
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import geosleuth
 from geosleuth.agent import read_trajectory
+from geosleuth.app.bench_run_work import BenchRequest, prepare
+from geosleuth.app.locate_setup import Wishes
 from geosleuth.clues.visual import default_prior_path, learn
 from geosleuth.geo import LatLon
 from geosleuth.photo.eyes import load_encoder
@@ -99,3 +105,27 @@ def test_at_country_level_no_cell_is_told(prior: Path, photo: Path, tmp_path: Pa
 def test_what_can_not_be_asked_is_said_at_once(prior: Path, photo: Path, words: tuple[str, ...], says: str) -> None:
     given = [str(prior) if word == "PRIOR" else word for word in words]
     assert says in locate_here(photo, "--offline", *given).refusal
+
+
+def test_a_benchmark_run_notices_another_prior(prior: Path, photo: Path, tmp_path: Path) -> None:
+    table = tmp_path / "photos.csv"
+    table.write_text(f"image,lat,lon\n{photo},1,2\n")
+    mine = tmp_path / "mine.prior"
+
+    def settings(wishes: Wishes) -> Mapping[str, Any]:
+        return prepare(BenchRequest(data=str(table), wishes=wishes, out=tmp_path / "run")).manifest.settings
+
+    shutil.copyfile(prior, mine)
+    first = settings(Wishes(prior=str(mine)))
+    assert first == settings(Wishes(prior=str(prior)))
+    with zipfile.ZipFile(mine, "a") as archive:
+        archive.comment = b"another"
+    other = settings(Wishes(prior=str(mine)))
+    assert {name for name in first if first[name] != other[name]} == {"prior"}
+    assert "prior" not in settings(Wishes())
+    default_prior_path().parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(mine, default_prior_path())
+    try:
+        assert settings(Wishes())["prior"] == other["prior"], "one at hand is asked, too"
+    finally:
+        default_prior_path().unlink()

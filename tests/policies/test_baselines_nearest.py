@@ -4,8 +4,11 @@ import csv
 import json
 import subprocess
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +21,12 @@ from hypothesis import strategies as st
 from baseline_tasks import ask
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.photo import open_photo
 from geosleuth.photo.eyes.encoder import unit_rows
 from geosleuth.policies.baselines import make_baseline
 from geosleuth.policies.baselines.answering import picture_key
 from geosleuth.policies.baselines.encoders import encoder_of
+from geosleuth.policies.baselines.nearest import NearestPolicy
 from geosleuth.policies.baselines.neighbours import Neighbours, recall
 from geosleuth.policies.baselines.odds import Vote, learn_odds, vote_of
 from geosleuth.tools.similar import build_index
@@ -60,7 +65,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("photos")
     for number in range(6):
         save(scene(number, (320, 240)), folder / f"{number}.jpg", LatLon(10.0 * number, 5.0 * number))
-    out = folder.parent / "photos.index"
+    out = folder.with_suffix(".index")
     build_index(folder, out)
     return out
 
@@ -78,14 +83,49 @@ def test_a_photo_is_placed_where_the_one_that_looks_alike_is(index: Path) -> Non
 
 
 def test_a_photo_of_the_gallery_is_no_evidence_for_itself(index: Path) -> None:
-    from geosleuth.photo import open_photo
-
-    folder = next(path for path in index.parent.iterdir() if path.is_dir() and (path / "2.jpg").is_file())
+    folder = index.with_suffix("")
     image = open_photo(folder / "2.jpg").photo.image
     answer = ask(make_baseline(f"nearest:{index}"), image)
     assert answer.point is not None
     assert distance_km(answer.point, LatLon(20.0, 10.0)) > 100
     assert "2.jpg" not in (answer.explanation or "")
+
+
+@pytest.mark.parametrize("known_by", ["pixels", "features"])
+def test_what_a_photo_was_before_something_was_hidden_is_no_evidence_either(
+    tmp_path: Path, index: Path, known_by: str
+) -> None:
+    place = LatLon(20.0, 10.0)
+    folder = index.with_suffix("")
+    whole = open_photo(folder / "2.jpg").photo.image
+    gallery = index
+    if known_by == "features":
+        photos = [open_photo(folder / f"{number}.jpg").photo.image for number in range(6)]
+        rows, points = encoder_of("eyes").features(photos), [(10.0 * number, 5.0 * number) for number in range(6)]
+        gallery = write_gallery(tmp_path / "g", rows, points, encoder="eyes")
+    hidden = whole.copy()
+    hidden.paste((90, 90, 90), (40, 40, 90, 80))
+    policy = make_baseline(f"nearest:{gallery},k=3")
+    assert isinstance(policy, NearestPolicy)
+    found, kept_out = ask(policy, hidden), ask(policy.excluding([[whole]]), hidden)
+    assert found.point is not None
+    assert distance_km(found.point, place) < 0.1, "so that there is something to leave out"
+    assert kept_out.point is not None
+    assert kept_out.point == ask(policy, whole).point != found.point
+    assert all(one.point is None or distance_km(one.point, place) > 100 for one in kept_out.candidates)
+
+
+def test_galleries_differ_by_their_encoder_and_by_whose_queries_they_hold(tmp_path: Path) -> None:
+    def mark(name: str, encoder: str | None, key: str) -> str:
+        gallery = write_gallery(tmp_path / name, np.eye(3), [(1, 1), (2, 2), (3, 3)], encoder)
+        write_queries(gallery, {key: unit(0, 1, 0.1)})
+        policy = make_baseline(f"nearest:{gallery}")
+        assert isinstance(policy, NearestPolicy)
+        return policy.fingerprint
+
+    first = mark("one", "eyes", "aa")
+    assert first == mark("other", "eyes", "aa")
+    assert len({first, mark("blind", None, "aa"), mark("else", "eyes", "ab")}) == 3
 
 
 def test_features_of_any_encoder_come_as_a_matrix(tmp_path: Path) -> None:
@@ -185,6 +225,25 @@ def test_the_graph_finds_nearly_all_and_is_kept(tmp_path: Path) -> None:
     assert recall(mended, expected) > 0.95
 
 
+def test_those_who_come_at_once_build_one_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usearch = pytest.importorskip("usearch.index")
+    built = []
+
+    class Counted(usearch.Index):  # type: ignore[misc, name-defined]  # usearch comes without types here
+        def add(self, *given: Any, **named: Any) -> Any:
+            built.append(threading.current_thread().name)
+            time.sleep(0.05)
+            return super().add(*given, **named)
+
+    monkeypatch.setattr(usearch, "Index", Counted)
+    features = unit_rows(np.random.default_rng(2).normal(size=(100, 8)))
+    neighbours = Neighbours(features, "usearch", tmp_path)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda row: int(neighbours.search(features[row : row + 1], 1)[0][0, 0]), range(4)))
+    assert found == [0, 1, 2, 3]
+    assert len(built) == 1
+
+
 def test_a_gallery_too_large_to_go_through_is_asked_by_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("usearch")
     monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path / "home"))
@@ -219,7 +278,9 @@ def test_networks_of_pytorch_look_too(tmp_path: Path) -> None:
     assert np.allclose(seen, expected / np.linalg.norm(expected), atol=0.02)
     rows = np.concatenate([seen[None], encoder.features([scene(4)])])
     gallery = write_gallery(tmp_path / "g", rows, [(7, 7), (1, 1)], encoder=str(folder))
-    answer = ask(make_baseline(f"nearest:{gallery}"), scene(3).crop((10, 10, 630, 470)))
+    with pytest.raises(BadInput, match=f"which is code; if you trust it, add ,encoder={folder}"):
+        make_baseline(f"nearest:{gallery}")
+    answer = ask(make_baseline(f"nearest:{gallery},encoder={folder}"), scene(3).crop((10, 10, 630, 470)))
     assert answer.point == LatLon(7, 7)
     (folder / "model.pt").write_bytes(b"nothing")
     with pytest.raises(BadInput, match="TorchScript"):

@@ -32,7 +32,7 @@ from .method import Context, ContextKind, Method, accepts
 from .pool import Pool
 from .rebuilding import Rebuilt, rebuild_album
 from .replay import RecordedToolset, first_difference, replay, same_events
-from .spending import Spending, spent_of
+from .spending import Spending, spent_document, spent_of
 from .trajectory import Trajectory, TrajectoryReader, TrajectoryWriter, read_trajectory, write_trajectory
 from .turns import Sink
 
@@ -77,6 +77,7 @@ __all__ = [
     "resume",
     "run",
     "same_events",
+    "spent_document",
     "spent_of",
     "stream",
     "write_trajectory",

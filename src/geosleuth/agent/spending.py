@@ -5,6 +5,7 @@ decisions as the run it repeats.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from geosleuth.policies import Step, Usage
 from geosleuth.tools import Observation
@@ -127,3 +128,16 @@ def spent_of(events: Iterable[Event]) -> Spent:
                 pass
         newest = event.at_s
     return total if running is None else total + running.spent(newest - began)
+
+
+def spent_document(spent: Spent) -> dict[str, Any]:
+    """What was used, for JSON documents: without the price, which documents name in their own ways."""
+    return {
+        "turns": spent.turns,
+        "calls": spent.calls,
+        "failed_calls": spent.failed_calls,
+        "withheld_calls": spent.withheld_calls,
+        "seconds": round(spent.seconds, 3),
+        "input_tokens": spent.usage.input_tokens,
+        "output_tokens": spent.usage.output_tokens,
+    }

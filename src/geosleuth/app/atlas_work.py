@@ -4,7 +4,7 @@ import asyncio
 import os
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from geosleuth.answer.coordinates import find_points
 from geosleuth.app import atlas_views as views
-from geosleuth.app.console import progress, show, show_json, talk
+from geosleuth.app.console import Bar, progress, show, show_json, talk
 from geosleuth.atlas import Atlas, Colocation, Document, Hit, Marker, OfflineAtlas, Picture, Place, Reverse, regions_dir
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
@@ -319,8 +319,16 @@ def show_info(name: str | None, *, as_json: bool) -> None:
 @contextmanager
 def building() -> Iterator[Callable[[str, float], None]]:
     """A bar for the one-time building of the base atlas."""
-    with progress("building the base atlas, once") as bar:
-        yield lambda what, share: bar.at(round(100 * share), 100, what)
+    bars: list[Bar] = []
+    with ExitStack() as held:
+
+        def tell(what: str, share: float) -> None:
+            # Not before there is something to build: most of the time it is built already.
+            if not bars:
+                bars.append(held.enter_context(progress("building the base atlas, once")))
+            bars[0].at(round(100 * share), 100, what)
+
+        yield tell
 
 
 @contextmanager

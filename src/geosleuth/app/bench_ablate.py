@@ -98,7 +98,11 @@ def ablate(
         typer.Option("--within", metavar="KM,KM,…", help="Report these distances instead of 1, 25, 200, 750, 2500."),
     ] = None,
     only_show: Annotated[
-        bool, typer.Option("--only-show", help="Run nothing; print and write what the folder's answers say by now.")
+        bool,
+        typer.Option(
+            "--only-show",
+            help="Run nothing; print and write what the folder's answers say by now; with --within, print only.",
+        ),
     ] = False,
     limit: Limit = None,
     sample: Sample = None,

@@ -145,11 +145,13 @@ def run_ablation(request: BenchRequest, asked: Asked, *, as_json: bool) -> None:
 def show_ablation(out: Path, asked: Asked, *, as_json: bool) -> None:
     """Print and write what a folder's answers say by now; nothing is run.
 
+    A look at other distances is only printed: the folder's own tables stay as they are.
+
     Raises:
         BadInput: it is no ablation's folder, or has nothing to compare yet.
     """
     plan = read_plan(out)
-    _tell(out, plan, _thresholds(asked, plan), as_json=as_json)
+    _tell(out, plan, _thresholds(asked, plan), as_json=as_json, write=asked.within is None)
 
 
 def _thresholds(asked: Asked, plan: AblationPlan) -> tuple[float, ...]:
@@ -282,21 +284,27 @@ class _Ablation:
         return usage.input_tokens + usage.output_tokens, usage.cost_usd or 0.0, index.seconds
 
 
-def _tell(out: Path, plan: AblationPlan, within_km: Sequence[float], *, as_json: bool) -> None:
+def _tell(out: Path, plan: AblationPlan, within_km: Sequence[float], *, as_json: bool, write: bool = True) -> None:
     report = report_of(out, plan, within_km)
-    found = preset(plan.preset) if plan.preset else None
     document = ablation_document(report)
+    if write:
+        _write(out, plan, report, document)
+    if as_json:
+        show_json(document)
+    else:
+        show(ablation_view(report))
+    if write:
+        talk(f"wrote {out / PAGE} and {out / DOCUMENT}")
+
+
+def _write(out: Path, plan: AblationPlan, report: AblationReport, document: Mapping[str, Any]) -> None:
+    found = preset(plan.preset) if plan.preset else None
     title = found.title if found else f"What is each variant worth against {report.baseline.name}?"
     page = ablation_page(
         report, title=title, notes=found.lines if found else (), generated=made_now(), command=command_line()
     )
     write_text_atomically(out / DOCUMENT, document_text(document))
     write_text_atomically(out / PAGE, page)
-    if as_json:
-        show_json(document)
-    else:
-        show(ablation_view(report))
-    talk(f"wrote {out / PAGE} and {out / DOCUMENT}")
 
 
 def report_of(out: Path, plan: AblationPlan, within_km: Sequence[float]) -> AblationReport:

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from geosleuth.agent import Spent
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locating import Finding, album_photos
 from geosleuth.answer import Answer
 from geosleuth.app.bench_recordings import Recordings, ReplayOfSet, is_recording, open_recordings
 from geosleuth.app.locate_run import run_plan
 from geosleuth.app.locate_setup import Plan, Wishes, plan_of, similar_for
-from geosleuth.app.locate_team import NoAnswer, make_ready
+from geosleuth.app.locate_team import NoAnswer, make_ready, thinkers
 from geosleuth.app.locate_work import offline_atlas
 from geosleuth.app.report.team import spent_together
 from geosleuth.atlas import OfflineAtlas
@@ -22,10 +23,15 @@ from geosleuth.bench.run.folder import files_with
 from geosleuth.bench.run.model import Attempted, Job
 from geosleuth.bench.sets import Box
 from geosleuth.errors import BadInput, GeosleuthError, ServiceFault, UserError
-from geosleuth.photo import Claims, OpenedPhoto, open_photo
+from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
 from geosleuth.photo.runtime import give_back_memory
+from geosleuth.policies import Policy
 from geosleuth.policies.baselines import is_baseline
+from geosleuth.policies.baselines.nearest import NearestPolicy
 from geosleuth.policies.replay import ReplayPolicy
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 _BROKEN = ("service", "cancelled", "error")
 _LARGE_BYTES = 1 << 20
@@ -116,6 +122,9 @@ class BenchAttempt:
             if job.hide and plan.index is not None:
                 # The index may hold the photo as it was before anything was hidden.
                 own.append(await asyncio.to_thread(pixels_of, job.content))
+            looks_up = any(isinstance(one, NearestPolicy) for one in thinkers(plan))
+            if looks_up and (job.hide or photo.photo.kind == "panorama"):
+                plan = _excluding(plan, await asyncio.to_thread(_seen_by_galleries, job.content))
         except BadInput as error:
             return _failed(str(error), Spent())
         try:
@@ -161,6 +170,34 @@ def pixels_of(content: bytes, hide: Sequence[Box] = ()) -> OpenedPhoto:
     photo = blank(opened.photo, hide) if hide else opened.photo
     claims = opened.claims
     return OpenedPhoto(photo, Claims(claims.format, claims.file_bytes, claims.sha256, claims.size_px))
+
+
+def _excluding(plan: Plan, own: "Sequence[Sequence[Image]]") -> Plan:
+    """The plan for one photo that a gallery may hold as other pictures than those that are shown."""
+
+    def without(policy: Policy) -> Policy:
+        return policy.excluding(own) if isinstance(policy, NearestPolicy) else policy
+
+    several = plan.several
+    if several is not None and several.team is not None:
+        seats = tuple(replace(seat, policy=without(seat.policy)) for seat in several.team.seats)
+        several = replace(several, team=replace(several.team, seats=seats))
+    return replace(plan, policy=without(plan.policy), several=several)
+
+
+def _seen_by_galleries(content: bytes) -> "list[list[Image]]":
+    """The pictures that a photo may be in a gallery as: whole, and a panorama cut into views from either beginning.
+
+    Whoever made the gallery may have known where north is; whoever answers doesn't.
+
+    Raises:
+        BadInput: it can't be opened.
+    """
+    opened = open_photo(content)
+    ways = [[opened.photo]]
+    if opened.photo.kind == "panorama":
+        ways += [[photo for photo, _ in album_photos(one)] for one in (opened, pixels_of(content))]
+    return [[first_view(photo).image for photo in way] for way in ways]
 
 
 def attempted(finding: Finding) -> Attempted:

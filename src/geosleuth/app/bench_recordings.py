@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -10,7 +11,7 @@ from geosleuth.answer import render
 from geosleuth.bench.records import read_records
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.errors import BadInput
-from geosleuth.policies import Step
+from geosleuth.policies import Step, Usage
 from geosleuth.policies.replay import ReplayPolicy
 
 PREFIX = "replay:"
@@ -29,6 +30,10 @@ class Recordings(Protocol):
         """The steps, turn by turn; None where there is no recording of this photo."""
         ...
 
+    def knows(self, photo_id: str) -> bool:
+        """Whether there is a recording of this photo."""
+        ...
+
 
 def is_recording(model: str | None) -> bool:
     """Whether a model's name says that recorded answers are to be played."""
@@ -45,6 +50,8 @@ def open_recordings(model: str) -> Recordings:
     if not name:
         raise BadInput(f"{PREFIX} lacks the recording; write {PREFIX}RECORDS.jsonl or {PREFIX}RUN/")
     path = Path(name).expanduser()
+    if not path.exists():
+        raise BadInput(f"{path}: there is no such file or folder; {PREFIX} takes a file of records or a run's folder")
     return _RunRecordings(path) if path.is_dir() else _ReplyRecordings(path)
 
 
@@ -73,6 +80,9 @@ class _ReplyRecordings:
         reply = self._replies.get(photo_id)
         return None if reply is None else (Step(text=reply),)
 
+    def knows(self, photo_id: str) -> bool:
+        return photo_id in self._replies
+
 
 class _RunRecordings:
     """The newest answered try at each photo of an earlier run; its trajectory is read when it is needed."""
@@ -96,4 +106,8 @@ class _RunRecordings:
 
     def steps(self, photo_id: str) -> Sequence[Step] | None:
         file = self._files.get(photo_id)
-        return None if file is None else read_trajectory(file).steps
+        # Nothing is paid for a second time.
+        return None if file is None else [replace(step, usage=Usage()) for step in read_trajectory(file).steps]
+
+    def knows(self, photo_id: str) -> bool:
+        return photo_id in self._files

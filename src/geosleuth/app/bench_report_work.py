@@ -67,6 +67,7 @@ def report_runs(request: ReportRequest, *, as_json: bool) -> None:
     right_km = bench_work.positive_km(request.right_within, "--right-within")
     thresholds = tuple(sorted({*bench_work.thresholds_km(request.within), right_km}))
     data = None if request.data is None else open_set(request.data)
+    _refuse_twice(request.runs)
     labels = bench_work.labels([path.resolve() for path in request.runs])
     folders = [RunFolder.read(path) for path in request.runs]
     rows = _published(request.published, folders)
@@ -100,6 +101,14 @@ def report_runs(request: ReportRequest, *, as_json: bool) -> None:
     else:
         # Rows that nobody asked for would bury the figures; the page and the document have them.
         show(run_view(told, rows if request.published is not None else ()))
+
+
+def _refuse_twice(runs: Sequence[Path]) -> None:
+    seen: set[Path] = set()
+    for path in runs:
+        if path.resolve() in seen:
+            raise BadInput(f"{path}: is given twice; name each run once")
+        seen.add(path.resolve())
 
 
 def _write(path: Path, told: Told, rows: Sequence[PublishedRow], pairs: Sequence[PairReport]) -> None:

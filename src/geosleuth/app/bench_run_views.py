@@ -1,19 +1,21 @@
 """How a benchmark run looks while it goes on, and when it has ended."""
 
 import time
-from math import isfinite
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.app.console import Bar
 from geosleuth.bench.numbers import count, distance, percent_sign, plural
 from geosleuth.bench.run.engine import Ending
+from geosleuth.bench.run.results import accuracy_to_dict
 from geosleuth.bench.run.standing import Standing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _LINE_EVERY_S = 5.0
+SHOWN_KM = (1.0, 25.0, 200.0, 750.0)
 
 
 class Live:
@@ -60,15 +62,15 @@ def ending_view(ending: Ending, folder: Path) -> "RenderableType":
     unlocated = f", {count(standing.unlocated)} of them without a place" if standing.unlocated else ""
     rows = [
         ("answered", answered + unlocated),
-        ("errors", f"{count(standing.failed)}, apart from the figures below; --retry errors tries them again")
+        ("errors", f"{count(standing.failed)}, in no other figure; --retry errors tries them again")
         if standing.failed
         else ("errors", "none"),
         ("missing", f"{count(standing.missing)}; {ending.words}") if standing.missing else None,
-        ("within 1, 25, 200, 750 km", _accuracies(standing)) if standing.measured else None,
-        ("median error", distance(standing.median_km)) if standing.median_km is not None else None,
+        ("within 1, 25, 200, 750 km", _accuracies(ending)) if standing.answered else None,
+        ("median error", distance(ending.summary.accuracy.median_km.value)) if standing.answered else None,
         ("spent", _spent(standing)),
         ("kept in", str(folder)),
-        ("look closer", f"geosleuth bench report {folder} --out report.html"),
+        ("look closer", f"geosleuth bench report {quote(str(folder))} --out report.html"),
     ]
     for row in rows:
         if row is not None:
@@ -76,18 +78,9 @@ def ending_view(ending: Ending, folder: Path) -> "RenderableType":
     return table
 
 
-def _accuracies(standing: Standing) -> str:
-    return ", ".join(percent_sign(100 * share) for share in _shares(standing).values())
-
-
-def _shares(standing: Standing) -> dict[str, float]:
-    shares = {
-        "1": standing.within_1km,
-        "25": standing.within_25km,
-        "200": standing.within_200km,
-        "750": standing.within_750km,
-    }
-    return {km: share for km, share in shares.items() if share is not None}
+def _accuracies(ending: Ending) -> str:
+    within = ending.summary.accuracy.within
+    return ", ".join(percent_sign(within[km].percent.value) for km in SHOWN_KM)
 
 
 def _spent(standing: Standing) -> str:
@@ -119,8 +112,7 @@ def ending_document(ending: Ending, folder: Path) -> dict[str, Any]:
         "unlocated": standing.unlocated,
         "errors": standing.failed,
         "missing": standing.missing,
-        "within_km": _shares(standing),
-        "median_km": standing.median_km if standing.median_km is not None and isfinite(standing.median_km) else None,
+        "accuracy": accuracy_to_dict(ending.summary),
         "tokens": standing.tokens,
         "usd": standing.usd,
         "seconds": round(standing.seconds, 3),

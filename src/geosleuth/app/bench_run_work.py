@@ -11,16 +11,18 @@ from urllib.parse import urlsplit
 
 import typer
 
+from geosleuth import __version__
 from geosleuth.app.bench_attempt import BenchMaking, bench_plan, make_attempt, recordings_of
 from geosleuth.app.bench_recordings import Recordings, is_recording
 from geosleuth.app.bench_run_views import Live, ending_document, ending_view
 from geosleuth.app.console import progress, show, show_json, talk
+from geosleuth.app.locate_prior import prior_file
 from geosleuth.app.locate_setup import DETECTIVE, Plan, Wishes
 from geosleuth.app.locate_work import CTRL_C, ask_leave, cancelled_by_ctrl_c, quiet_libraries
 from geosleuth.bench.masking import masking_job_of
 from geosleuth.bench.run.engine import Ending, run_set
 from geosleuth.bench.run.feeding import JobOf, plain_job
-from geosleuth.bench.run.folder import RunFolder
+from geosleuth.bench.run.folder import MANIFEST, RunFolder
 from geosleuth.bench.run.limits import RunLimits
 from geosleuth.bench.run.local import LocalWorker
 from geosleuth.bench.run.manifest import DataInfo, Manifest
@@ -34,7 +36,7 @@ _SOME_ARE_MISSING = 1
 _AT_ONCE_DETECTIVE, _AT_ONCE_MODEL, _AT_ONCE_RECORDED = 2, 4, 64
 # What says where files go and who may be asked, not what is answered.
 _NO_PART_OF_AN_ANSWER = frozenset(
-    ("out", "overwrite", "trajectory", "yes", "write_exif", "sidecars", "offline", "requests", "allow", "drawn")
+    ("out", "overwrite", "trajectory", "yes", "write_exif", "sidecars", "offline", "requests", "allow", "drawn", "seed")
 )
 
 
@@ -84,6 +86,10 @@ def prepare(request: BenchRequest) -> Prepared:
     Raises:
         UserError: something must be mended.
     """
+    if request.retry is not None and not (request.out / MANIFEST).is_file():
+        raise BadInput(f"{request.out}: there is no run whose errors could be tried again; leave out --retry")
+    if request.gpus and request.cluster is None:
+        raise BadInput("--gpus is for the processes of a cluster; name it with --cluster, or leave it out")
     at_once = request.at_once or _usual_at_once(request.wishes)
     wishes = request.wishes
     if wishes.requests is None:
@@ -102,7 +108,10 @@ def prepare(request: BenchRequest) -> Prepared:
     if request.mask is None and request.unmasked is not None:
         raise BadInput("--unmasked is the run whose clues are hidden; it goes with --mask clue")
     if not count:
-        raise BadInput(f"{request.data}: no photo is left to work on; check --limit and --only")
+        why = "no photo is left to work on; check --only" if request.only else "holds no photo with a known place"
+        raise BadInput(f"{request.data}: {why}")
+    if recordings is not None and not any(recordings.knows(item.id) for item in data):
+        raise BadInput(f"{wishes.model}: has a recording of none of these photos; their ids must be the same")
     ask_leave(plan, yes=wishes.yes)
     manifest = Manifest(
         data=DataInfo(data.card.name, count, sha256, request.selection),
@@ -135,6 +144,10 @@ def settings_of(wishes: Wishes, plan: Plan, recordings: Recordings | None) -> di
     for name in ("team", "mcp"):
         if name in told:
             told[name] = _file_digest(Path(told[name]))
+    if plan.index is not None:
+        told["image_search"] = plan.index.fingerprint
+    if plan.visual is not None and (prior := prior_file(wishes.prior, _tools_of(plan))):
+        told["prior"] = _file_digest(prior)
     if wishes.base_url is not None:
         parts = urlsplit(wishes.base_url)
         told["base_url"] = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
@@ -151,6 +164,11 @@ def settings_of(wishes: Wishes, plan: Plan, recordings: Recordings | None) -> di
         "sampling": asdict(plan.sampling),
         "wire": plan.wire,
     }
+
+
+def _tools_of(plan: Plan) -> frozenset[str]:
+    team = plan.several.team if plan.several else None
+    return frozenset(plan.toolset.names) if team is None else team.tools
 
 
 def _unmasked(path: Path | None) -> dict[str, str]:
@@ -180,6 +198,8 @@ async def run_bench(ready: Prepared, watch: Callable[[Standing], None]) -> Endin
     request = ready.request
     rests = Rests()
     with RunFolder.begin(request.out, ready.manifest, talk) as folder, listening(rests):
+        if folder.manifest.geosleuth != __version__:
+            talk(f"this run was begun by geosleuth {folder.manifest.geosleuth} and goes on with {__version__}")
         async with _worker(ready, folder) as worker:
             return await run_set(
                 ready.data,

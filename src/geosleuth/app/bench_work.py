@@ -107,6 +107,8 @@ def records_of(path: Path) -> Path:
     Raises:
         BadInput: a folder without results of a run.
     """
+    if not path.exists() and not path.suffix:
+        raise BadInput(f"{path}: there is no such folder of a run, and files of records end in .jsonl or .csv")
     if not path.is_dir():
         return path
     if not (path / MANIFEST).is_file():

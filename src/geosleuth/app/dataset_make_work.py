@@ -91,6 +91,10 @@ def rate_set(
         show(told.view())
         talk(f"wrote {out}")
     if told.failed:
+        talk(
+            f"{plural(told.failed, 'photo has', 'photos have')} no rating; the same command with --overwrite tries "
+            "them alone, and with --ask-again those, too, whose replies hold none"
+        )
         raise typer.Exit(_SOME_FAILED)
 
 
@@ -118,6 +122,7 @@ class _Told:
         look = seen.found
         if look is None:
             self.failed += 1
+            self.usage += seen.wasted
             if self.failed <= _TOLD_FAILURES:
                 talk(f"not rated: {seen.trouble}")
             return

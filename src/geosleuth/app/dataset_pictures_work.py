@@ -17,8 +17,8 @@ from geosleuth.atlas import OfflineAtlas, regions_dir
 from geosleuth.atlas.regions import Regions
 from geosleuth.bench.makers.digests import HEADER, Digest, digests
 from geosleuth.bench.makers.galleries import make_gallery
-from geosleuth.bench.makers.mosaics import make_mosaics
-from geosleuth.bench.makers.panoramas import make_panoramas
+from geosleuth.bench.makers.mosaics import Mosaics, make_mosaics
+from geosleuth.bench.makers.panoramas import Panoramas, make_panoramas
 from geosleuth.bench.makers.places import TablePlace, place_at, read_places
 from geosleuth.bench.makers.pois import AtlasPois, PoiSource, TablePois, choose_pois, write_pois
 from geosleuth.bench.makers.scenes import find_scenes
@@ -30,6 +30,7 @@ from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.names import country_name
+from geosleuth.policies.baselines.encoders import ScriptedEncoder, encoder_of
 
 _SOME_FAILED = 1
 _LARGEST_SIDE = 65_000
@@ -81,16 +82,7 @@ def make_panorama_files(
         document = {**asdict(made), "table": None if made.table is None else str(made.table)}
         show_json(document)
     else:
-        show(
-            facts_view(
-                {
-                    "made": str(len(made.made)),
-                    "were there": str(len(made.kept)),
-                    "refused": str(len(made.refused)),
-                    "table": "none: give --places to make a data set" if made.table is None else str(made.table),
-                }
-            )
-        )
+        _show_made(made, "none: give --places to make a data set")
     if made.refused:
         raise typer.Exit(_SOME_FAILED)
 
@@ -127,18 +119,15 @@ def make_mosaic_files(
     if as_json:
         show_json({**asdict(made), "table": None if made.table is None else str(made.table)})
     else:
-        show(
-            facts_view(
-                {
-                    "made": str(len(made.made)),
-                    "were there": str(len(made.kept)),
-                    "refused": str(len(made.refused)),
-                    "table": str(made.table or "none"),
-                }
-            )
-        )
+        _show_made(made, "none")
     if made.refused:
         raise typer.Exit(_SOME_FAILED)
+
+
+def _show_made(made: Panoramas | Mosaics, no_table: str) -> None:
+    counts = {"made": made.made, "were there": made.kept, "refused": made.refused}
+    facts = {name: str(len(found)) for name, found in counts.items()}
+    show(facts_view({**facts, "table": no_table if made.table is None else str(made.table)}))
 
 
 def make_poi_set(
@@ -201,7 +190,9 @@ def make_gallery_folder(spec: str, encoder: str, out: Path, *, as_json: bool) ->
     if as_json:
         show_json({**asdict(made), "out": str(out)})
     else:
-        talk(f"{plural(made.photos, 'photo', 'photos')} in {out}; use it with --model nearest:{out}")
+        # A gallery alone does not get code to run: whoever uses it names the code, too.
+        named = f",encoder={encoder}" if isinstance(encoder_of(encoder), ScriptedEncoder) else ""
+        talk(f"{plural(made.photos, 'photo', 'photos')} in {out}; use it with --model nearest:{out}{named}")
     if made.left_out:
         raise typer.Exit(_SOME_FAILED)
 

@@ -17,7 +17,6 @@ from geosleuth.app.atlas_work import building
 from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.app.dataset_make_work import check_outputs
 from geosleuth.app.locate_work import CTRL_C, cancelled_by_ctrl_c, offline_atlas
-from geosleuth.app.overwriting import refuse_to_replace
 from geosleuth.bench.makers.coverage import By, coverage_of, place_of
 from geosleuth.bench.makers.figures import (
     ATLAS_FIGURES,
@@ -118,7 +117,7 @@ def sample_set(spec: str, out: Path, asked: Sampling, *, report: Path | None, ov
         show_json({**told, "countries": rows})
     else:
         _show_draw(drawn)
-        _tell(told, drawn)
+        _tell(told, drawn, refilled=asked.refill)
 
 
 _ACCOUNT = ("country", "quota", "available", "without_people", "drawn")
@@ -131,14 +130,20 @@ def _people(path: Path | None, grid: CellGrid) -> dict[tuple[str, int], float]:
         return atlas_people(grid, told)
 
 
-def _tell(told: Mapping[str, Any], drawn: Draw) -> None:
+def _tell(told: Mapping[str, Any], drawn: Draw, *, refilled: bool) -> None:
     talk(f"{told['drawn']} of {told['wanted']} drawn; figures from {told['figures']}; people from {told['people']}")
     if count := told["countries_without_roads"]:
         talk(f"{plural(count, 'country has', 'countries have')} no length of roads and count with 0")
     if count := told["at_sea"]:
         talk(f"{plural(count, 'photo lies', 'photos lie')} in no country and were left out")
     if drawn.short:
-        talk(f"{drawn.short} fewer than wanted: countries have too few photos; --refill lets the others give more")
+        why = (
+            "the countries with a quota have no more photos, or none where people are known to live; --least-people 1 "
+            "gives all a chance"
+            if refilled
+            else "countries have too few photos; --refill lets the others give more"
+        )
+        talk(f"{drawn.short} fewer than wanted: {why}")
 
 
 def _show_draw(drawn: Draw) -> None:
@@ -271,7 +276,6 @@ def split_set(spec: str, out: Path, asked: Splitting, *, overwrite: bool, as_jso
             raise BadInput(f"{out}: can't be made: {error.strerror or error}") from error
     files = {part: out / f"{part}.{asked.ending}" for part in shares}
     check_outputs(list(files.values()), [spec], overwrite=overwrite)
-    refuse_to_replace(files.values(), overwrite=overwrite)
     data = open_set(spec)
     lats, lons = _points(data)
     parts = _parts(data, lats, lons, asked, list(shares), shares)

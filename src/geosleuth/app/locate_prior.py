@@ -1,6 +1,7 @@
 """Which visual prior a run has, and that its tool is on where there is one."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geosleuth.agent import Method
@@ -25,6 +26,16 @@ def prior_of(asked: str | None) -> "VisualPrior | None":
     if asked is None:
         return prior_at_hand()
     return None if asked == _NO_PRIOR else load_prior(asked)
+
+
+def prior_file(asked: str | None, tools: Collection[str]) -> Path | None:
+    """The file of the prior that a run with these tools may ask; None where there is none, or GeoCLIP."""
+    from geosleuth.clues.visual.choosing import GEOCLIP, default_prior_path
+
+    if _TOOL not in tools or asked == _NO_PRIOR or (asked or "").startswith(GEOCLIP):
+        return None
+    path = default_prior_path() if asked is None else Path(asked).expanduser()
+    return path if path.is_file() else None
 
 
 def tools_with_prior(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from geosleuth.agent import Spent
+from geosleuth.agent import Spent, spent_document
 from geosleuth.agent.locating import Finding
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.app.atlas_views import plain
@@ -75,14 +75,4 @@ def team_document(finding: Finding) -> dict[str, Any]:
 
 
 def _spent(spent: Spent) -> dict[str, Any]:
-    usage = spent.usage
-    return {
-        "turns": spent.turns,
-        "calls": spent.calls,
-        "failed_calls": spent.failed_calls,
-        "withheld_calls": spent.withheld_calls,
-        "seconds": round(spent.seconds, 3),
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "usd": usage.cost_usd,
-    }
+    return {**spent_document(spent), "usd": spent.usage.cost_usd}

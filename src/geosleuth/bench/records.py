@@ -29,8 +29,8 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth
 
-# Far above any reply; a line beyond it is some other kind of file.
-_MAX_LINE_BYTES = 64 * 1024 * 1024
+from .lines import MAX_LINE_BYTES, text_lines
+
 _TRUTH_NAMES = ("country", "region", "city")
 
 
@@ -93,7 +93,7 @@ class _Tee:
 
 
 def _read_jsonl(path: Path, stream: _Tee) -> Iterator[Record]:
-    for number, line in enumerate(_lines(path, stream), 1):
+    for number, line in enumerate(text_lines(path, stream.readline, "record"), 1):
         if not line.strip():
             continue
         try:
@@ -102,18 +102,6 @@ def _read_jsonl(path: Path, stream: _Tee) -> Iterator[Record]:
             raise BadInput(f"{path}:{number}: not JSON ({error.msg}); records are one JSON object a line") from error
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError, BadInput) as error:
             raise BadInput(f"{path}:{number}: not a record: {_reason(error)}") from error
-
-
-def _lines(path: Path, stream: _Tee) -> Iterator[str]:
-    number = 0
-    while line := stream.readline(_MAX_LINE_BYTES):
-        number += 1
-        if len(line) >= _MAX_LINE_BYTES and not line.endswith(b"\n"):
-            raise BadInput(f"{path}:{number}: a line of more than 64 MiB is no record")
-        try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise BadInput(f"{path}:{number}: not UTF-8 text") from error
 
 
 def _reason(error: Exception) -> str:
@@ -226,8 +214,8 @@ _CSV_NAMES = ("true_country", "true_region", "true_city", "country", "region", "
 
 
 def _read_csv(path: Path, stream: _Tee) -> Iterator[Record]:
-    csv.field_size_limit(min(sys.maxsize, _MAX_LINE_BYTES))
-    rows = csv.DictReader(_lines(path, stream), strict=True)
+    csv.field_size_limit(min(sys.maxsize, MAX_LINE_BYTES))
+    rows = csv.DictReader(text_lines(path, stream.readline, "record"), strict=True)
     try:
         names = [name.strip() for name in rows.fieldnames or ()]
         rows.fieldnames = names

@@ -12,7 +12,7 @@ from geosleuth.geo import THRESHOLDS_KM, threshold_text
 from geosleuth.score import Accuracy, PublishedRow, Summary
 
 from .compare import Tiers
-from .numbers import distance, threshold_name
+from .numbers import NONE, distance, score, threshold_name
 from .page.wording import headline_km
 from .report import FileReport
 from .terminal_published import Footnotes, beside_view
@@ -22,7 +22,8 @@ def score_view(reports: Sequence[FileReport], published: Sequence[PublishedRow] 
     """Headlines, the figures, published rows beside them, slices, confidence, notes."""
     footnotes = Footnotes()
     parts: list[RenderableType] = [Text(headline(report)) for report in reports]
-    parts.append(_figures(reports))
+    if any(report.summary.n for report in reports):
+        parts.append(_figures(reports))
     if published:
         parts.append(beside_view(reports, published, footnotes))
     for report in reports:
@@ -41,6 +42,8 @@ def notes(label: str, found: Iterable[str]) -> list[RenderableType]:
 def headline(report: FileReport) -> str:
     """The finding in one sentence."""
     summary = report.summary
+    if not summary.n:
+        return f"{report.scored.label}: holds no answer that could be measured"
     km = headline_km([summary])
     share = summary.within[km].percent.value
     return (
@@ -61,7 +64,7 @@ def _figures(reports: Sequence[FileReport]) -> Table:
     for km in summaries[0].within:
         table.add_row(f"within {threshold_text(km)} km, %", *(_share(summary.within[km]) for summary in summaries))
     table.add_row("median error", *(_median(summary) for summary in summaries))
-    table.add_row("mean GeoScore", *(f"{summary.geoscore.value:,.0f}" for summary in summaries))
+    table.add_row("mean GeoScore", *(score(summary.geoscore.value) for summary in summaries))
     names = dict.fromkeys(name for summary in summaries for name in summary.levels)
     for name in names:
         table.add_row(f"{name} named right, %", *(_named(summary, name) for summary in summaries))
@@ -74,14 +77,15 @@ def _counts(summary: Summary) -> tuple[str, str]:
 
 def _named(summary: Summary, level: str) -> Text:
     if level not in summary.levels:
-        return Text("–")
+        return Text(NONE)
     return _share(summary.levels[level]) if summary.named[level] else Text("none named")
 
 
 def _share(share: Accuracy) -> Text:
     percent = share.percent
-    value = "–" if isnan(percent.value) else f"{percent.value:.2f}"
-    return Text.assemble(value, (f" ({percent.low:.0f}–{percent.high:.0f})", "dim"))
+    if isnan(percent.value):
+        return Text(NONE)
+    return Text.assemble(f"{percent.value:.2f}", (f" ({percent.low:.0f}–{percent.high:.0f})", "dim"))
 
 
 def _median(summary: Summary) -> str:

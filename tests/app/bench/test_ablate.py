@@ -200,6 +200,7 @@ def test_what_is_there_can_be_shown_without_running_anything(make_set: MakeSet, 
     shown = document(bench("ablate", "--out", out, "--only-show", "--within", "25,500", "--json"))
     assert shown["n"] == told["n"] == 4
     assert list(shown["variants"][0]["accuracy"]) == ["25", "500"]
+    assert json.loads((out / "comparison.json").read_text()) == told
     assert bench("ablate", "--out", tmp_path, "--only-show").exit_code != 0
 
 

@@ -3,7 +3,9 @@
 import io
 import json
 import re
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,10 +14,17 @@ from typer.testing import CliRunner
 
 from geosleuth.app.commands import app
 from geosleuth.tools.similar import build_index
+from locating import GEOSLEUTH, environment
 from openai_server import Reply, Request, chat_reply, openai_server
+from scenery import scene
 
 MARKER = "zzyzxville"
 SECRET_LAT, SECRET_LON = "43.7391", "7.4277"
+LOOKS_SOUTH_EAST = (
+    b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+    b'<rdf:Description xmlns:GPano="http://ns.google.com/photos/1.0/panorama/" '
+    b'GPano:ProjectionType="equirectangular" GPano:PoseHeadingDegrees="130"/></rdf:RDF></x:xmpmeta>'
+)
 
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
@@ -60,20 +69,56 @@ def _asks_tools_first(request: Request) -> Reply:
     return chat_reply('{"lat": 48.85, "lon": 2.35, "city": "Paris", "country": "France"}')
 
 
-def test_no_name_no_metadata_and_no_label_reaches_who_answers(marked_set: Path, tmp_path: Path) -> None:
+def _team(folder: Path, models: Sequence[str], url: str | None = None) -> Path:
+    at = "" if url is None else f", base_url: '{url}'"
+    agents = "".join(f"  - {{name: agent{number}, model: '{one}'{at}}}\n" for number, one in enumerate(models))
+    path = folder / "team.yaml"
+    path.write_text(f"name: two\nsettings: {{rounds: 1}}\nagents:\n{agents}")
+    return path
+
+
+def _here(words: list[str]) -> tuple[int, str]:
+    result = CliRunner().invoke(app, words)
+    return result.exit_code, result.stdout
+
+
+def _outside(words: list[str]) -> tuple[int, str]:
+    """In a process of its own: Ray takes its settings from the first moment that it is imported."""
+    if find_spec("ray") is None:
+        pytest.skip("Ray is not installed")
+    done = subprocess.run(
+        [str(GEOSLEUTH), *words], env=environment(), capture_output=True, text=True, timeout=300, check=False
+    )
+    return done.returncode, done.stdout or done.stderr
+
+
+@pytest.mark.parametrize(
+    ("who", "more", "minds"),
+    [
+        ("one", (), 1),
+        ("several", ("--parallel", "2", "--verifier", "same"), 2),
+        ("team", (), 2),
+        pytest.param("one", ("--cluster", "local"), 1, marks=pytest.mark.slow),
+    ],
+)
+def test_no_name_no_metadata_and_no_label_reaches_who_answers(
+    marked_set: Path, tmp_path: Path, who: str, more: tuple[str, ...], minds: int
+) -> None:
     out = tmp_path / "run"
     with openai_server([_asks_tools_first]) as url:
-        result = CliRunner().invoke(
-            app,
-            ["bench", "run", "--data", str(marked_set), "--model", "server:any", "--base-url", str(url), "--yes",
-             "--out", str(out), "--json"],
-        )  # fmt: skip
-    assert result.exit_code == 1, result.output
-    told = json.loads(result.stdout)
+        model = ["--team", str(_team(tmp_path, ["server:ada", "server:mary"], url))]
+        if who != "team":
+            model = ["--model", "server:any", "--base-url", str(url)]
+        words = ["bench", "run", "--data", str(marked_set), *model, "--yes", "--out", str(out), "--json", *more]
+        code, said = (_outside if "--cluster" in more else _here)(words)
+    assert code == 1, said
+    told = json.loads(said)
     assert (told["answered"], told["errors"]) == (3, 1)
     # The marker is where it belongs, so that the search below can find it at all.
     assert MARKER in (out / "results.jsonl").read_text()
-    assert len(url.requests) == 6
+    # Each mind asks the tools, and is told what they say.
+    assert len(url.requests) >= 6 * minds
+    assert minds > 1 or len(url.requests) == 6
     for request in url.requests:
         assert MARKER not in request.body.decode().casefold()
         assert SECRET_LAT not in request.body.decode()
@@ -82,7 +127,7 @@ def test_no_name_no_metadata_and_no_label_reaches_who_answers(marked_set: Path, 
             with Image.open(io.BytesIO(content)) as image:
                 assert not image.getexif()
     kept = list(_files(out / "trajectories"))
-    assert len(kept) == 3
+    assert len(kept) == 3 if minds == 1 else len(kept) > 3
     for path in kept:
         assert MARKER not in path.name
         text = path.read_text().casefold()
@@ -124,6 +169,48 @@ def test_an_index_that_holds_the_photos_tells_nothing_about_them(
     for text in (told, kept.read_text().casefold()):
         # The other two are other photos; this one tells nothing.
         assert f"{MARKER}-0" not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "who", "more"),
+    [
+        ("photo", "one", ()),
+        ("photo", "one", ("--mask", "signs")),
+        ("photo", "team", ("--mask", "signs")),
+        ("panorama", "one", ()),
+    ],
+)
+def test_a_gallery_that_holds_the_photos_tells_nothing_about_them(
+    tmp_path: Path, kind: str, who: str, more: tuple[str, ...]
+) -> None:
+    boxes = json.dumps([{"kind": "signs", "box": [0.2, 0.2, 0.35, 0.35]}]).replace('"', '""')
+    rows = ["id,image,lat,lon,boxes"]
+    for number in range(4):
+        image = scene(number, (320, 240)) if kind == "photo" else _all_round(scene(number, (600, 600)))
+        # The gallery's views begin in the north; those of whoever answers can't.
+        image.save(tmp_path / f"{number}.jpg", xmp=b"" if kind == "photo" else LOOKS_SOUTH_EAST)
+        rows.append(f'p{number},{number}.jpg,{10 * number},{20 * number},"{boxes}"')
+    table = tmp_path / "photos.csv"
+    table.write_text("\n".join(rows) + "\n")
+    gallery, out = tmp_path / "gallery", tmp_path / "run"
+    made = CliRunner().invoke(app, ["dataset", "gallery", str(table), "--encoder", "eyes", "--out", str(gallery)])
+    assert made.exit_code == 0, made.output
+    models = [f"nearest:{gallery},k={count}" for count in (1, 2)]
+    model = ["--model", models[0]] if who == "one" else ["--team", str(_team(tmp_path, models))]
+    words = ["bench", "run", "--data", str(table), *model, "--out", str(out), "--json", *more]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert (told["answered"], told["unlocated"]) == (4, 0)
+    assert told["accuracy"]["percent_within_km"]["25"] == 0
+
+
+def _all_round(half: Image.Image) -> Image.Image:
+    """A picture whose edges meet, as a panorama's do."""
+    around = Image.new("RGB", (2 * half.width, half.height))
+    around.paste(half, (0, 0))
+    around.paste(half.transpose(Image.Transpose.FLIP_LEFT_RIGHT), (half.width, 0))
+    return around
 
 
 def _files(folder: Path) -> Iterator[Path]:

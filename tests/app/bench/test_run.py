@@ -17,8 +17,11 @@ from geosleuth.app.bench_run_work import BenchRequest, prepare
 from geosleuth.app.commands import app
 from geosleuth.app.locate_setup import Wishes
 from geosleuth.bench.run.folder import RunFolder
+from geosleuth.geo import LatLon
+from geosleuth.tools.similar import build_index
 from locating import GEOSLEUTH
 from openai_server import Reply, Request, chat_reply, failure, openai_server
+from scenery import save, scene
 
 PARIS = '{"lat": 48.8566, "lon": 2.3522, "city": "Paris", "country": "France"}'
 pytestmark = pytest.mark.usefixtures("atlas_home")
@@ -66,7 +69,8 @@ def test_recorded_answers_are_run_kept_and_scored(make_set: MakeSet, tmp_path: P
     assert result.exit_code == 0, result.output
     told = document(result)
     assert (told["photos"], told["answered"], told["unlocated"], told["errors"]) == (6, 6, 3, 0)
-    assert told["within_km"]["25"] == 0.5
+    assert told["accuracy"]["percent_within_km"]["25"] == 50
+    assert told["accuracy"] == json.loads((out / "summary.json").read_text())["accuracy"]
     assert len(list((out / "trajectories").rglob("*.jsonl"))) == 6
     scored = bench("score", out / "results.jsonl", "--json")
     assert scored.exit_code == 0, scored.output
@@ -95,6 +99,20 @@ def test_other_settings_and_other_photos_are_refused(make_set: MakeSet, tmp_path
     assert "method" in str(other.exception)
     fewer = replayed(table, out, "--limit", "2")
     assert "other photos" in str(fewer.exception)
+
+
+def test_an_index_with_other_photos_is_another_run(make_set: MakeSet, tmp_path: Path) -> None:
+    table, out, album = make_set(2), tmp_path / "run", tmp_path / "album"
+    album.mkdir()
+    save(scene(1, (160, 120)), album / "1.jpg", LatLon(1, 1))
+    index, moved = tmp_path / "album.index", tmp_path / "moved.index"
+    build_index(album, index)
+    assert replayed(table, out, "--image-search", index).exit_code == 0
+    index.rename(moved)
+    assert replayed(table, out, "--image-search", moved).exit_code == 0
+    save(scene(2, (160, 120)), album / "2.jpg", LatLon(2, 2))
+    build_index(album, moved)
+    assert "image_search" in str(replayed(table, out, "--image-search", moved).exception)
 
 
 def test_errors_are_kept_apart_and_tried_again_alone(make_set: MakeSet, tmp_path: Path) -> None:
@@ -184,7 +202,9 @@ def test_only_some_photos(make_set: MakeSet, tmp_path: Path) -> None:
     [
         (["--data", "nowhere.csv"], "nowhere.csv"),
         (["--data", "{table}", "--only", "kind=none"], "no photo is left"),
-        (["--data", "{table}", "--model", "replay:{table}.none"], "records are read from"),
+        (["--data", "{table}", "--model", "replay:{table}.none"], "there is no such file"),
+        (["--data", "{table}", "--retry", "errors"], "no run whose errors"),
+        (["--data", "{table}", "--gpus", "1"], "--cluster"),
         (["--data", "{table}", "--model", "gpt"], "names no model"),
         (["--data", "{table}", "--unmasked", "x"], "--mask clue"),
         (["--data", "{table}", "--mask", "poles"], "boxes"),

@@ -51,6 +51,16 @@ def test_each_variant_is_paired_with_the_first(three: dict[str, Scored], report:
     ]
 
 
+def test_five_distances_fit_on_80_columns(three: dict[str, Scored]) -> None:
+    names = ("full", "web+zoom", "geocode+zoom")
+    report = compare_variants(dict(zip(names, three.values(), strict=True)))
+    out = io.StringIO()
+    Console(file=out, width=80).print(ablation_view(report))
+    assert "…" not in out.getvalue().replace("within … km", "")
+    for word, times in (("place", 2), ("2500", 2), ("GeoScore", 3), ("geocode+zoom", 3)):
+        assert out.getvalue().count(word) == times
+
+
 def test_p_values_are_corrected_over_the_whole_table(report: AblationReport) -> None:
     raw = [item.p for one in report.against for item in one.comparison.accuracies]
     assert [one.p_adjusted[km] for one in report.against for km in KM] == holm(raw)

@@ -222,3 +222,11 @@ def test_a_disk_that_fills_up_is_said_in_one_line_and_loses_nothing(tmp_path: Pa
     judge, verdicts = ask(tmp_path, ScriptedPolicy([], then=says("no")), *questions)
     assert judge.standing.from_cache > 10
     assert judge.standing.from_cache + judge.standing.asked == len(verdicts) == 90
+
+
+def test_a_word_that_nobody_knows_is_asked_again(tmp_path: Path) -> None:
+    ask(tmp_path, ScriptedPolicy([says("yes")]), CITY)
+    with VerdictCache(tmp_path / "cache.sqlite") as cache:
+        cache._connection.execute("UPDATE verdict SET says = 'perhaps'")
+    judge, verdicts = ask(tmp_path, ScriptedPolicy([says("no")]), CITY)
+    assert (judge.standing.asked, verdicts) == (1, {CITY: "no"})

@@ -176,6 +176,23 @@ def test_cities_become_a_data_set(tmp_path: Path) -> None:
     assert [one.fields for one in open_set(f"table:{out}")] == [item.fields]
 
 
+def test_what_is_finished_stays_in_the_table_while_the_rest_is_made(tmp_path: Path) -> None:
+    write(tmp_path / "a_TCI.tif", flat(GREEN))
+    scenes, out = find_scenes([tmp_path / "a_TCI.tif"]), tmp_path / "out"
+    cities = [place_at(name, CITY) for name in ("Almada", "Lisbon", "Tagus")]
+    make_mosaics(cities[1:], scenes, out, side_px=SIDE)
+
+    def cut_off(done: int, _total: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_mosaics(cities, scenes, out, side_px=SIDE, progress=cut_off)
+    assert [one.id for one in open_set(f"table:{out}")] == ["Almada", "Lisbon", "Tagus"]
+    last = make_mosaics(cities, scenes, out, side_px=SIDE)
+    assert (last.made, last.kept) == ((), ("Almada", "Lisbon", "Tagus"))
+
+
 def test_a_geotiff_says_where_it_lies(tmp_path: Path) -> None:
     write(tmp_path / "a_TCI.tif", flat(GREEN))
     write_mosaic(make_mosaic(find_scenes([tmp_path / "a_TCI.tif"]), FRAME), tmp_path / "lisbon.tif")

@@ -148,6 +148,18 @@ def test_what_is_no_sphere_is_refused(tmp_path: Path) -> None:
         stitch(find_tiles(tmp_path)[0])
 
 
+def test_a_number_that_is_no_column_does_not_fill_the_memory(tmp_path: Path) -> None:
+    cut(world(2, 1), tmp_path / "a", "x{x}_y{y}.png")
+    Image.new("RGB", (SIDE, SIDE)).save(tmp_path / "a" / "x9999_y4999.png")
+    (tiles,) = find_tiles(tmp_path / "a")
+    with pytest.raises(BadInput, match=r"10000 x 5000 tiles, and 65,536 are the most; look for a file"):
+        stitch(tiles)
+    cut(world(2, 1), tmp_path / "b", "x{x}_y{y}.png")
+    (tiles,) = find_tiles(tmp_path / "b")
+    with pytest.raises(BadInput, match="2000000 x 1000000 pixels are too many"):
+        stitch(tiles, full=(2_000_000, 1_000_000))
+
+
 def test_names_that_can_not_be_told_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no such folder"):
         find_tiles(tmp_path / "none")

@@ -4,10 +4,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
 from geosleuth.atlas.regions import Regions, import_osm
-from geosleuth.bench.makers.places import read_places
+from geosleuth.bench.makers.places import place_at, read_places
 from geosleuth.bench.makers.pois import AtlasPois, PoiSet, TablePois, choose_pois, write_pois
 from geosleuth.bench.sets import DataSet, open_set
 from geosleuth.errors import BadInput
@@ -147,3 +149,19 @@ def test_tables_of_places_that_can_not_be_used_are_named_with_their_line(tmp_pat
     with pytest.raises(BadInput, match=told) as caught:
         read_places(tmp_path / "t.csv")
     assert "\n" not in str(caught.value)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-90, 90), st.floats(-180, 179)), max_size=30),
+    st.tuples(st.floats(-90, 90), st.floats(-180, 179)),
+    st.floats(1, 2e7),
+)
+def test_a_table_knows_all_that_is_near(
+    points: list[tuple[float, float]], at: tuple[float, float], within_m: float
+) -> None:
+    here = LatLon(*at)
+    source = TablePois(place_at(str(number), LatLon(*point)) for number, point in enumerate(points))
+    metres = {str(number): distance_km(here, LatLon(*point)) * 1000 for number, point in enumerate(points)}
+    found = source.near(here, within_m)
+    assert {poi.id for _, poi in found} == {name for name, away in metres.items() if away <= within_m}
+    assert [away for away, _ in found] == sorted(away for away in metres.values() if away <= within_m)

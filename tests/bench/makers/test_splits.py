@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -72,6 +73,35 @@ def test_strips_keep_parts_apart(photos: list[tuple[float, float, str]], gap_km:
             lats[one], lons[one], np.array([lats[n] for n in others]), np.array([lons[n] for n in others])
         )
         assert not (km < gap_km).any()
+
+
+@pytest.mark.parametrize("gap_km", [0.05, 1.0, 60.0])
+def test_a_crowd_is_left_out_as_if_each_were_compared_with_each(gap_km: float) -> None:
+    chance = np.random.default_rng(5)
+    # Half of them within some kilometres, a quarter at one spot, a quarter across a hundred kilometres.
+    spread = np.repeat([0.05, 0.0, 1.0], [300, 150, 150])[:, None]
+    at = np.array([47.0, 179.99]) + spread * chance.uniform(-1, 1, (600, 2))
+    lats, lons = at[:, 0], (at[:, 1] + 180) % 360 - 180
+    parts = chance.choice(list(SHARES), 600, p=[0.9, 0.05, 0.05]).tolist()
+    left = leave_strips(parts, lats.tolist(), lons.tolist(), SHARES, gap_km=gap_km)
+    rank = np.array([list(SHARES).index(part) for part in parts])
+    near = distances_km(lats[:, None], lons[:, None], lats, lons) < gap_km
+    gone = np.any(near & (rank > rank[:, None]), axis=1).tolist()
+    assert any(gone)
+    assert left == [LEFT_OUT if out else part for out, part in zip(gone, parts, strict=True)]
+
+
+def test_a_hundred_thousand_photos_of_one_town_are_split_soon() -> None:
+    chance = np.random.default_rng(6)
+    lats, lons = (chance.uniform(low, low + 0.05, 100_000).tolist() for low in (38.7, -9.2))
+    parts = ["train" if lon < -9.17 else "test" for lon in lons]
+    began = process_time()
+    left = leave_strips(parts, lats, lons, ["train", "test"], gap_km=1.0)
+    # Each with each takes ten times as long as it does now.
+    assert process_time() - began < 20
+    km_to_edge = [(-9.17 - lon) * 86.8 for lon in lons]
+    assert {part for part, km in zip(left, km_to_edge, strict=True) if 0.05 < km < 0.9} == {LEFT_OUT}
+    assert {part for part, km in zip(left, km_to_edge, strict=True) if km > 1.1} == {"train"}
 
 
 def test_only_what_is_too_near_is_left_out() -> None:

@@ -366,7 +366,7 @@ def test_onlookers_see_where_the_run_stands(tmp_path: Path, photos: Path) -> Non
     assert len(ended) == 20
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert last.unlocated == summary["unlocated"] > 0
-    within = summary["accuracy"]["within_km"]
+    within = summary["accuracy"]["percent_within_km"]
     assert last.within_25km is not None
     assert 100 * last.within_25km == pytest.approx(within["25"])
     assert last.median_km == pytest.approx(summary["accuracy"]["median_km"], rel=0.02)

@@ -1,9 +1,11 @@
 """The folder of a run: made, continued, refused, locked, read."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -89,7 +91,7 @@ def test_another_seed_or_mask_is_named(tmp_path: Path, photos: Path) -> None:
 
 def test_other_photos_are_named(tmp_path: Path, photos: Path) -> None:
     work(photos, tmp_path / "run", Options(count=2))
-    with pytest.raises(BadInput, match=r"begun on other photos: made with 2 photos, .* now made with 3 photos"):
+    with pytest.raises(BadInput, match=r"begun on other photos: made, 2 photos, .* now made, 3 photos"):
         work(photos, tmp_path / "run", Options(count=3))
 
 
@@ -151,6 +153,51 @@ def test_a_second_process_is_told_who_works_on_the_run(tmp_path: Path, photos: P
     finally:
         holder.communicate("", timeout=30)
     begin(run, photos).close()
+
+
+def test_without_locks_the_user_is_told_that_nothing_protects_the_run(
+    tmp_path: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", None)
+    said: list[str] = []
+    with RunFolder.begin(tmp_path / "run", manifest_of(data_of(photos)), said.append):
+        assert len(said) == 1
+        assert "can't lock files" in said[0]
+
+
+def test_windows_locks_a_byte_that_nobody_reads(tmp_path: Path, photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for Windows's own module: it takes one lock, by the place in the file."""
+    locked: list[int] = []
+
+    def locking(file: int, mode: int, count: int) -> None:
+        assert (mode, count) == (2, 1)
+        if locked:
+            raise PermissionError(13, "Permission denied")
+        locked.append(os.lseek(file, 0, os.SEEK_CUR))
+
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(LK_NBLCK=2, locking=locking))
+    with begin(tmp_path / "run", photos):
+        lock = tmp_path / "run" / "lock"
+        assert json.loads(lock.read_bytes())["pid"] == os.getpid()
+        assert locked[0] > lock.stat().st_size
+        with pytest.raises(BadInput, match=rf"another process \({os.getpid()} on .+\) works on this run"):
+            begin(tmp_path / "run", photos)
+
+
+def test_files_beside_a_trajectory_are_found_and_those_of_others_are_not(tmp_path: Path, photos: Path) -> None:
+    name = "ab" * 8
+    with begin(tmp_path / "run", photos) as folder:
+        own = folder.place(name, 1)
+        beside = [own.with_name(f"{name}.1.{what}.jsonl") for what in ("try1", "try2", "verifier")]
+        for file in (own, *beside, folder.place(name, 11), folder.place(name, 2), folder.place("ab" + "0" * 14, 1)):
+            file.write_text("{}")
+        assert folder.files_of(name, 1) == [own, *beside]
+    with RunFolder.read(tmp_path / "run") as folder:
+        assert folder.files_of(name, 1) == [own, *beside]
+        assert folder.files_of(name, 11) == [folder.trajectory(name, 11)]
+        assert folder.files_of(name, 3) == []
 
 
 def test_a_lock_that_leads_elsewhere_is_not_written_over(tmp_path: Path, photos: Path) -> None:

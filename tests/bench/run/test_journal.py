@@ -22,6 +22,7 @@ from geosleuth.bench.run.journal import (
     record_to_line,
     scan,
 )
+from geosleuth.bench.run.worked import WorkedTime
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.policies import Usage
@@ -94,12 +95,48 @@ def test_the_newest_try_decides_unless_it_was_cut_off() -> None:
 
 
 def test_time_that_tries_share_counts_once_and_pauses_do_not() -> None:
-    index = Index()
-    spans = [(0, 10), (5, 12), (2, 14), (1000, 1001)]
-    for number, (began, ended) in enumerate(spans):
-        since, until = (NOON + timedelta(seconds=at_s) for at_s in (began, ended))
-        index.add(record(f"{number:016x}", began=since, ended=until), 0)
+    index = index_of((0, 10), (5, 12), (2, 14), (1000, 1001))
     assert index.seconds == pytest.approx(15)
+
+
+def index_of(*spans: tuple[int, int]) -> Index:
+    index = Index()
+    for number, span in enumerate(spans):
+        since, until = (NOON + timedelta(seconds=at_s) for at_s in span)
+        index.add(record(f"{number:016x}", began=since, ended=until), 0)
+    return index
+
+
+def test_time_counts_also_where_a_shorter_try_ended_first() -> None:
+    assert index_of((20, 30), (0, 40)).seconds == pytest.approx(40)
+    assert index_of((0, 10), (20, 30), (5, 25)).seconds == pytest.approx(30)
+    assert index_of((0, 10), (10, 20), (30, 20)).seconds == pytest.approx(20)
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=20))
+def test_time_is_that_of_all_seconds_in_which_a_try_went_on(spans: list[tuple[int, int]]) -> None:
+    worked = {second for began, ended in spans for second in range(began, ended)}
+    assert index_of(*spans).seconds == len(worked)
+
+
+def test_a_run_with_many_pauses_counts_them_all_and_remembers_few() -> None:
+    worked = WorkedTime()
+    for number in range(10_000):
+        worked.add(*(NOON + timedelta(seconds=10 * number + at_s) for at_s in (0, 1)))
+    assert worked.seconds == 10_000
+    assert len(worked._begins) < 5000
+    # What began before all that is remembered counts from there on.
+    worked.add(NOON, NOON + timedelta(seconds=100_000))
+    assert 10_000 < worked.seconds <= 100_000
+
+
+def test_a_line_without_an_end_is_not_read_whole(tmp_path: Path) -> None:
+    path = write(tmp_path / "j.jsonl", record())
+    with path.open("ab") as stream:
+        stream.truncate(path.stat().st_size + 65 * 1024 * 1024)
+    for reading in (scan, lambda path: list(read_tries(path))):
+        with pytest.raises(BadInput, match=r"j\.jsonl:3: a line of more than 64 MiB is no line of a journal"):
+            reading(path)
 
 
 def test_a_torn_last_line_is_left_out_wherever_it_is_torn(tmp_path: Path) -> None:

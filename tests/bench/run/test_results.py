@@ -96,7 +96,7 @@ def test_the_summary_is_what_the_ruler_says(tmp_path: Path, photos: Path) -> Non
     assert (found.photos, found.answered, found.failed, found.missing) == (40, 30, 0, 10)
     assert (found.tries, found.spent.usage.output_tokens) == (30, 600)
     told = json.loads((run / "summary.json").read_text())
-    assert told["accuracy"]["within_km"]["25"] == pytest.approx(100 * (scored.distance_km <= 25).sum() / 30)
+    assert told["accuracy"]["percent_within_km"]["25"] == pytest.approx(100 * (scored.distance_km <= 25).sum() / 30)
     assert told["spent"]["cost_usd"] == pytest.approx(0.3)
     assert (told["photos"], told["why"]) == (40, "photos")
 

@@ -130,6 +130,17 @@ def test_a_shard_that_is_cut_short_is_told(tmp_path: Path) -> None:
         item.picture.read()
 
 
+@pytest.mark.parametrize(
+    "long", [b"\x82" + packed("k" * 5000) + packed("x"), b"\x82" + packed("id") + packed("n" * 5000)]
+)
+def test_a_shard_whose_names_are_endless_is_no_shard(tmp_path: Path, long: bytes) -> None:
+    put(tmp_path / "yfcc25600_places365.csv", f"{SCENES}a.jpg,x,1,2,0,1,2,1,0,0\n")
+    put(tmp_path / "yfcc25600" / "shard_0.msg", long + packed("image") + packed(jpeg()))
+    (item,) = open_set(f"yfcc26k:{tmp_path}")
+    with pytest.raises(BadInput, match=r"shard_0\.msg: not a shard of photos"):
+        item.picture.read()
+
+
 OSV = (
     "id,latitude,longitude,thumb_original_url,country,sequence,captured_at,lon_bin,lat_bin,cell,region,sub-region,city,"
     "land_cover,road_index,drive_side,climate,soil,dist_sea,quadtree_10_1000,unique_region,unique_sub-region,"

@@ -283,7 +283,7 @@ def test_what_is_no_box_is_refused(tmp_path: Path, boxes: str) -> None:
         ("t.csv", "place,lat,lon\na.jpg,1,2\n", "no column for a photo"),
         ("t.csv", "", "the table is empty"),
         ("t.csv", "lat,lat\n1,2\n", "more than once"),
-        ("t.csv", b"image,lat,lon\n\xff\xfe,1,2\n", "not UTF-8 text; save the table as UTF-8"),
+        ("t.csv", b"image,lat,lon\n\xff\xfe,1,2\n", "not UTF-8 text; save it as UTF-8"),
         ("t.jsonl", "[1]\n", "a row is a JSON object"),
         ("t.jsonl", "{\n", "not JSON"),
         ("t.json", "3", "a list of objects"),

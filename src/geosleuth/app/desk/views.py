@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from math import isfinite
 from typing import Any, TypeVar, cast
 
 from geosleuth import __version__
@@ -193,6 +194,11 @@ def budget_view(budget: Budget) -> BudgetView:
     }
 
 
+def _finite(value: float | None) -> float | None:
+    """Sums of what odd services say they took may pass all bounds, which JSON can't say."""
+    return value if value is not None and isfinite(value) else None
+
+
 def spent_view(spent: Spent, budget: Budget) -> SpentView:
     """What was used, and of how much."""
     return {
@@ -200,8 +206,8 @@ def spent_view(spent: Spent, budget: Budget) -> SpentView:
         "calls": spent.calls,
         "failed_calls": spent.failed_calls,
         "tokens": spent.usage.input_tokens + spent.usage.output_tokens,
-        "seconds": round(spent.seconds, 3),
-        "usd": spent.usage.cost_usd,
+        "seconds": round(_finite(spent.seconds) or 0.0, 3),
+        "usd": _finite(spent.usage.cost_usd),
         "of": budget_view(budget),
     }
 

@@ -15,13 +15,11 @@ from typing import Literal, NoReturn
 from geosleuth.errors import ServiceFault
 from geosleuth.policies import Conversation, Policy, Prompt, Sampling, Usage
 
-from .cache import KeptVerdict, VerdictCache
+from .cache import KeptVerdict, Says, VerdictCache
 from .deciding import Level, Question
 
 PROMPT_VERSION = 1
 """Part of what a verdict is kept under: other words may get other verdicts. Raise it with every change of them."""
-
-Says = Literal["yes", "no", "unreadable"]
 
 _SYSTEM = """You compare names of places for a test of geography.
 Each message holds one JSON object. "truth" is the name in the data set, "answer" is what somebody wrote about a

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 from geosleuth.errors import BadInput
 
@@ -20,12 +20,15 @@ CREATE TABLE IF NOT EXISTS verdict (
 """
 _WAIT_S = 30.0
 
+Says = Literal["yes", "no", "unreadable"]
+_SAYINGS = get_args(Says)
+
 
 @dataclass(frozen=True, slots=True)
 class KeptVerdict:
     """What was said, and in which words."""
 
-    says: Literal["yes", "no", "unreadable"]
+    says: Says
     reply: str
 
 
@@ -66,7 +69,8 @@ class VerdictCache:
                     " AND answer = ? AND country = ? AND region = ?",
                     _key(model, prompt, one),
                 ).fetchone()
-                if row is not None:
+                # Whoever else wrote the file may know words that nobody here does: such a question is asked again.
+                if row is not None and row[0] in _SAYINGS:
                     found[one] = KeptVerdict(*row)
         except sqlite3.Error as error:
             raise self._trouble(error) from error

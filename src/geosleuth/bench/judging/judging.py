@@ -15,7 +15,8 @@ from geosleuth.bench.records import Record
 from geosleuth.score import AnswerNames, TruthNames
 
 from .agreement import agreement_of, sample_of
-from .asking import Judge, Says, Verdict
+from .asking import Judge, Verdict
+from .cache import Says
 from .deciding import Level, Question, RuleSays, Stand, granted, stand
 from .figures import JudgedFile, Outcome, Row, level_figures
 

@@ -65,7 +65,12 @@ _DETAIL_PX = 1280
 
 
 class Unread(GeosleuthError):
-    """A model replied, and there is no rating in it."""
+    """A model replied, and there is no rating in it; ``usage`` is what the reply took now."""
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        """Say what came instead; nobody was asked now where there is no usage."""
+        super().__init__(message)
+        self.usage = usage or Usage(tries=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +136,7 @@ async def look(
     memory.keep(ASKED, who, sha256, json.dumps({"reply": step.text, "size": photo.size}).encode())
     seen = _read(step.text, photo.size, by, step.usage, known=False)
     if seen is None:
-        raise Unread(f"the reply holds no rating: {step.text[:80]!r}")
+        raise Unread(f"the reply holds no rating: {step.text[:80]!r}", step.usage)
     return seen
 
 

@@ -27,13 +27,13 @@ def memory_path() -> Path:
 class Memory:
     """Answers by question, by who answered, and by the SHA-256 of the photo's file. Several threads may use it."""
 
-    def __init__(self, conn: sqlite3.Connection) -> None:
-        """Take a connection that several threads may use; `open_memory` makes one."""
-        self._conn, self._lock = conn, threading.Lock()
+    def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
+        """Take a connection that several threads may use, and the file that it is to; `open_memory` makes one."""
+        self._conn, self._path, self._lock = conn, path, threading.Lock()
 
     def find(self, question: str, by: str, photo: str) -> bytes | None:
         """What was answered; None where nobody was asked."""
-        with self._lock, _told():
+        with self._lock, _told(self._path):
             row = self._conn.execute(
                 "SELECT said FROM known WHERE question = ? AND by = ? AND photo = ?", (question, by, photo)
             ).fetchone()
@@ -45,7 +45,7 @@ class Memory:
         What was ``paid`` for is on disk when this returns. What can be worked out again survives the end of the
         process, though perhaps not that of the machine: waiting for the disk would take longer than the work.
         """
-        with self._lock, _told():
+        with self._lock, _told(self._path):
             self._conn.execute(f"PRAGMA synchronous = {'FULL' if paid else 'NORMAL'}")
             with committed(self._conn):
                 self._conn.execute("INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?)", (question, by, photo, said))
@@ -66,13 +66,13 @@ def open_memory(path: Path | None = None) -> Iterator[Memory]:
         with _told(path):
             conn.execute("PRAGMA journal_mode = WAL")
             conn.execute(_SCHEMA)
-        yield Memory(conn)
+        yield Memory(conn, path)
 
 
 @contextmanager
-def _told(path: Path | None = None) -> Iterator[None]:
+def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or error
-        raise BadInput(f"{path or memory_path()}: what is known of photos can't be kept there: {reason}") from error
+        raise BadInput(f"{path}: what is known of photos can't be kept there: {reason}") from error

@@ -177,13 +177,18 @@ def make_mosaics(
     except OSError as error:
         raise BadInput(f"{out}: can't be made: {error.strerror or error}") from error
     known = _known_rows(out / TABLE)
-    rows: list[tuple[TablePlace, Path, Mapping[str, str]]] = []
+    paths = {city.id: out / file_name(city.id, ".tif" if georeferenced else ".png") for city in todo}
+    # What is there stands in the table from the first on, also what comes late in the order.
+    rows = {name: known[name] for name, path in paths.items() if name in known and path.is_file()}
     made, kept, refused = [], [], {}
+
+    def write_table() -> None:
+        finished = [city for city in todo if city.id in rows]
+        _write_table(out / TABLE, [(city, paths[city.id], rows[city.id]) for city in finished])
+
     for number, city in enumerate(todo):
         progress(number, len(todo))
-        path = out / file_name(city.id, ".tif" if georeferenced else ".png")
-        if path.is_file() and city.id in known and not overwrite:
-            rows.append((city, path, known[city.id]))
+        if city.id in rows and not overwrite:
             kept.append(city.id)
             continue
         try:
@@ -192,17 +197,18 @@ def make_mosaics(
                 raise BadInput(
                     f"{mosaic.empty:.0%} of the square is shown by no scene; give more, or allow it with --empty"
                 )
-            write_mosaic(mosaic, path)
+            write_mosaic(mosaic, paths[city.id])
         except BadInput as error:
             refused[city.id] = str(error)
+            rows.pop(city.id, None)
             continue
-        rows.append((city, path, _row(mosaic)))
+        rows[city.id] = _row(mosaic)
         made.append(city.id)
         # After each, so that a run that is cut off loses nothing.
-        _write_table(out / TABLE, rows)
+        write_table()
     progress(len(todo), len(todo))
     if rows:
-        _write_table(out / TABLE, rows)
+        write_table()
     return Mosaics(tuple(made), tuple(kept), refused, out / TABLE if rows else None)
 
 

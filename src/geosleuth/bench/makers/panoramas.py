@@ -25,6 +25,8 @@ SIZE: Final = (4096, 2048)
 TABLE: Final = "panoramas.csv"
 _QUALITY: Final = 92
 _BAND_ROWS: Final = 128
+_MOST_TILES: Final = 1 << 16
+_MOST_STRIP_BYTES: Final = 1 << 30
 _FILLED: Final = (127, 127, 127)
 _DARK: Final = 24
 _XMP: Final = (
@@ -88,6 +90,11 @@ def stitch(
     """
     from PIL import Image
 
+    if tiles.columns * tiles.rows > _MOST_TILES:
+        raise BadInput(
+            f"{tiles.id}: {tiles.columns} x {tiles.rows} tiles, and {_MOST_TILES:,} are the most; look for a file "
+            "whose name is no column and row, or say how tiles are named with --pattern"
+        )
     sheet = _Sheet(tiles)
     width, height = full or sheet.measured()
     if abs(width - 2 * height) > 0.015 * width:
@@ -99,6 +106,10 @@ def stitch(
     grow = height / size[1]
     # Lanczos looks at three pixels of the result to each side.
     margin = ceil(3 * max(1.0, grow)) + 1
+    if width * min(height, _BAND_ROWS * grow + 2 * margin) * 3 > _MOST_STRIP_BYTES:
+        raise BadInput(
+            f"{tiles.id}: {width} x {height} pixels are too many; take a coarser zoom, or ask for a larger --size"
+        )
     for top in range(0, size[1], _BAND_ROWS):
         bottom = min(top + _BAND_ROWS, size[1])
         first, last = max(0, floor(top * grow) - margin), min(height, ceil(bottom * grow) + margin)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import pi
+from math import degrees, pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,7 +13,7 @@ from geosleuth.atlas import Place
 from geosleuth.bench.sets.model import Item
 from geosleuth.clues.prior import TOWN_PEOPLE_PER_KM2
 from geosleuth.errors import BadInput
-from geosleuth.geo import FloatArray, LatLon, great_circle_km
+from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, LatLon, great_circle_km
 from geosleuth.names import country_name
 
 from .places import TablePlace
@@ -78,14 +78,20 @@ class TablePois:
             Poi(one.id, one.name, one.fields.get("kind", ""), one.truth.point, one.truth.city, one.truth.country)
             for one in places
         ]
-        self._lats = np.array([one.point.lat for one in self._pois])
-        self._lons = np.array([one.point.lon for one in self._pois])
+        lats = np.array([one.point.lat for one in self._pois])
+        self._order = np.argsort(lats, kind="stable")
+        self._lats = lats[self._order]
+        self._lons = np.array([one.point.lon for one in self._pois])[self._order]
 
     def near(self, point: LatLon, within_m: float) -> list[tuple[float, Poi]]:
         """Those within a distance, nearest first."""
-        metres = great_circle_km(point.lat, point.lon, self._lats, self._lons) * 1000
-        order = np.argsort(metres, kind="stable")
-        return [(float(metres[at]), self._pois[at]) for at in order.tolist() if metres[at] <= within_m]
+        # Whatever lies that near differs in latitude by no more; a little is added for rounding.
+        reach = degrees(within_m / 1000 / EARTH_RADIUS_KM) + 1e-9
+        band = slice(*np.searchsorted(self._lats, (point.lat - reach, point.lat + reach)))
+        metres = great_circle_km(point.lat, point.lon, self._lats[band], self._lons[band]) * 1000
+        near = np.flatnonzero(metres <= within_m)
+        found = zip(metres[near].tolist(), self._order[band][near].tolist(), strict=True)
+        return [(away, self._pois[at]) for away, at in sorted(found)]
 
 
 class AtlasPois:

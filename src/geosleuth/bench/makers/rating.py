@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 from geosleuth.bench.sets.model import Item
 from geosleuth.errors import BadInput, GeosleuthError, ServiceFault
 from geosleuth.photo import Photo, open_photo
-from geosleuth.policies import Policy
+from geosleuth.policies import Policy, Usage
 
 from .duplicates import PRINT_VERSION, print_of
 from .looks import Look, Unread, heuristic_look, look
@@ -26,12 +26,16 @@ GIVE_UP = 5
 
 @dataclass(frozen=True, slots=True)
 class Seen(Generic[Made]):
-    """A photo and what came of it: something, or words about what went wrong; there ``by_service`` blames a model."""
+    """A photo and what came of it: something, or words about what went wrong.
+
+    There ``by_service`` blames a model, and ``wasted`` is what a reply that can't be read has used.
+    """
 
     item: Item
     found: Made | None
     trouble: str | None = None
     by_service: bool = False
+    wasted: Usage = field(default_factory=lambda: Usage(tries=0))
 
 
 class NoPhoto(BadInput):
@@ -112,7 +116,9 @@ async def each(items: Iterable[Item], looking: Looking[Made], *, at_once: int) -
             lock = under_way.setdefault(sight.sha256, asyncio.Lock())
             async with lock:
                 return Seen(item, await looking(sight))
-        except (NoPhoto, Unread, ServiceFault) as error:
+        except Unread as error:
+            return Seen(item, None, str(error), wasted=error.usage)
+        except (NoPhoto, ServiceFault) as error:
             return Seen(item, None, str(error), by_service=isinstance(error, ServiceFault))
 
     failed = 0

@@ -7,25 +7,26 @@ places allow; what rounding leaves over is carried to the next country, so that 
 import random
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, sin
 
 import numpy as np
 import numpy.typing as npt
 
 from geosleuth.errors import BadInput
-from geosleuth.geo import EARTH_RADIUS_KM, distances_km
+from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, distances_km
 
 LEFT_OUT = ""
 """The part of photos in the strip between parts."""
 
 _MOST_GAP_KM = 1000.0
+_COMPARED_AT_ONCE = 4096
 
 
 def read_shares(text: str) -> dict[str, float]:
     """Parts and their shares from words such as "train=0.8,val=0.1,test=0.1"; any positive numbers, by proportion.
 
     Raises:
-        BadInput: they are not.
+        BadInput: they are not, or are fractions that make more than the whole.
     """
     shares: dict[str, float] = {}
     for word in text.split(","):
@@ -39,7 +40,10 @@ def read_shares(text: str) -> dict[str, float]:
         shares[name] = share
     if len(shares) < 2:
         raise BadInput("--parts needs two parts or more, such as train=0.9,test=0.1")
-    return {name: share / sum(shares.values()) for name, share in shares.items()}
+    whole = sum(shares.values())
+    if whole > 1 + 1e-9 and all(share < 1 for share in shares.values()):
+        raise BadInput(f"--parts: the shares add up to {whole:g}, which is more than 1; such as train=0.9,test=0.1")
+    return {name: share / whole for name, share in shares.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,35 +98,62 @@ def leave_strips(
     rank = {part: number for number, part in enumerate(order)}
     ranks = np.array([rank[part] for part in parts], dtype=np.int64)
     out = np.zeros(len(parts), dtype=bool)
-    boxes = _boxes(lat, lon, gap_km)
-    for key, rows in boxes.items():
-        near = np.concatenate([boxes[other] for other in _around(key) if other in boxes])
-        if (ranks[near] == ranks[rows[0]]).all() and (ranks[rows] == ranks[rows[0]]).all():
-            continue
-        for row in rows:
-            finer = near[ranks[near] > ranks[row]]
-            if len(finer) and (distances_km(lat[row], lon[row], lat[finer], lon[finer]) < gap_km).any():
-                out[row] = True
+    space = _in_space(lat, lon)
+    for own in range(ranks.max(initial=0)):
+        _mark_near(out, space, lat, lon, np.flatnonzero(ranks == own), np.flatnonzero(ranks > own), gap_km)
     return [LEFT_OUT if gone else part for gone, part in zip(out, parts, strict=True)]
 
 
-Key = tuple[int, int, int]
+Rows = npt.NDArray[np.int64]
 
 
-def _boxes(
-    lat: npt.NDArray[np.float64], lon: npt.NDArray[np.float64], gap_km: float
-) -> dict[Key, npt.NDArray[np.int64]]:
-    """Rows by boxes in space a gap wide: whatever is nearer than the gap lies in the same box or next to it."""
+def _in_space(lat: FloatArray, lon: FloatArray) -> FloatArray:
+    """Points on the globe as three coordinates, in km from its middle."""
     phi, theta = np.radians(lat), np.radians(lon)
-    across = np.stack([np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi)], axis=1)
-    # A little wider, since the ellipsoid's distances are up to 0.6 % off the sphere's.
-    keys = np.floor(across * EARTH_RADIUS_KM / (gap_km * 1.01)).astype(np.int64)
-    rows: dict[Key, list[int]] = {}
-    for number, (x, y, z) in enumerate(keys.tolist()):
-        rows.setdefault((x, y, z), []).append(number)
-    return {key: np.array(found) for key, found in rows.items()}
+    return EARTH_RADIUS_KM * np.stack([np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi)], axis=1)
 
 
-def _around(key: Key) -> Iterable[Key]:
-    steps = (-1, 0, 1)
-    return ((key[0] + x, key[1] + y, key[2] + z) for x in steps for y in steps for z in steps)
+def _mark_near(
+    out: npt.NDArray[np.bool_],
+    space: FloatArray,
+    lat: FloatArray,
+    lon: FloatArray,
+    rows: Rows,
+    others: Rows,
+    gap_km: float,
+) -> None:
+    """Mark those of the rows that lie nearer than the gap to any of the others.
+
+    Both are halved until boxes around them lie apart, or wholly within the gap, or hold few: crowds are never compared
+    one by one, except where they stand a gap from each other to the metre.
+    """
+    # As straight lines through the globe, with a little room for rounding on either side.
+    straight_km = 2 * EARTH_RADIUS_KM * sin(gap_km / (2 * EARTH_RADIUS_KM))
+    apart_km, within_km = straight_km * (1 + 1e-6) + 1e-9, straight_km * (1 - 1e-6) - 1e-9
+    todo = [(rows, others)]
+    while todo:
+        rows, others = todo.pop()
+        rows = rows[~out[rows]]
+        if not (len(rows) and len(others)):
+            continue
+        low, high = space[rows].min(axis=0), space[rows].max(axis=0)
+        other_low, other_high = space[others].min(axis=0), space[others].max(axis=0)
+        between = np.maximum(0.0, np.maximum(other_low - high, low - other_high))
+        across = np.maximum(other_high - low, high - other_low)
+        if np.linalg.norm(between) > apart_km:
+            continue
+        if np.linalg.norm(across) < within_km:
+            out[rows] = True
+        elif len(rows) * len(others) <= _COMPARED_AT_ONCE:
+            km = distances_km(lat[rows, None], lon[rows, None], lat[others], lon[others])
+            out[rows] = (km < gap_km).any(axis=1)
+        elif len(others) == 1 or (len(rows) > 1 and (high - low).max() >= (other_high - other_low).max()):
+            todo += [(half, others) for half in _halves(space, rows, int(np.argmax(high - low)))]
+        else:
+            todo += [(rows, half) for half in _halves(space, others, int(np.argmax(other_high - other_low)))]
+
+
+def _halves(space: FloatArray, rows: Rows, axis: int) -> tuple[Rows, Rows]:
+    middle = len(rows) // 2
+    order = np.argpartition(space[rows, axis], middle)
+    return rows[order[:middle]], rows[order[middle:]]

@@ -7,18 +7,16 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Protocol
 
 from geosleuth.bench.sets.model import Item
+from geosleuth.bench.sets.rows import OWN, own_columns
 from geosleuth.errors import BadInput
 from geosleuth.files import replacing, write_bytes_atomically
 
 ENDINGS = (".csv", ".jsonl")
-OWN = ("id", "image", "lat", "lon", "country", "region", "city", "boxes")
-"""The columns that say what a photo is and where; all others are fields to slice by."""
-
 _NAME_LENGTH = 24
 _MAGIC = {b"\xff\xd8": ".jpg", b"\x89P": ".png", b"RI": ".webp", b"II": ".tif", b"MM": ".tif"}
 
@@ -63,7 +61,7 @@ def writing_table(path: Path, fields: Iterable[str] = ()) -> Iterator[Writer]:
 
         def write(item: Item, more: Mapping[str, str] = {}) -> None:
             told = {name: value for name, value in {**item.fields, **more}.items() if name not in OWN}
-            put(_own(item, _place(item, path.parent, photos)), told)
+            put(own_columns(item, _place(item, path.parent, photos)), told)
 
         yield write
         stream.flush()
@@ -78,22 +76,13 @@ def field_names(items: Iterable[Item], *more: str) -> list[str]:
     return [name for name in dict.fromkeys((*names, *more)) if name not in OWN]
 
 
-def _own(item: Item, place: str) -> dict[str, object]:
-    truth = item.truth
-    row: dict[str, object] = {"id": item.id, "image": place, "lat": truth.point.lat, "lon": truth.point.lon}
-    row |= {"country": truth.country, "region": truth.region, "city": truth.city}
-    if item.boxes:
-        row["boxes"] = [{"kind": box.kind, "box": [box.left, box.top, box.right, box.bottom]} for box in item.boxes]
-    return row
-
-
 def _csv_writer(stream: IO[str], columns: list[str]) -> "_Put":
     rows = csv.writer(stream, lineterminator="\n")
     rows.writerow((*OWN, *columns))
 
     def put(own: Mapping[str, object], told: Mapping[str, str]) -> None:
         boxes = json.dumps(own["boxes"], ensure_ascii=False) if "boxes" in own else ""
-        cells = ["" if own.get(name) is None else _plain(own[name]) for name in OWN[:-1]]
+        cells = [_plain(own.get(name, "")) for name in OWN[:-1]]
         rows.writerow((*cells, boxes, *(told.get(name, "") for name in columns)))
 
     return put
@@ -101,8 +90,7 @@ def _csv_writer(stream: IO[str], columns: list[str]) -> "_Put":
 
 def _lines_writer(stream: IO[str]) -> "_Put":
     def put(own: Mapping[str, object], told: Mapping[str, str]) -> None:
-        line = {name: value for name, value in own.items() if value is not None} | dict(told)
-        stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        stream.write(json.dumps({**own, **told}, ensure_ascii=False) + "\n")
 
     return put
 
@@ -140,6 +128,8 @@ def _kept(photos: Path, name: str, make: Callable[[Path], object]) -> str:
             photos.mkdir(exist_ok=True)
             make(path)
         except OSError as error:
+            with suppress(OSError):
+                photos.rmdir()  # leaves one that holds something
             raise BadInput(f"{path}: can't be made: {error.strerror or error}") from error
     return f"{photos.name}/{name}"
 

@@ -153,6 +153,8 @@ def _figures(reports: Sequence[FileReport], published: Sequence[PublishedRow]) -
 
 
 def _charts(reports: Sequence[FileReport]) -> Html:
+    if not any(report.summary.n for report in reports):
+        return Html("")
     return el(
         "section",
         {"id": "charts", "aria-labelledby": "charts-h"},

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from geosleuth import __version__
-from geosleuth.agent import Spent
+from geosleuth.agent import Spent, spent_document
 from geosleuth.answer.wording import envelope
 from geosleuth.bench.compare import PairReport
 from geosleuth.bench.export import finite, pair_document, score_document
@@ -128,14 +128,8 @@ def _tries(journal: Journal) -> dict[str, Any]:
 def _spent(spent: Spent) -> dict[str, Any]:
     usage = spent.usage
     return {
-        "turns": spent.turns,
-        "calls": spent.calls,
-        "failed_calls": spent.failed_calls,
-        "withheld_calls": spent.withheld_calls,
-        "seconds": round(spent.seconds, 6),
+        **spent_document(spent),
         "model_requests": usage.tries,
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
         "cached_tokens": usage.cached_tokens,
         "cost_usd": usage.cost_usd,
     }

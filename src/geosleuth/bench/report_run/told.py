@@ -22,6 +22,7 @@ from .reading import Journal, read_journal
 
 Progress = Callable[[int], None]
 _VALUE_CHARS = 200
+_LEFT_ALONE = {"sampling": "the method's own"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +160,11 @@ def _notes(records: int, answered: int) -> Iterable[str]:
 
 def _facts(manifest: Manifest) -> dict[str, str]:
     data = manifest.data
-    told = {"data set": _text(data.name)}
-    if data.selection:
-        told["selection"] = _text(data.selection)
+    told = {"data set": _text(data.name), "selection": _text(data.selection) or "all photos"}
     told["data sha256"] = _text(data.sha256)
     for key, value in manifest.settings.items():
         if value not in (None, "", [], {}, False):
-            told[one_line(str(key))[:60].replace("_", " ")] = _text(value)
+            told[one_line(str(key))[:60].replace("_", " ")] = _text(value) or _LEFT_ALONE.get(key, "nothing")
     if manifest.mask:
         told["hidden"] = _text(manifest.mask)
     if manifest.seed is not None:

@@ -21,7 +21,7 @@ from .folder import RunFolder
 from .journal import TryRecord
 from .limits import LimitName, RunLimits, SoFar, in_the_way, limit_words
 from .model import Attempted, Job, Worker
-from .results import write_results
+from .results import RunSummary, write_results
 from .standing import Clock, Errors, Standing, standing_of
 
 Why = Literal["done", "tokens", "usd", "seconds", "photos", "stopped", "given up"]
@@ -37,11 +37,12 @@ _NUMBERS = re.compile(r"(?<![0-9a-f-])[a-f-]*+[0-9][0-9a-f-]*+")
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a command that worked on a run ended, in a word and for people, and where the run stands now."""
+    """How a command that worked on a run ended, in a word and for people, where it stands now, and in exact figures."""
 
     why: Why
     words: str
     standing: Standing
+    summary: RunSummary
 
 
 def _nobody(_standing: Standing) -> None:
@@ -102,10 +103,10 @@ async def run_set(
         raise
     why = engine.why
     words = engine.words(why)
-    write_results(folder, data, why=why, words=words)
+    summary = write_results(folder, data, why=why, words=words)
     standing = engine.standing()
     watch(standing)
-    return Ending(why, words, standing)
+    return Ending(why, words, standing, summary)
 
 
 class _Engine:

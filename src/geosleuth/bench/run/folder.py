@@ -11,8 +11,11 @@ import json
 import os
 import socket
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from importlib import import_module
+from itertools import islice, takewhile
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -41,6 +44,7 @@ from .names import file_name, name_of, read_file_name
 MANIFEST, JOURNAL, TRAJECTORIES, LOCK = "manifest.json", "journal.jsonl", "trajectories", "lock"
 RESULTS, ERRORS, SUMMARY = "results.jsonl", "errors.jsonl", "summary.json"
 _SHARD = 2
+_LOCKED_BYTE = 1 << 20
 
 Say = Callable[[str], None]
 
@@ -68,6 +72,7 @@ class RunFolder:
         self.index: Index = scanned.index
         self._lock = lock
         self._made: set[str] = set()
+        self._listed: dict[str, list[str]] = {}
         self._reading: BinaryIO | None = None
         self._one_reads = threading.Lock()
         self._sync = Syncing()
@@ -85,7 +90,7 @@ class RunFolder:
                 data; it is something else; or it is damaged.
         """
         _make(path)
-        lock = _take_lock(path)
+        lock = _take_lock(path, say)
         try:
             _tidy(path)
             stored = _begin_manifest(path, manifest)
@@ -155,7 +160,14 @@ class RunFolder:
 
     def files_of(self, name: str, number: int) -> list[Path]:
         """Every file of a try: its trajectory first, then those beside it, such as the tries of several minds."""
-        return files_with(self.trajectory(name, number))
+        trajectory = self.trajectory(name, number)
+        if self._lock is not None:
+            return files_with(trajectory)
+        # All files of a try that a reader knows of were there when the journal was read: one look at a shard is enough.
+        shard = name[:_SHARD]
+        if shard not in self._listed:
+            self._listed[shard] = sorted(_entries(trajectory.parent))
+        return _files_among(self._listed[shard], trajectory)
 
     def known(self, id: str) -> Known | None:  # noqa: A002
         """How a photo stands; None where nobody has worked on it."""
@@ -215,7 +227,15 @@ class RunFolder:
         return self._writer
 
     def _make_safe(self, records: Sequence[TryRecord]) -> None:
-        files = [file for record in records for file in self.files_of(record.image, record.number)]
+        by_shard: dict[Path, list[Path]] = {}
+        for record in records:
+            trajectory = self.trajectory(record.image, record.number)
+            by_shard.setdefault(trajectory.parent, []).append(trajectory)
+        files: list[Path] = []
+        for shard, trajectories in by_shard.items():
+            beginnings = tuple(f"{trajectory.stem}." for trajectory in trajectories)
+            names = sorted(name for name in _entries(shard) if name.startswith(beginnings))
+            files += [file for trajectory in trajectories for file in _files_among(names, trajectory)]
         shards = {file.parent for file in files}
         self._sync([*files, *shards, *([self.path / TRAJECTORIES] if shards else ())])
 
@@ -223,8 +243,14 @@ class RunFolder:
 def files_with(trajectory: Path) -> list[Path]:
     """Every file of the try whose own trajectory this is or would be, that one first."""
     beginning = f"{trajectory.stem}."
-    names = sorted(entry for entry in _entries(trajectory.parent) if entry.startswith(beginning))
-    return sorted((trajectory.with_name(entry) for entry in names), key=lambda path: path != trajectory)
+    return _files_among(sorted(name for name in _entries(trajectory.parent) if name.startswith(beginning)), trajectory)
+
+
+def _files_among(names: Sequence[str], trajectory: Path) -> list[Path]:
+    """The same, out of the sorted names of all files in its folder."""
+    beginning = f"{trajectory.stem}."
+    own = takewhile(lambda name: name.startswith(beginning), islice(names, bisect_left(names, beginning), None))
+    return sorted((trajectory.with_name(name) for name in own), key=lambda path: path != trajectory)
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -267,7 +293,7 @@ def _entries(path: Path) -> list[str]:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
 
 
-def _take_lock(path: Path) -> int:
+def _take_lock(path: Path, say: Say) -> int:
     """An open file that holds the lock; closing it, or dying, lets go."""
     file = path / LOCK
     try:
@@ -276,7 +302,10 @@ def _take_lock(path: Path) -> int:
     except OSError as error:
         raise BadInput(f"{path}: can't be written: {error.strerror or error}") from error
     try:
-        if not _locked(lock):
+        locked = _locked(lock)
+        if locked is None:
+            say(f"{path}: this system can't lock files; see to it yourself that no other process works on this run")
+        elif not locked:
             raise BadInput(f"{path}: {_holder(lock)} works on this run; wait for it, or stop it")
         told = json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
         os.ftruncate(lock, 0)
@@ -290,15 +319,32 @@ def _take_lock(path: Path) -> int:
     return lock
 
 
-def _locked(lock: int) -> bool:
+def _locked(lock: int) -> bool | None:
+    """Whether the file could be locked; None where the system knows no locks."""
     try:
         import fcntl
-    except ImportError:  # such a system has no locks of this kind
-        return True
+    except ImportError:
+        return _locked_on_windows(lock)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    return True
+
+
+def _locked_on_windows(lock: int) -> bool | None:
+    try:
+        msvcrt: Any = import_module("msvcrt")
+    except ImportError:
+        return None
+    # Nobody else can read what is locked there, so it is a byte far behind the words that say who works on the run.
+    os.lseek(lock, _LOCKED_BYTE, os.SEEK_SET)
+    try:
+        msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)
+    except OSError:
+        return False
+    finally:
+        os.lseek(lock, 0, os.SEEK_SET)
     return True
 
 

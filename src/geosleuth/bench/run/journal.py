@@ -15,11 +15,13 @@ from geosleuth.agent import Spent
 from geosleuth.agent.codec import from_line, to_line
 from geosleuth.agent.events import Answerer, EndReason
 from geosleuth.answer import Answer, answer_from_dict, answer_to_dict
+from geosleuth.bench.lines import byte_lines
 from geosleuth.errors import BadInput
 from geosleuth.policies import Usage
 
 from .model import Outcome
 from .names import is_name
+from .worked import WorkedTime
 
 FORMAT = "geosleuth-journal"
 VERSION = 1
@@ -80,8 +82,7 @@ class Index:
         self._counts = dict.fromkeys(_STATES, 0)
         self.tries = self.interrupted_tries = self.failed_tries = 0
         self.spent = Spent()
-        self.seconds = 0.0
-        self._newest_end: datetime | None = None
+        self._worked = WorkedTime()
 
     def add(self, record: TryRecord, offset: int) -> None:
         """Take in the line of a try that ended.
@@ -108,10 +109,12 @@ class Index:
         self.interrupted_tries += record.outcome == "interrupted"
         self.failed_tries += record.outcome == "failed"
         self.spent += record.spent
-        # Tries that went on at the same time share their time; what lies between two commands is not counted.
-        since = record.began if self._newest_end is None else max(record.began, self._newest_end)
-        self.seconds += max(0.0, (record.ended - since).total_seconds())
-        self._newest_end = record.ended if self._newest_end is None else max(record.ended, self._newest_end)
+        self._worked.add(record.began, record.ended)
+
+    @property
+    def seconds(self) -> float:
+        """How long was worked. Tries share the time in which they went on at once; pauses are not counted."""
+        return self._worked.seconds
 
     def of(self, name: str) -> Known | None:
         """What is known of a photo."""
@@ -188,11 +191,10 @@ def line_at(stream: BinaryIO, offset: int) -> bytes:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    offset = number = 0
+    offset = 0
     try:
         with path.open("rb") as stream:
-            for line in stream:
-                number += 1
+            for number, line in enumerate(byte_lines(path, stream.readline, "line of a journal"), 1):
                 yield number, offset, line
                 offset += len(line)
     except OSError as error:

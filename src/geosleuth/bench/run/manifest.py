@@ -138,8 +138,8 @@ def check_same(stored: Manifest, wanted: Manifest) -> None:
 
 
 def _data_words(data: DataInfo) -> str:
-    chosen = f" ({_short(dict(data.selection))})" if data.selection else ""
-    return f"{data.name}{chosen} with {data.count} photos, fingerprint {data.sha256[:12]}"
+    chosen = "".join(f", {name} {_short(value)}" for name, value in data.selection.items() if value not in (None, []))
+    return f"{data.name}{chosen}, {data.count} photos, fingerprint {data.sha256[:12]}"
 
 
 def _differences(name: str, stored: Any, wanted: Any) -> Iterator[str]:

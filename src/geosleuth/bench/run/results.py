@@ -95,11 +95,7 @@ def summary_to_dict(folder: RunFolder, found: RunSummary) -> dict[str, Any]:
         "unlocated": found.unlocated,
         "failed": found.failed,
         "missing": found.missing,
-        "accuracy": {
-            "within_km": {f"{km:g}": _finite(one.percent.value) for km, one in found.accuracy.within.items()},
-            "median_km": _finite(found.accuracy.median_km.value),
-            "geoscore": _finite(found.accuracy.geoscore.value),
-        },
+        "accuracy": accuracy_to_dict(found),
         "spent": {
             "tries": found.tries,
             "failed_tries": found.failed_tries,
@@ -115,6 +111,15 @@ def summary_to_dict(folder: RunFolder, found: RunSummary) -> dict[str, Any]:
         },
         "why": found.why,
         "words": found.words,
+    }
+
+
+def accuracy_to_dict(found: RunSummary) -> dict[str, Any]:
+    """How good the answers are: percent within distances, median, mean GeoScore; None where there is nothing to say."""
+    return {
+        "percent_within_km": {f"{km:g}": _finite(one.percent.value) for km, one in found.accuracy.within.items()},
+        "median_km": _finite(found.accuracy.median_km.value),
+        "geoscore": _finite(found.accuracy.geoscore.value),
     }
 
 

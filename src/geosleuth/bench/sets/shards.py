@@ -11,6 +11,7 @@ from .model import Picture
 
 _LENGTHS = {0xC4: ">B", 0xC5: ">H", 0xC6: ">I", 0xD9: ">B", 0xDA: ">H", 0xDB: ">I"}
 _NOTHING = 0xC0
+_LONGEST_NAME = 4096
 
 
 class Shard:
@@ -40,16 +41,16 @@ class Shard:
             raise ValueError(head)
         name, place = None, None
         for _ in range(head & 0x0F):
-            key = stream.read(_length(stream))
+            key = stream.read(_short(_length(stream)))
             length = _length(stream)
             if stream.tell() + length > size:
                 raise ValueError(length)
+            if key == b"id":
+                name = stream.read(_short(length)).decode()
+                continue
             if key == b"image":
                 place = (stream.tell(), length)
-                stream.seek(length, 1)
-            else:
-                value = stream.read(length)
-                name = value.decode() if key == b"id" else name
+            stream.seek(length, 1)
         if name is not None and place is not None:
             self._places[name] = place
 
@@ -57,6 +58,13 @@ class Shard:
         """The photo of that id."""
         place = self._places.get(name)
         return None if place is None else MemberPicture(self._path, name, *place)
+
+
+def _short(length: int) -> int:
+    """The length of a key or an id, which are read whole."""
+    if length > _LONGEST_NAME:
+        raise ValueError(length)
+    return length
 
 
 def _length(stream: BinaryIO) -> int:

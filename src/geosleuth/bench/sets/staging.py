@@ -19,6 +19,7 @@ from geosleuth.photo.containers import take_apart
 from geosleuth.photo.exif import read_exif
 
 from .model import DataSet, Item
+from .rows import OWN, own_columns
 from .selecting import fingerprint
 
 PHOTOS = "photos"
@@ -26,7 +27,6 @@ KEY = "key.jsonl"
 _ABOUT = "about.json"
 _BEGUN = "begun.jsonl"
 _ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "WebP": ".webp"}
-_TOLD = ("image", "id", "lat", "lon", "country", "region", "city", "boxes")
 _LIMITS = Limits()
 
 
@@ -154,16 +154,6 @@ def _note(path: Path, row: dict[str, str]) -> None:
 
 
 def _told(item: Item, name: str) -> dict[str, Any]:
-    truth = item.truth
-    told: dict[str, Any] = {
-        "image": f"{PHOTOS}/{name}",
-        "id": item.id,
-        "lat": truth.point.lat,
-        "lon": truth.point.lon,
-        "country": truth.country,
-        "region": truth.region,
-        "city": truth.city,
-        "boxes": [{"kind": box.kind, "box": [box.left, box.top, box.right, box.bottom]} for box in item.boxes],
-    }
-    plain = {key: value for key, value in told.items() if value not in (None, [])}
-    return plain | {key: value for key, value in item.fields.items() if key not in _TOLD}
+    fields = {key: value for key, value in item.fields.items() if key not in OWN}
+    # The name first: the lines are sorted, and their order must tell nothing of the set's.
+    return {"image": f"{PHOTOS}/{name}", **own_columns(item, f"{PHOTOS}/{name}"), **fields}

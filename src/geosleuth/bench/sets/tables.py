@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from geosleuth.bench.lines import MAX_LINE_BYTES, text_lines
 from geosleuth.errors import BadInput
 
 from .faults import Fault
 
 Row = Mapping[str, Any]
 TABLE_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
-_MAX_LINE_BYTES = 64 * 1024 * 1024
 # A list is read whole; the largest that any set publishes is a few megabytes.
 _MAX_JSON_BYTES = 512 * 1024 * 1024
 
@@ -55,24 +55,12 @@ def header_of(path: Path) -> list[str]:
     return list(first[1]) if first is not None and not isinstance(first[1], Fault) else []
 
 
-def _lines(path: Path, stream: BinaryIO) -> Iterator[str]:
-    number = 0
-    while line := stream.readline(_MAX_LINE_BYTES):
-        number += 1
-        if len(line) >= _MAX_LINE_BYTES and not line.endswith(b"\n"):
-            raise BadInput(f"{path}:{number}: a line of more than 64 MiB is no row of a table")
-        try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise BadInput(f"{path}:{number}: not UTF-8 text; save the table as UTF-8") from error
-
-
 def _csv(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
-    csv.field_size_limit(min(sys.maxsize, _MAX_LINE_BYTES))
-    first = stream.readline(_MAX_LINE_BYTES).decode("utf-8", "replace")
+    csv.field_size_limit(min(sys.maxsize, MAX_LINE_BYTES))
+    first = stream.readline(MAX_LINE_BYTES).decode("utf-8", "replace")
     stream.seek(0)
     delimiter = max(",;\t", key=first.count)
-    rows = csv.reader(_lines(path, stream), delimiter=delimiter)
+    rows = csv.reader(text_lines(path, stream.readline, "row of a table"), delimiter=delimiter)
     try:
         names = [name.strip() for name in next(rows, [])]
         known = [name for name in names if name]
@@ -92,7 +80,7 @@ def _csv(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
 
 
 def _jsonl(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
-    for number, line in enumerate(_lines(path, stream), 1):
+    for number, line in enumerate(text_lines(path, stream.readline, "row of a table"), 1):
         if not line.strip():
             continue
         try:

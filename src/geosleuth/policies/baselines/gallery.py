@@ -3,6 +3,9 @@
 A folder holds ``features.npy`` (a row a photo), ``places.csv`` (a line a row, with lat and lon, and an id where there
 is one), and either ``encoder`` (one line that says what looks at new photos) or the features of the photos in question:
 ``queries.npy`` and ``queries.csv``, whose column ``pixels`` is what ``geosleuth dataset digests`` writes.
+
+Load only galleries that you trust. What they hold is data, but the encoder that they name may be a TorchScript file,
+and that is code: such a file is loaded only where the user names it, too.
 """
 
 import csv
@@ -20,7 +23,7 @@ from geosleuth.photo.eyes import Encoder, Features
 from geosleuth.photo.eyes.encoder import unit_rows
 from geosleuth.tools.similar.store import open_for_reading, read_info, shown
 
-from .encoders import encoder_of
+from .encoders import ScriptedEncoder, encoder_of
 
 _LAT: Final = ("lat", "latitude")
 _LON: Final = ("lon", "lng", "longitude")
@@ -49,18 +52,19 @@ class Gallery:
         return len(self.features)
 
 
-def open_gallery(path: Path, queries: Path | None = None) -> Gallery:
+def open_gallery(path: Path, queries: Path | None = None, encoder: str | None = None) -> Gallery:
     """Read an index that ``geosleuth photo index`` made, or a folder with features and places.
 
     Args:
         path: the index or the folder.
         queries: a folder with ``queries.npy`` and ``queries.csv``, if not the gallery's own.
+        encoder: what looks at new photos, in place of what the gallery names; see `encoder_of`.
 
     Raises:
-        BadInput: it is neither, or what is in it does not fit together.
+        BadInput: it is neither, what is in it does not fit together, or it names an encoder that is code.
     """
     asked = _queries(queries or path, wanted=queries is not None)
-    gallery = _folder(path, asked) if path.is_dir() else _index(path, asked)
+    gallery = _folder(path, asked, encoder) if path.is_dir() else _index(path, asked, encoder)
     if not len(gallery):
         raise BadInput(f"{path}: the gallery holds no photo with a place")
     for row in list(asked.values())[:1]:
@@ -71,7 +75,7 @@ def open_gallery(path: Path, queries: Path | None = None) -> Gallery:
     return gallery
 
 
-def _index(path: Path, asked: Mapping[str, Features]) -> Gallery:
+def _index(path: Path, asked: Mapping[str, Features], given: str | None) -> Gallery:
     query = "SELECT path, lat, lon, pixel_sha256, features FROM photo WHERE features IS NOT NULL ORDER BY root, path"
     ids, points, rows = [], [], []
     pixels: dict[str, tuple[int, ...]] = {}
@@ -84,7 +88,7 @@ def _index(path: Path, asked: Mapping[str, Features]) -> Gallery:
             points.append((lat, lon))
             rows.append(np.frombuffer(blob, dtype="<f2"))
             pixels[digest.hex()] = (*pixels.get(digest.hex(), ()), number)
-    encoder = encoder_of(info.spec)
+    encoder = _named(path, info.spec) if given is None else encoder_of(given)
     if encoder.name != info.encoder:
         raise BadInput(f"{path}: it was made with the encoder {info.encoder!r}, not {encoder.name!r}; make it anew")
     features = unit_rows(np.stack(rows)) if rows else np.empty((0, info.dimension), dtype=np.float32)
@@ -92,7 +96,7 @@ def _index(path: Path, asked: Mapping[str, Features]) -> Gallery:
     return Gallery(path.name, features, places[:, 0], places[:, 1], tuple(ids), encoder, pixels, asked)
 
 
-def _folder(path: Path, asked: Mapping[str, Features]) -> Gallery:
+def _folder(path: Path, asked: Mapping[str, Features], given: str | None) -> Gallery:
     features = read_matrix(path / "features.npy")
     places = path / "places.csv"
     points, ids = [], []
@@ -104,19 +108,29 @@ def _folder(path: Path, asked: Mapping[str, Features]) -> Gallery:
             pixels[key.lower()] = (*pixels.get(key.lower(), ()), number)
     if len(points) != len(features):
         raise BadInput(f"{places}: {len(points)} places for {len(features)} rows of features.npy; each row needs one")
-    encoder = None
+    encoder = None if given is None else encoder_of(given)
     told = path / "encoder"
-    if told.is_file():
+    if encoder is None and told.is_file():
         spec = told.read_text(encoding="utf-8", errors="replace").strip()
         beside = path / spec
-        encoder = encoder_of(str(beside) if spec != "eyes" and beside.exists() else spec)
-    elif not asked:
+        encoder = _named(path, str(beside) if spec != "eyes" and beside.exists() else spec)
+    elif encoder is None and not asked:
         raise BadInput(
             f"{path}: nothing says how photos are looked at; put the encoder's path into a file named 'encoder', or "
             "the photos' features into queries.npy and queries.csv"
         )
     lats, lons = np.array([point.lat for point in points]), np.array([point.lon for point in points])
     return Gallery(path.name, unit_rows(features), lats, lons, tuple(ids), encoder, pixels, asked)
+
+
+def _named(path: Path, spec: str) -> Encoder:
+    """The encoder that a gallery names; whoever hands on a gallery must not get code to run by it."""
+    encoder = encoder_of(spec)
+    if isinstance(encoder, ScriptedEncoder):
+        raise BadInput(
+            f"{path}: its encoder is a TorchScript file, which is code; if you trust it, add ,encoder={spec}"
+        )
+    return encoder
 
 
 def _queries(folder: Path, *, wanted: bool) -> dict[str, Features]:

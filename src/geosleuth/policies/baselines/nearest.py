@@ -23,7 +23,7 @@ from geosleuth.policies.model import Conversation, Policy, Step
 from .answering import answering, first_images, picture_key
 from .gallery import Gallery, open_gallery
 from .neighbours import Neighbours, Way
-from .odds import How, Odds, learn_odds, others_than, vote_of
+from .odds import SAME, How, Odds, learn_odds, others_than, vote_of
 from .options import take_options
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _MORE = 16  # asked for beyond k: the photo itself and copies of it give way
 _LISTED = 5
-OPTIONS = ("k", "vote", "within", "index", "queries")
+OPTIONS = ("k", "vote", "within", "index", "queries", "encoder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,11 @@ def make_nearest(spec: str, rest: str) -> Policy:
         within_km=options.km("within", 25.0),
         way=cast("Literal['auto', 'exact', 'usearch']", options.text("index", "auto", ("auto", "exact", "usearch"))),
     )
-    gallery = open_gallery(Path(name).expanduser(), None if queries is None else Path(queries).expanduser())
+    gallery = open_gallery(
+        Path(name).expanduser(),
+        None if queries is None else Path(queries).expanduser(),
+        options.given.get("encoder"),
+    )
     return NearestPolicy(spec, gallery, settings)
 
 
@@ -76,10 +80,17 @@ class NearestPolicy:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Tells galleries apart, whatever they are called: two with the same features and places are the same."""
+        """Tells galleries apart, whatever they are called: by features, places, known pixels, queries and encoder."""
         gallery = self._gallery
-        digest = hashlib.sha256(np.ascontiguousarray(gallery.features).data)
-        for part in (gallery.lats, gallery.lons, *(row for _, row in sorted(gallery.queries.items()))):
+        queries = sorted(gallery.queries.items())
+        words = (
+            gallery.encoder.name if gallery.encoder else None,
+            gallery.features.shape,
+            sorted(gallery.pixels.items()),
+            [key for key, _ in queries],
+        )
+        digest = hashlib.sha256(repr(words).encode())
+        for part in (gallery.features, gallery.lats, gallery.lons, *(row for _, row in queries)):
             digest.update(np.ascontiguousarray(part).data)
         return digest.hexdigest()[:16]
 
@@ -90,26 +101,34 @@ class NearestPolicy:
             BadInput: nothing can look at the photo.
             MissingExtra: what the encoder or the index needs is not installed.
         """
-        return await asyncio.to_thread(self._step, first_images(conversation))
+        return await asyncio.to_thread(self.step_from, first_images(conversation))
 
     async def aclose(self) -> None:
         """Nothing is held but memory."""
 
-    def answer(self, images: "Sequence[Image]") -> Answer:
-        """What the gallery says about the views of one photo."""
+    def excluding(self, own: "Sequence[Sequence[Image]]") -> Policy:
+        """The same, for one photo that looked otherwise before something was hidden in it.
+
+        Args:
+            own: the pictures that the photo may be in the gallery as; each alone, or a panorama's views together.
+                Their rows are no evidence.
+        """
+        return _Excluding(self, own)
+
+    def answer(self, images: "Sequence[Image]", own: "Sequence[Sequence[Image]]" = ()) -> Answer:
+        """What the gallery says about the views of one photo; ``own`` as for `excluding`."""
         gallery, settings = self._gallery, self._settings
         wanted = self._features(images)
         if wanted is None:
             return Answer(
                 explanation="No features of this photo are among the queries, and no encoder is there to look."
             )
-        own = gallery.pixels.get(picture_key(images), ())
         with self._lock:
             # The graph is built, and the odds are learned, by whoever comes first.
             odds = self._odds
         rows, cosines = (part[0] for part in self._neighbours.search(wanted, settings.k + _MORE))
         kept = others_than(None, rows, cosines)
-        kept = kept[~np.isin(rows[kept], own)][: settings.k]
+        kept = kept[~np.isin(rows[kept], self._rows_of(images, own))][: settings.k]
         if not kept.size:
             return Answer(explanation="The gallery holds no other picture than this one.")
         rows, cosines = rows[kept], cosines[kept]
@@ -129,11 +148,23 @@ class NearestPolicy:
             ),
         )
 
-    def _step(self, images: "list[Image]") -> Step:
+    def step_from(self, images: "Sequence[Image]", own: "Sequence[Sequence[Image]]" = ()) -> Step:
+        """The answer about the views of one photo, as a step; ``own`` as for `excluding`."""
         began = time.perf_counter()
         if not images:
             return answering(self.name, Answer(explanation="There is no photo to look at."), began)
-        return answering(self.name, self.answer(images), began)
+        return answering(self.name, self.answer(images, own), began)
+
+    def _rows_of(self, images: "Sequence[Image]", own: "Sequence[Sequence[Image]]") -> list[int]:
+        """The rows of the photo itself: those with its pixels, and those that can't be told from what it was."""
+        known = self._gallery.pixels
+        rows = {row for pictures in (images, *own) for row in known.get(picture_key(pictures), ())}
+        for pictures in own:
+            features = self._features(pictures)
+            if features is not None:
+                near, cosines = (part[0] for part in self._neighbours.search(features, _MORE))
+                rows.update(near[cosines >= SAME].tolist())
+        return sorted(rows)
 
     def _features(self, images: "Sequence[Image]") -> Features | None:
         """One row for all views of the photo: the mean of what is seen in each."""
@@ -157,6 +188,28 @@ class NearestPolicy:
             self._neighbours, gallery.features, gallery.lats, gallery.lons, settings.k, settings.vote,
             settings.within_km,
         )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Excluding:
+    """A `NearestPolicy` for one photo whose own rows would not be known by the pictures that are shown."""
+
+    whole: NearestPolicy
+    own: "Sequence[Sequence[Image]]"
+
+    @property
+    def name(self) -> str:
+        return self.whole.name
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        return self.whole.hosts
+
+    async def step(self, conversation: Conversation) -> Step:
+        return await asyncio.to_thread(self.whole.step_from, first_images(conversation), self.own)
+
+    async def aclose(self) -> None:
+        """The policy goes on without this photo."""
 
 
 def _point(gallery: Gallery, row: int) -> LatLon:

@@ -2,6 +2,7 @@
 
 import hashlib
 import sys
+import threading
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,6 +39,7 @@ class Neighbours:
         """
         self._features = features
         self._kept_in = kept_in
+        self._lock = threading.Lock()
         self.exact = way == "exact" or (way == "auto" and len(features) < MANY)
 
     def search(self, wanted: Features, count: int) -> tuple[Rows, Features]:
@@ -48,7 +50,10 @@ class Neighbours:
         """
         count = min(count, len(self._features))
         if not self.exact:
-            found = self._graph.search(wanted, count)
+            with self._lock:
+                # Built by whoever comes first; building takes minutes.
+                graph = self._graph
+            found = graph.search(wanted, count)
             keys = np.asarray(found.keys, dtype=np.int64).reshape(len(wanted), -1)
             cosines = 1 - np.asarray(found.distances, dtype=np.float32).reshape(len(wanted), -1)
             return keys, cosines

@@ -16,7 +16,9 @@ FEWEST: Final = 30
 """A smaller gallery can't tell how often it is right."""
 
 _HELD_OUT: Final = 400
-_SAME: Final = 1 - 2e-6
+SAME: Final = 1 - 2e-6
+"""Rows with such a cosine are of one picture."""
+
 _STEADY: Final = 1.0
 _STEPS: Final = 30
 
@@ -99,7 +101,7 @@ def learn_odds(
 
 def others_than(number: int | None, rows: Rows, cosines: Features) -> Rows:
     """Which of the neighbours are other pictures than the one asked about."""
-    kept: Rows = np.flatnonzero((rows != (-1 if number is None else number)) & (cosines < _SAME))
+    kept: Rows = np.flatnonzero((rows != (-1 if number is None else number)) & (cosines < SAME))
     return kept
 
 

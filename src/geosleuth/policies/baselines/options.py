@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, pi
+from math import isfinite
 
 from geosleuth.errors import BadInput
-from geosleuth.geo import EARTH_RADIUS_KM
-
-_FARTHEST_KM = pi * EARTH_RADIUS_KM
+from geosleuth.geo import FARTHEST_KM
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class Options:
             found = otherwise if text is None else float(text)
         except ValueError:
             found = float("nan")
-        if not (isfinite(found) and 0 < found <= _FARTHEST_KM):
+        if not (isfinite(found) and 0 < found <= FARTHEST_KM):
             raise BadInput(f"{name}={(text or '')[:40]} must be a number of kilometres above 0, such as {name}=25")
         return found
 

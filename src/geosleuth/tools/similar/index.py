@@ -1,6 +1,7 @@
 """Asking an index which photos look like a given one."""
 
 import asyncio
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +99,14 @@ class ImageIndex:
     def name(self) -> str:
         """What results are credited to."""
         return SOURCE
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells indexes apart, wherever they lie: by the encoder, and by every photo's name, place and pixels."""
+        digest = hashlib.sha256(self._encoder.name.encode())
+        for row in sorted(map(repr, self._rows)):
+            digest.update(b"\n" + row.encode())
+        return digest.hexdigest()
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -16,13 +16,13 @@ _LABEL_LIMIT = 28
 
 def costs_section(told: Told) -> Html:
     """The table per photo, and accuracy against cost between runs and within them."""
-    figures = [_against_figure(told), _within_figure(told)]
+    figures = [figure for figure in (_against_figure(told), _within_figure(told)) if figure]
     return el(
         "section",
         {"id": "costs", "aria-labelledby": "costs-h"},
         el("h2", {"id": "costs-h"}, "What a photo costs"),
         scroll_box("What a photo costs", _table(told.runs)),
-        el("div", {"class": "pair after-table"}, *figures),
+        el("div", {"class": "pair after-table"}, *figures) if figures else "",
     )
 
 
@@ -77,6 +77,8 @@ def _against_figure(told: Told) -> Html:
         for index, run in enumerate(told.runs)
         if run.spent[measure.key].n and run.report.summary.n
     ]
+    if not points:
+        return Html("")
     plot = Plot(width=520, height=340, left=48, top=22, right=20, bottom=46)
     axis = _Axis.around([value for *_, value in points])
     parts: list[Html] = [percent_axis(plot), *axis.drawn(plot, measure)]
@@ -108,7 +110,7 @@ def _against_figure(told: Told) -> Html:
         "figure",
         None,
         el("h3", None, "Accuracy against cost, one point a run"),
-        drawing("against", plot, "Accuracy against cost", "; ".join(told_points) or "No run has a cost.", parts),
+        drawing("against", plot, "Accuracy against cost", "; ".join(told_points), parts),
         el(
             "figcaption",
             None,
@@ -121,6 +123,8 @@ def _against_figure(told: Told) -> Html:
 def _within_figure(told: Told) -> Html:
     measure = told.measure
     drawn = [(index, run) for index, run in enumerate(told.runs) if run.buckets]
+    if not drawn:
+        return Html("")
     plot = Plot(width=520, height=340, left=48, top=22, right=20, bottom=46)
     axis = _Axis.around([bucket.mean for _, run in drawn for bucket in run.buckets])
     parts: list[Html] = [percent_axis(plot), *axis.drawn(plot, measure)]
@@ -154,7 +158,7 @@ def _within_figure(told: Told) -> Html:
         "figure",
         None,
         el("h3", None, "Accuracy by what was spent on the photo"),
-        drawing("buckets", plot, "Accuracy by spending within a run", said or "Nothing is known.", parts),
+        drawing("buckets", plot, "Accuracy by spending within a run", said, parts),
         el(
             "figcaption",
             None,
