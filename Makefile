@@ -65,6 +65,7 @@ bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/serve.py --check
 	$(DEV)/bin/python benchmarks/detective.py --count 60 --batch 20
 	$(DEV)/bin/python benchmarks/visual.py --kinds linear --photos 1600
+	$(DEV)/bin/python benchmarks/bench_run.py --memory 20000 --check
 
 format: $(DEV)/ready
 	$(DEV)/bin/ruff format
