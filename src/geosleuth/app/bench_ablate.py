@@ -164,9 +164,10 @@ def ablate(
 
       geosleuth bench ablate --data photos.csv --model openai:gpt-5 --variants variants.yaml --run-usd 50 --out mine/
     """
+    words = {**locals(), "requests": per_host, "out": (), "within": None}
     from geosleuth.app import bench_ablate_work as work
     from geosleuth.app.bench_run_work import BenchRequest
-    from geosleuth.app.locate_setup import Wishes
+    from geosleuth.app.locate_setup import wishes_of
     from geosleuth.bench.run.limits import RunLimits
 
     asked = work.Asked(
@@ -180,40 +181,9 @@ def ablate(
     if only_show:
         work.show_ablation(out, asked, as_json=as_json)
         return
-    wishes = Wishes(
-        model=model,
-        base_url=base_url,
-        parallel=parallel,
-        verifier=verifier,
-        chains=chains,
-        team=team,
-        turns=turns,
-        calls=calls,
-        tokens=tokens,
-        reply_tokens=reply_tokens,
-        seconds=seconds,
-        usd=usd,
-        requests=per_host,
-        temperature=temperature,
-        seed=seed,
-        method=method,
-        tools=tools,
-        wire=wire,
-        boxes=boxes,
-        force_answer=force_answer,
-        offline=offline,
-        yes=yes,
-        maps=maps,
-        web_search=web_search,
-        image_search=image_search,
-        prior=prior,
-        allow=tuple(allow),
-        mcp=mcp,
-        mcp_allow=tuple(mcp_allow),
-    )
     request = BenchRequest(
         data=work.data_of(data),
-        wishes=wishes,
+        wishes=wishes_of(words),
         out=out,
         at_once=at_once,
         limits=RunLimits(tokens=run_tokens, usd=run_usd, seconds=run_seconds),

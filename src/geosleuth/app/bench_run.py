@@ -173,41 +173,12 @@ def run(
 
       geosleuth bench run --data photos.csv --mask text --out runs/without-text/
     """
+    words = {**locals(), "requests": per_host, "out": ()}
     from geosleuth.app.bench_run_work import BenchRequest, bench_run
-    from geosleuth.app.locate_setup import Wishes
+    from geosleuth.app.locate_setup import wishes_of
     from geosleuth.bench.run.limits import RunLimits
 
-    wishes = Wishes(
-        model=model,
-        base_url=base_url,
-        parallel=parallel,
-        verifier=verifier,
-        chains=chains,
-        team=team,
-        turns=turns,
-        calls=calls,
-        tokens=tokens,
-        reply_tokens=reply_tokens,
-        seconds=seconds,
-        usd=usd,
-        requests=per_host,
-        temperature=temperature,
-        seed=seed,
-        method=method,
-        tools=tools,
-        wire=wire,
-        boxes=boxes,
-        force_answer=force_answer,
-        offline=offline,
-        yes=yes,
-        maps=maps,
-        web_search=web_search,
-        image_search=image_search,
-        prior=prior,
-        allow=tuple(allow),
-        mcp=mcp,
-        mcp_allow=tuple(mcp_allow),
-    )
+    wishes = wishes_of(words)
     request = BenchRequest(
         data=data,
         wishes=wishes,

@@ -187,53 +187,12 @@ def locate(
 
       geosleuth locate photo.jpg --model hf:models/my-vlm --offline --force-answer --json
     """
+    words = locals()
     from geosleuth.app.locate_batch import inputs_of, locate_batch
-    from geosleuth.app.locate_setup import Wishes
+    from geosleuth.app.locate_setup import wishes_of
     from geosleuth.app.locate_work import locate_photos
 
-    wishes = Wishes(
-        model=model,
-        base_url=base_url,
-        parallel=parallel,
-        verifier=verifier,
-        chains=chains,
-        team=team,
-        turns=turns,
-        calls=calls,
-        tokens=tokens,
-        reply_tokens=reply_tokens,
-        seconds=seconds,
-        usd=usd,
-        temperature=temperature,
-        seed=seed,
-        method=method,
-        tools=tools,
-        wire=wire,
-        boxes=boxes,
-        within=within,
-        hint=hint,
-        area=area,
-        taken=taken,
-        drives_on=drives_on,
-        check=check,
-        force_answer=force_answer,
-        granularity=granularity,
-        offline=offline,
-        yes=yes,
-        maps=maps,
-        web_search=web_search,
-        image_search=image_search,
-        image_url=image_url,
-        prior=prior,
-        allow=tuple(allow),
-        mcp=mcp,
-        mcp_allow=tuple(mcp_allow),
-        trajectory=trajectory,
-        out=tuple(out),
-        overwrite=overwrite,
-        write_exif=write_exif,
-        sidecars=sidecars,
-    )
+    wishes = wishes_of(words)
     paths, many = inputs_of(photos, batch=batch, same_place=same_place)
     if many:
         locate_batch(paths, wishes, as_json=as_json, jobs=jobs)

@@ -1,7 +1,7 @@
 """From the words of ``geosleuth locate`` to all that a run needs; whatever is wrong with them is said here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
@@ -93,6 +93,16 @@ class Wishes:
     overwrite: bool = False
     write_exif: bool = False
     sidecars: bool = False
+
+
+def wishes_of(words: Mapping[str, Any]) -> Wishes:
+    """The options of a command, by the names of its parameters; those that are no wish are left out."""
+    names = {one.name for one in fields(Wishes)}
+    told: dict[str, Any] = {name: value for name, value in words.items() if name in names}
+    for name, value in told.items():
+        if isinstance(value, list):
+            told[name] = tuple(value)
+    return Wishes(**told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,22 +105,8 @@ def mcp(
 
       geosleuth mcp --model openai:gpt-5 --yes --usd 0.20
     """
-    from geosleuth.app.locate_setup import Wishes
+    words = locals()
+    from geosleuth.app.locate_setup import wishes_of
     from geosleuth.app.mcp_work import Doors, serve_tools
 
-    wishes = Wishes(
-        model=model,
-        base_url=base_url,
-        turns=turns,
-        seconds=seconds,
-        usd=usd,
-        granularity=granularity,
-        offline=offline,
-        yes=yes,
-        maps=maps,
-        web_search=web_search,
-        image_search=image_search,
-        prior=prior,
-        allow=tuple(allow),
-    )
-    serve_tools(wishes, photos, Doors(host, port, tuple(allowed_host), token_file) if http else None)
+    serve_tools(wishes_of(words), photos, Doors(host, port, tuple(allowed_host), token_file) if http else None)
