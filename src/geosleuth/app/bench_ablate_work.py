@@ -15,7 +15,7 @@ from geosleuth.app.bench_work import as_json as document_text
 from geosleuth.app.bench_work import command_line, made_now, thresholds_km
 from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.app.locate_setup import Wishes
-from geosleuth.app.locate_work import CTRL_C, cancelled_by_ctrl_c, quiet_libraries
+from geosleuth.app.locate_work import CTRL_C, SOME_FAILED, cancelled_by_ctrl_c, quiet_libraries
 from geosleuth.bench.ablation import (
     AblationPlan,
     AblationReport,
@@ -52,7 +52,6 @@ USUAL_BLOCK = 50
 MOST_ROUNDS = 20
 """Each round opens every variant's model and writes its results once more; a large set is done in larger blocks."""
 
-_SOME_ARE_MISSING = 1
 # What nobody can lift by trying the next variant.
 _LIMITS = ("tokens", "usd", "seconds")
 
@@ -139,7 +138,7 @@ def run_ablation(request: BenchRequest, asked: Asked, *, as_json: bool) -> None:
         talk(str(error))
     if ablation.trouble:
         talk("; ".join(ablation.trouble))
-        raise typer.Exit(_SOME_ARE_MISSING)
+        raise typer.Exit(SOME_FAILED)
 
 
 def show_ablation(out: Path, asked: Asked, *, as_json: bool) -> None:

@@ -18,7 +18,7 @@ from geosleuth.app.bench_run_views import Live, ending_document, ending_view
 from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.app.locate_prior import prior_file
 from geosleuth.app.locate_setup import DETECTIVE, Plan, Wishes
-from geosleuth.app.locate_work import CTRL_C, ask_leave, cancelled_by_ctrl_c, quiet_libraries
+from geosleuth.app.locate_work import CTRL_C, SOME_FAILED, ask_leave, cancelled_by_ctrl_c, quiet_libraries
 from geosleuth.bench.masking import masking_job_of
 from geosleuth.bench.run.engine import Ending, run_set
 from geosleuth.bench.run.feeding import JobOf, plain_job
@@ -32,7 +32,6 @@ from geosleuth.bench.sets import BoxKind, DataSet, fingerprint, open_set, subset
 from geosleuth.errors import BadInput
 from geosleuth.policies.gates import Rests, listening
 
-_SOME_ARE_MISSING = 1
 _AT_ONCE_DETECTIVE, _AT_ONCE_MODEL, _AT_ONCE_RECORDED = 2, 4, 64
 # What says where files go and who may be asked, not what is answered.
 _NO_PART_OF_AN_ANSWER = frozenset(
@@ -253,7 +252,7 @@ def bench_run(request: BenchRequest, *, as_json: bool) -> None:
         show(ending_view(ending, request.out))
     if ending.standing.failed or ending.standing.missing:
         talk(ending.words)
-        raise typer.Exit(_SOME_ARE_MISSING)
+        raise typer.Exit(SOME_FAILED)
 
 
 async def _watched(ready: Prepared) -> Ending:

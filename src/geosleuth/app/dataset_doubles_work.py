@@ -12,7 +12,7 @@ from rich.table import Table
 
 from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.app.dataset_make_work import check_outputs
-from geosleuth.app.locate_work import CTRL_C, cancelled_by_ctrl_c
+from geosleuth.app.locate_work import CTRL_C, SOME_FAILED, cancelled_by_ctrl_c
 from geosleuth.bench.makers.duplicates import (
     NO_PRINT,
     Pair,
@@ -30,7 +30,6 @@ from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 
 _JOBS = 2
-_SOME_FAILED = 1
 _TOLD_FAILURES = 5
 
 
@@ -81,7 +80,7 @@ def find_duplicates(
                 table.add_row(name.replace("_", " "), str(value))
         show(table)
     if failed:
-        raise typer.Exit(_SOME_FAILED)
+        raise typer.Exit(SOME_FAILED)
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from geosleuth.app.bench_work import positive_km, records_of, score_all, tier_fi
 from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.app.locate_setup import Plan, Wishes, plan_of
 from geosleuth.app.locate_team import make_ready
-from geosleuth.app.locate_work import CTRL_C, ask_leave, cancelled_by_ctrl_c, quiet_libraries
+from geosleuth.app.locate_work import CTRL_C, SOME_FAILED, ask_leave, cancelled_by_ctrl_c, quiet_libraries
 from geosleuth.app.overwriting import refuse_to_replace
 from geosleuth.bench.makers.filters import Filter, Sieved, sieve
 from geosleuth.bench.makers.looks import FIELDS, HEURISTIC, Look
@@ -33,7 +33,6 @@ from geosleuth.policies.detective import Detective
 
 _SIZE = re.compile(r"(\d{1,6})\s*[xX×]\s*(\d{1,6})")
 _MODEL_JOBS, _CODE_JOBS = 4, 2
-_SOME_FAILED = 1
 _TOLD_FAILURES = 5
 _TOLD_EVERY = 100
 
@@ -95,7 +94,7 @@ def rate_set(
             f"{plural(told.failed, 'photo has', 'photos have')} no rating; the same command with --overwrite tries "
             "them alone, and with --ask-again those, too, whose replies hold none"
         )
-        raise typer.Exit(_SOME_FAILED)
+        raise typer.Exit(SOME_FAILED)
 
 
 def _plan(wishes: Wishes, jobs: int) -> Plan | None:

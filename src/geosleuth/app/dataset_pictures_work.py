@@ -12,7 +12,7 @@ from geosleuth.app.atlas_views import facts_view
 from geosleuth.app.atlas_work import point
 from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.app.dataset_make_work import check_outputs
-from geosleuth.app.locate_work import offline_atlas
+from geosleuth.app.locate_work import SOME_FAILED, offline_atlas
 from geosleuth.atlas import OfflineAtlas, regions_dir
 from geosleuth.atlas.regions import Regions
 from geosleuth.bench.makers.digests import HEADER, Digest, digests
@@ -32,7 +32,6 @@ from geosleuth.files import write_text_atomically
 from geosleuth.names import country_name
 from geosleuth.policies.baselines.encoders import ScriptedEncoder, encoder_of
 
-_SOME_FAILED = 1
 _LARGEST_SIDE = 65_000
 _PAIR = re.compile(r"\s*(\d{1,6})\s*[xX\u00d7]\s*(\d{1,6})\s*")
 
@@ -84,7 +83,7 @@ def make_panorama_files(
     else:
         _show_made(made, "none: give --places to make a data set")
     if made.refused:
-        raise typer.Exit(_SOME_FAILED)
+        raise typer.Exit(SOME_FAILED)
 
 
 def make_mosaic_files(
@@ -121,7 +120,7 @@ def make_mosaic_files(
     else:
         _show_made(made, "none")
     if made.refused:
-        raise typer.Exit(_SOME_FAILED)
+        raise typer.Exit(SOME_FAILED)
 
 
 def _show_made(made: Panoramas | Mosaics, no_table: str) -> None:
@@ -194,7 +193,7 @@ def make_gallery_folder(spec: str, encoder: str, out: Path, *, as_json: bool) ->
         named = f",encoder={encoder}" if isinstance(encoder_of(encoder), ScriptedEncoder) else ""
         talk(f"{plural(made.photos, 'photo', 'photos')} in {out}; use it with --model nearest:{out}{named}")
     if made.left_out:
-        raise typer.Exit(_SOME_FAILED)
+        raise typer.Exit(SOME_FAILED)
 
 
 def write_digests(spec: str, out: Path, *, overwrite: bool, as_json: bool) -> None:
@@ -223,7 +222,7 @@ def write_digests(spec: str, out: Path, *, overwrite: bool, as_json: bool) -> No
     else:
         talk(f"wrote {plural(len(rows), 'line', 'lines')} to {out}")
     if failed:
-        raise typer.Exit(_SOME_FAILED)
+        raise typer.Exit(SOME_FAILED)
 
 
 def _cities(where: Where) -> list[TablePlace]:

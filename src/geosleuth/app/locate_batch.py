@@ -4,7 +4,6 @@ import asyncio
 import glob
 import hashlib
 import json
-import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
@@ -29,9 +28,17 @@ from geosleuth.app.locate_run import run_plan
 from geosleuth.app.locate_setup import Plan, Wishes, plan_of, similar_for
 from geosleuth.app.locate_team import files_beside, make_ready
 from geosleuth.app.locate_views import finding_document
-from geosleuth.app.locate_work import CTRL_C, ask_leave, cancelled_by_ctrl_c, offline_atlas, quiet_libraries
+from geosleuth.app.locate_work import (
+    CTRL_C,
+    SOME_FAILED,
+    ask_leave,
+    cancelled_by_ctrl_c,
+    offline_atlas,
+    quiet_libraries,
+)
 from geosleuth.app.report import SummaryRow, summary_html, summary_row
 from geosleuth.atlas import OfflineAtlas
+from geosleuth.bench.giving_up import GIVE_UP, InARow
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, GeosleuthError
@@ -44,11 +51,7 @@ ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
 _PATTERN = frozenset("*?[")
 _NAME_LENGTH = 16
 _RESUME = "resume"
-_SOME_FAILED = 1
 _DETECTIVE_JOBS, _MODEL_JOBS = 2, 4
-_NUMBERS = re.compile(r"[0-9a-f-]*[0-9][0-9a-f-]*")
-GIVE_UP = 5
-"""How often in a row a model may fail in the same way before a batch is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,7 @@ def locate_batch(paths: Sequence[Path], wishes: Wishes, *, as_json: bool, jobs: 
         left = plural(len(paths) - len(done), "photo was", "photos were")
         talk(f"stopped: {GIVE_UP} times in a row {batch.given_up}; {left} not tried; mend it, then {go_on}")
     if _failed(done):
-        raise typer.Exit(_SOME_FAILED)
+        raise typer.Exit(SOME_FAILED)
 
 
 def settings_of(wishes: Wishes) -> str:
@@ -172,7 +175,7 @@ class _Batch:
         self._plan, self._settings, self._jobs = plan, settings, jobs
         self._folder = plan.outputs.folder
         self._under_way: dict[str, asyncio.Lock] = {}
-        self._in_a_row: tuple[str, int] = ("", 0)
+        self._in_a_row = InARow()
         self.given_up = ""
 
     async def work(self, paths: Sequence[Path]) -> list[Done]:
@@ -204,11 +207,7 @@ class _Batch:
         """Give up where a model fails again and again in the same way; a bad photo says nothing about it."""
         if one.row.status == "failed" and not one.by_model:
             return
-        # Numbers of requests and times differ where the trouble is the same.
-        trouble = _NUMBERS.sub("#", one.row.note) if one.by_model else ""
-        before, count = self._in_a_row
-        self._in_a_row = (trouble, count + 1 if trouble == before else 1)
-        if trouble and self._in_a_row[1] >= GIVE_UP:
+        if self._in_a_row.is_enough(one.row.note if one.by_model else ""):
             self.given_up = one.row.note
 
     async def _one(self, number: int, path: Path, atlas: OfflineAtlas) -> Done:

@@ -36,6 +36,9 @@ from geosleuth.tools import ImageSearch
 CTRL_C = 130
 """The exit code of a run that was stopped."""
 
+SOME_FAILED = 1
+"""The exit code where some photos failed or are missing."""
+
 
 def locate_photos(paths: Sequence[Path], wishes: Wishes, *, as_json: bool) -> None:
     """Work on photos of one place, say what happens on stderr, print the finding, write what was asked for.

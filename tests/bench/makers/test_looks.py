@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from geosleuth.bench.giving_up import GIVE_UP
 from geosleuth.bench.makers.landmarks import landmark_named, read_landmark
 from geosleuth.bench.makers.locatability import legible_letters, read_locatability
 from geosleuth.bench.makers.looks import FIELDS, HEURISTIC, Look, Unread, heuristic_look, look
 from geosleuth.bench.makers.memory import Memory, open_memory
 from geosleuth.bench.makers.pixels import pixel_figures
-from geosleuth.bench.makers.rating import GIVE_UP, GivenUp, Seen, by_model, each
+from geosleuth.bench.makers.rating import GivenUp, Seen, by_model, each
 from geosleuth.bench.makers.reading import object_in
 from geosleuth.bench.makers.tags import TAGS, read_tags
 from geosleuth.bench.sets import DataSet

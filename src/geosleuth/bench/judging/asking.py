@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn
 
+from geosleuth.bench.giving_up import GIVE_UP
 from geosleuth.errors import ServiceFault
 from geosleuth.policies import Conversation, Policy, Prompt, Sampling, Usage
 
@@ -134,7 +135,7 @@ class Judge:
         at_once: int = 4,
         sampling: Sampling | None = None,
         again_unreadable: bool = False,
-        give_up: int = 5,
+        give_up: int = GIVE_UP,
         watch: Callable[[int, int, Level], None] = lambda _done, _total, _level: None,
     ) -> None:
         """Prepare to ask.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from weakref import WeakValueDictionary
 
+from geosleuth.bench.giving_up import GIVE_UP
 from geosleuth.bench.sets.model import Item
 from geosleuth.errors import BadInput, GeosleuthError, ServiceFault
 from geosleuth.photo import Photo, open_photo
@@ -20,8 +21,6 @@ from .memory import Memory
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-GIVE_UP = 5
-"""So many photos in a row may fail for a model's sake before the rest is not tried."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Runs over data sets: a folder that is continued, never redone, on one machine or many."""
 
-from .engine import GIVE_UP, Ending, Why, run_set
+from .engine import Ending, Why, run_set
 from .folder import RunFolder
 from .journal import Known, TryRecord
 from .limits import RunLimits
@@ -11,7 +11,6 @@ from .results import RunSummary, summary, write_results
 from .standing import Standing
 
 __all__ = [
-    "GIVE_UP",
     "Attempt",
     "Attempted",
     "DataInfo",

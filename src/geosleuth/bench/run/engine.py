@@ -1,7 +1,6 @@
 """Working through a data set: so many photos at once, each try kept, and a stop that loses nothing."""
 
 import asyncio
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Literal
 
 from geosleuth.agent import Spent
 from geosleuth.answer import Answer
+from geosleuth.bench.giving_up import GIVE_UP, InARow
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import one_line
 from geosleuth.bench.sets.model import DataSet
@@ -27,12 +27,9 @@ from .standing import Clock, Errors, Standing, standing_of
 Why = Literal["done", "tokens", "usd", "seconds", "photos", "stopped", "given up"]
 """Why a run ended: nothing is left to do; a limit was reached; somebody stopped it; a model kept failing."""
 
-GIVE_UP = 5
 _NO_LIMITS = RunLimits()
 _WATCH_EVERY_S = 0.1
 _TICK_S = 1.0
-# Numbers of requests and times differ where the trouble is the same.
-_NUMBERS = re.compile(r"(?<![0-9a-f-])[a-f-]*+[0-9][0-9a-f-]*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +138,7 @@ class _Engine:
         self._names: set[str] = set()
         self._cut: list[tuple[Todo, Job]] = []
         self._change = asyncio.Event()
-        self._in_a_row = ("", 0)
+        self._in_a_row = InARow(give_up)
         self._error: Exception | None = None
         self._feed: Feed | None = None
         self._trouble = ""
@@ -289,10 +286,7 @@ class _Engine:
         by_model = record.outcome == "failed" and (record.reason == "service" or record.host is not None)
         if record.outcome == "failed" and not by_model:
             return
-        trouble = _NUMBERS.sub("#", f"{record.host}: {record.trouble}") if by_model else ""
-        before, count = self._in_a_row
-        self._in_a_row = (trouble, count + 1 if trouble == before else 1)
-        if trouble and self._in_a_row[1] >= self._give_up:
+        if self._in_a_row.is_enough(f"{record.host}: {record.trouble}" if by_model else ""):
             self._trouble = record.trouble or "the model failed"
             self._stop("given up")
 
