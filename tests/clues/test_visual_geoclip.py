@@ -1,6 +1,5 @@
 """GeoCLIP as a visual prior: with a package of its layout made on the spot, and with the real one where it is."""
 
-import csv
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -13,58 +12,19 @@ import pytest
 from geosleuth.clues.visual import GeoClipPrior, load_prior, visual_clue
 from geosleuth.errors import BadInput
 from scenery import scene
+from small_geoclip import tiny_clip, tiny_geoclip
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 PLACES = [(48.85, 2.35), (48.86, 2.36), (-33.87, 151.21), (35.68, 139.69), (40.71, -74.0), (0.0, -150.0)]
-_PACKAGE = """
-import torch
-
-class LocationEncoder(torch.nn.Module):
-    def __init__(self, from_pretrained=True):
-        super().__init__()
-        assert from_pretrained
-        torch.manual_seed(5)
-        self.layer = torch.nn.Linear(2, 512)
-
-    def forward(self, points):
-        return torch.sin(self.layer(points / 10)).detach()
-"""
-
-
-def tiny_clip(folder: Path, width: int = 768) -> Path:
-    """A CLIP model with random weights and an embedding as wide as the large ones have."""
-    torch.manual_seed(1)
-    small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2}
-    words = {**small, "vocab_size": 99, "max_position_embeddings": 8, "bos_token_id": 0, "eos_token_id": 1}
-    config = transformers.CLIPConfig(
-        projection_dim=width, text_config=words, vision_config={**small, "image_size": 32, "patch_size": 8}
-    )
-    transformers.CLIPModel(config).eval().save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture
-def geoclip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def geoclip(tmp_path: Path) -> Iterator[Path]:
     """A package laid out as geoclip is, with few places and random weights, instead of the real one."""
-    folder = tmp_path / "site" / "geoclip"
-    for part in ("model/weights", "model/gps_gallery"):
-        (folder / part).mkdir(parents=True)
-    (folder / "__init__.py").write_text(_PACKAGE)
-    torch.manual_seed(2)
-    layers = torch.nn.Sequential(torch.nn.Linear(768, 768), torch.nn.ReLU(), torch.nn.Linear(768, 512))
-    torch.save(layers.state_dict(), folder / "model" / "weights" / "image_encoder_mlp_weights.pth")
-    torch.save({}, folder / "model" / "weights" / "location_encoder_weights.pth")
-    torch.save(torch.tensor(3.0), folder / "model" / "weights" / "logit_scale_weights.pth")
-    with (folder / "model" / "gps_gallery" / "coordinates_100K.csv").open("w", newline="") as stream:
-        csv.writer(stream).writerows([("LAT", "LON"), *PLACES])
-    monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path / "home"))
-    monkeypatch.syspath_prepend(str(folder.parent))
-    real = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "geoclip"}
-    yield folder
-    sys.modules.pop("geoclip", None)
-    sys.modules.update(real)
+    with tiny_geoclip(tmp_path, PLACES) as folder:
+        yield folder
 
 
 def expected(clip: Path, folder: Path, image: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
