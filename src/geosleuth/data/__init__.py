@@ -1,0 +1,1 @@
+"""Trajectories to learn from: made, filtered, kept and handed on."""
