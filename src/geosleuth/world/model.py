@@ -13,7 +13,7 @@ SceneKind = Literal["street", "panorama", "satellite"]
 Split = Literal["train", "held-out"]
 ClueLevel = Literal["country", "region", "precise"]
 Visibility = Literal["plain", "small", "hidden"]
-"""Small: legible in the original pixels, lost in a first view of 2 million. Hidden: something stands before part of it."""
+"""Small: legible in the original pixels, lost in a first view of 2 million. Hidden: partly behind something."""
 
 Board = Literal[
     "shop_front", "street_plate", "house_number", "bus_stop", "notice", "poster", "billboard", "bus", "number_plate",
