@@ -10,7 +10,7 @@ from geosleuth.answer.wording import envelope, percent_words, radius_words
 from geosleuth.atlas import Atlas
 from geosleuth.photo import Album, Claims, OpenedPhoto, Photo, cut_views
 from geosleuth.policies import Policy, Sampling, Wire
-from geosleuth.tools import Case, ImageSearch, Toolset, WebSearch
+from geosleuth.tools import Case, ImageSearch, TextReader, Toolset, WebSearch
 
 from .capping import cap_trajectory
 from .events import Budget
@@ -110,6 +110,7 @@ def open_case(
     web: WebSearch | None = None,
     similar: ImageSearch | None = None,
     visual: "VisualPrior | None" = None,
+    reader: TextReader | None = None,
 ) -> tuple[Case, tuple[str, ...]]:
     """A case with the photos' first views in it, and what is known about the views themselves.
 
@@ -122,7 +123,7 @@ def open_case(
             view = album.add(photo)
             if note is not None:
                 notes.append(f"{view.handle} {note}")
-    return Case(album, atlas, method.box_scale, web, similar, visual), tuple(notes)
+    return Case(album, atlas, method.box_scale, web, similar, visual, reader), tuple(notes)
 
 
 def album_photos(opened: OpenedPhoto) -> list[tuple[Photo, str | None]]:
@@ -155,6 +156,7 @@ async def locate(
     web: WebSearch | None = None,
     similar: ImageSearch | None = None,
     visual: "VisualPrior | None" = None,
+    reader: TextReader | None = None,
     hint: str | None = None,
     area: str | None = None,
     force_answer: bool = False,
@@ -175,6 +177,7 @@ async def locate(
         web: where web searches go; None is the atlas's own documents.
         similar: where similar pictures are looked for.
         visual: what the tool visual_prior asks.
+        reader: what the tool read_text reads with, in place of the text reading that comes with the package.
         hint: the user's words about the photo.
         area: where the place lies, as far as the user knows.
         force_answer: a best guess is wanted in any case.
@@ -188,7 +191,7 @@ async def locate(
         BadInput: there is no photo, or the file can't be written.
         UserError: a policy or a tool can't work as it is set up.
     """
-    case, views = open_case(photos, method, atlas, web=web, similar=similar, visual=visual)
+    case, views = open_case(photos, method, atlas, web=web, similar=similar, visual=visual, reader=reader)
     trajectory = await run(
         case,
         method=method,

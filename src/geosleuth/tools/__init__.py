@@ -10,6 +10,7 @@ from .model import (
     Observation,
     Output,
     Similar,
+    TextReader,
     ToolCall,
     WebSearch,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "Output",
     "Parameter",
     "Similar",
+    "TextReader",
     "Tool",
     "ToolCall",
     "ToolFunction",

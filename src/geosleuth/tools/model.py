@@ -1,6 +1,6 @@
 """What goes into a tool and what comes out: calls, outputs, observations, and the case that tools work on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -10,6 +10,7 @@ from geosleuth.photo import Album, BoxScale, Photo, View
 
 if TYPE_CHECKING:
     from geosleuth.clues.visual import VisualPrior
+    from geosleuth.photo.text import TextLine
 
 FailureKind = Literal["unknown_tool", "bad_arguments", "refused", "service", "timeout", "over_budget", "repeated"]
 """Why a call gave nothing: no such tool; arguments unreadable or of the wrong shape; the tool can't do what was asked;
@@ -114,6 +115,10 @@ class ImageSearch(Protocol):
         ...
 
 
+TextReader = Callable[[View], "Sequence[TextLine]"]
+"""Reads what is written in a view; boxes are in pixels of the view. It is asked in a thread."""
+
+
 @dataclass(slots=True)
 class Case:
     """Everything a tool may touch. What is not here can't be reached: no files, no truth, no metadata.
@@ -125,6 +130,7 @@ class Case:
         web: where ``search_web`` looks; None is the atlas's own documents.
         similar: where ``search_image`` looks; None where there is neither an index nor a service.
         visual: what ``visual_prior`` asks; None where none was learned.
+        reader: what ``read_text`` reads with; None is the text reading that comes with the package.
     """
 
     album: Album
@@ -133,3 +139,4 @@ class Case:
     web: WebSearch | None = None
     similar: ImageSearch | None = None
     visual: "VisualPrior | None" = None
+    reader: TextReader | None = None

@@ -36,7 +36,7 @@ async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = 
     """
     shown = await view_of(case, image)
     looked_at = shown if bbox_2d is None else await cut_of(case, shown.handle, bbox_2d)
-    lines = await asyncio.to_thread(_readings_of(case.album).of, looked_at)
+    lines = await asyncio.to_thread(case.reader or _readings_of(case.album).of, looked_at)
     found = [_line_data(line, looked_at, shown, case) for line in lines]
     data = {"image": shown.handle, "scale": case.box_scale, "lines": found}
     part = shown.handle if bbox_2d is None else f"that part of {shown.handle}"

@@ -6,7 +6,8 @@ from typing import Literal
 Corner = tuple[float, float]
 """Pixels from the left and from the top of the picture that was given."""
 
-Engine = Literal["rapidocr", "tesseract"]
+Engine = Literal["rapidocr", "tesseract", "clue boxes"]
+"""Who read it. Clue boxes are the truth of a drawn scene: whoever reads by them has not looked at a pixel."""
 
 
 @dataclass(frozen=True, slots=True)
