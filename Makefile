@@ -12,7 +12,7 @@ PYTEST := $(DEV)/bin/python -m pytest
 help:
 	@echo "make demo      locate the example photos offline, score the example answers, open both reports"
 	@echo "make test      lint, check types, run the test suite"
-	@echo "make test-all  the same with the slow suites"
+	@echo "make test-all  the same with the slow suites, and other random examples every time"
 	@echo "make bench     run the benchmarks and print this machine's figures"
 	@echo "make page      build the page of \`geosleuth serve\` from page/ (needs Node 20.19 or newer)"
 	@echo "make format    format and fix what can be fixed"
@@ -52,7 +52,7 @@ test: check chromium
 	$(PYTEST) -m "not slow" --numprocesses 2
 
 test-all: check chromium
-	$(PYTEST) --numprocesses 2
+	HYPOTHESIS_PROFILE=wandering $(PYTEST) --numprocesses 2
 
 bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/distance.py --check

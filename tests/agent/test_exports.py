@@ -329,6 +329,20 @@ def test_prompts_in_a_row_that_were_edited_become_one() -> None:
     assert [event.body for event in back.events[1:-1]] == [Prompted(Prompt("Where?\nThink.\nBetter."))]
 
 
+@ALL
+def test_prompts_in_a_row_that_read_like_another_single_prompt_stay_apart(dialect: str) -> None:
+    together, alone = (
+        (Prompted(Prompt("One."), "loop"), Prompted(Prompt("Two."), "loop")),
+        Prompted(Prompt("One.\nTwo.")),
+    )
+    other_cut = (Prompted(Prompt("One.\nTwo."), "loop"), Prompted(Prompt("Three."), "loop"))
+    third = (Prompted(Prompt("One."), "loop"), Prompted(Prompt("Two.\nThree."), "loop"))
+    for turns in ((together, (alone,)), ((alone,), together), (together, (alone,), together), (other_cut, third)):
+        said = [[*turn, Said(number, Step(f"Reply {number}."))] for number, turn in enumerate(turns, 1)]
+        run = with_events(*(body for turn in said for body in turn))
+        assert import_(through(run, dialect), dialect) == run
+
+
 def test_an_order_that_a_dialect_cannot_tell_is_refused() -> None:
     run = with_events(Prompted(Prompt("Where?")), Said(1, Step("One.")), Said(2, Step(calls=(ToolCall("a", "b", {}),))))
     assert import_(through(run, "openai"), "openai") == run

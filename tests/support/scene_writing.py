@@ -10,9 +10,8 @@ from typing import TypeVar
 import phonenumbers
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
-from scene_cues import COACHES, CUES, NAMED_AFTER_TOWNS, SURNAMES, Cue
+from geosleuth.world.lands import COACHES, CUES, LANDS, NAMED_AFTER_TOWNS, SURNAMES, Cue, Land, Town
 from scene_drawing import Board
-from scene_lands import LANDS, Land, Town
 from scene_places import Business
 
 _SLUGS = ("nova", "aurora", "centrum24", "stella", "primo", "orion", "delta-service", "alfa")

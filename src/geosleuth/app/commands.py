@@ -21,6 +21,7 @@ from geosleuth.app.serve import serve
 from geosleuth.app.team import team
 from geosleuth.app.tools import tools
 from geosleuth.app.trajectory import trajectory
+from geosleuth.app.world import world
 
 app = typer.Typer(
     help="Photo in, place out, with evidence: agents that locate photos, an offline atlas, and a ruler for answers.",
@@ -42,6 +43,7 @@ app.add_typer(prior, name="prior")
 app.add_typer(team, name="team")
 app.add_typer(tools, name="tools")
 app.add_typer(trajectory, name="trajectory")
+app.add_typer(world, name="world")
 
 
 def _print_version(*, value: bool) -> None:

@@ -17,7 +17,7 @@ def scene_to_dict(scene: Scene) -> dict[str, Any]:
     """The scene as JSON can hold it; what is at its default is left out of the lists of clues."""
     found = _plain(scene)
     found["clues"] = [_clue_to_dict(clue) for clue in scene.clues]
-    return cast(dict[str, Any], found)
+    return cast("dict[str, Any]", found)
 
 
 def scene_from_dict(data: Mapping[str, Any]) -> Scene:
@@ -49,7 +49,7 @@ def scene_from_dict(data: Mapping[str, Any]) -> Scene:
 
 def mark_to_dict(mark: Mark) -> dict[str, Any]:
     """A mark as JSON can hold it."""
-    return cast(dict[str, Any], _plain(mark))
+    return cast("dict[str, Any]", _plain(mark))
 
 
 def mark_from_dict(data: Mapping[str, Any]) -> Mark:

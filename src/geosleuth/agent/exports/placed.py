@@ -7,6 +7,7 @@ that wire escapes, no text may spell a placeholder, and no prompt the tag of a r
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -26,12 +27,28 @@ _RESULT = re.compile(r"<tool_response>\n?(.*?)</tool_response>", re.DOTALL)
 _BETWEEN_RESULTS = "\n</tool_response>\n<tool_response>\n"
 
 Cuts = Mapping[str, Sequence[int]]
-"""How long each of several prompts in a row is, by the checksum of the text that they make together."""
+"""How long each of several prompts in a row is, by the checksum of the text that they make together.
+
+A text that comes up again and is cut in another way then has its own entry: checksum, hyphen, the how-manieth it is.
+"""
 
 
 def checksum(text: str) -> str:
     """Tells whether a text is still the same; it hides nothing and proves nothing."""
     return f"{zlib.crc32(text.encode('utf-8', 'surrogatepass')):08x}"
+
+
+@dataclass(slots=True)
+class _Occurrences:
+    """Counts how often each text has come up: writer and reader meet the texts in the same order."""
+
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def keys(self, text: str) -> tuple[str, str]:
+        """Where to look for this occurrence's own cuts, and where for those of every occurrence."""
+        key = checksum(text)
+        self.seen[key] += 1
+        return f"{key}-{self.seen[key]}", key
 
 
 def sides(items: Sequence[Item]) -> Iterator[Step | list[Prompt | Result]]:
@@ -56,6 +73,7 @@ class TextWriter:
     sizes: Mapping[str, tuple[int, int]]
     handles: list[str] = field(default_factory=list)
     cuts: dict[str, list[int]] = field(default_factory=dict)
+    _occurrences: _Occurrences = field(default_factory=_Occurrences)
 
     def turn(self, turn: Sequence[Prompt | Result]) -> str:
         """A turn with everything that it needs to be told apart again."""
@@ -85,9 +103,13 @@ class TextWriter:
         return IMAGE.join(prompt_segments(prompt, _PROMPTED.escape(prompt_text(prompt)), self.sizes))
 
     def _run(self, run: list[str]) -> list[str]:
-        if len(run) > 1:
-            self.cuts[checksum("\n".join(run))] = [len(piece) for piece in run]
-        return ["\n".join(run)] if run else []
+        if not run:
+            return []
+        text, lengths = "\n".join(run), [len(piece) for piece in run]
+        this, every = self._occurrences.keys(text)
+        if lengths != self.cuts.get(every, [len(text)]):
+            self.cuts[this if self._occurrences.seen[every] > 1 else every] = lengths
+        return [text]
 
 
 @dataclass(slots=True)
@@ -97,6 +119,7 @@ class TextReader:
     handles: Handles
     cuts: Cuts = field(default_factory=dict)
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _occurrences: _Occurrences = field(default_factory=_Occurrences)
 
     def turn(self, text: str) -> Iterator[Prompt | Result]:
         """What `TextWriter.turn` wrote."""
@@ -126,7 +149,8 @@ class TextReader:
         return Result(DATA.unescape(PLACES.unescape(words)), handles)
 
     def _run(self, text: str) -> Iterator[Prompt]:
-        lengths = self.cuts.get(checksum(text), ())
+        this, every = self._occurrences.keys(text)
+        lengths = self.cuts.get(this, self.cuts.get(every, ()))
         if sum(lengths) + len(lengths) - 1 != len(text):
             lengths = [len(text)]
         at = 0

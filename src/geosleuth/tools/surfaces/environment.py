@@ -9,7 +9,7 @@ import inspect
 import keyword
 import threading
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
 from geosleuth.tools.declare import Tool
@@ -32,13 +32,18 @@ class EnvironmentBase:
     case: Case | None = None
     observations: tuple[Observation, ...] = ()
 
+    def _carry_out(self, call: ToolCall) -> Observation:
+        """The outcome of one call; named so that no trainer takes it for a tool."""
+        raise NotImplementedError
 
-def _own_words(seen: Observation) -> str:
+
+def own_words(seen: Observation) -> str:
+    """What a tool says, and nothing besides."""
     return seen.text
 
 
 def environment_class(
-    toolset: Toolset, make_case: Callable[..., Case], *, words: Callable[[Observation], str] = _own_words
+    toolset: Toolset, make_case: Callable[..., Case], *, words: Callable[[Observation], str] = own_words
 ) -> type[EnvironmentBase]:
     """A class whose objects are rollouts' environments.
 
@@ -54,30 +59,42 @@ def environment_class(
     Raises:
         ValueError: a tool's name can't be that of a method.
     """
-    background = _Background()
+    background = Background()
+
+    def carry_out(self: EnvironmentBase, call: ToolCall) -> Observation:
+        if self.case is None:
+            raise RuntimeError("reset was not called")
+        return background.run(toolset.run([call], self.case))[0]
 
     def reset(self: EnvironmentBase, /, **columns: Any) -> None:
         self.case = make_case(**columns)
         self.observations = ()
 
-    members: dict[str, Any] = {"reset": reset, "__doc__": "The tools of a run, as methods."}
-    for one in toolset:
+    members: dict[str, Any] = {"reset": reset, "_carry_out": carry_out, "__doc__": "The tools of a run, as methods."}
+    return type("ToolEnvironment", (EnvironmentBase,), members | tool_methods(toolset, words=words))
+
+
+def tool_methods(
+    tools: Iterable[Tool], *, words: Callable[[Observation], str] = own_words
+) -> dict[str, Callable[..., Any]]:
+    """A method for each tool, by name, for classes of `EnvironmentBase`; each lets ``_carry_out`` make its call.
+
+    Raises:
+        ValueError: a tool's name can't be that of a method.
+    """
+    methods = {}
+    for one in tools:
         if not one.name.isidentifier() or keyword.iskeyword(one.name) or one.name.startswith("_") or one.name in _TAKEN:
             raise ValueError(f"the tool {one.name!r} can't be a method of a training environment")
-        members[one.name] = _method(one, toolset, background, words)
-    return type("ToolEnvironment", (EnvironmentBase,), members)
+        methods[one.name] = _method(one, words)
+    return methods
 
 
-def _method(
-    one: Tool, toolset: Toolset, background: "_Background", words: Callable[[Observation], str]
-) -> Callable[..., Any]:
+def _method(one: Tool, words: Callable[[Observation], str]) -> Callable[..., Any]:
     def method(self: EnvironmentBase, /, **arguments: Any) -> str | list[dict[str, Any]]:
-        if self.case is None:
-            raise RuntimeError("reset was not called")
-        call = ToolCall(f"call-{len(self.observations) + 1}", one.name, arguments)
-        (seen,) = background.run(toolset.run([call], self.case))
+        seen = self._carry_out(ToolCall(f"call-{len(self.observations) + 1}", one.name, arguments))
         self.observations += (seen,)
-        return _content(seen, words(seen), self.case)
+        return content_parts(seen, words(seen), self.case)
 
     method.__name__ = one.name
     method.__qualname__ = f"ToolEnvironment.{one.name}"
@@ -108,8 +125,9 @@ def _docstring(one: Tool) -> str:
     return "\n".join((one.description, "", "Args:", *lines))
 
 
-def _content(seen: Observation, text: str, case: Case) -> str | list[dict[str, Any]]:
-    if not seen.images:
+def content_parts(seen: Observation, text: str, case: Case | None) -> str | list[dict[str, Any]]:
+    """The words alone or, where pictures came with them, a list of text and image parts as chat templates take it."""
+    if not seen.images or case is None:
         return text
     parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
     for info in seen.images:
@@ -117,7 +135,7 @@ def _content(seen: Observation, text: str, case: Case) -> str | list[dict[str, A
     return parts
 
 
-class _Background:
+class Background:
     """An event loop in a thread of its own: the methods are plain functions, and may be called from anywhere."""
 
     def __init__(self) -> None:

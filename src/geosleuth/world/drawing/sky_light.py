@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from geosleuth.world.model import Camera, Sky
 
-Colour = tuple[int, int, int]
+from .canvas import Colour, mixed
+
 Vector = tuple[float, float, float]
 
 # By the height of the sun in degrees: the sky overhead, the sky at the horizon, the glow about the sun, how bright
@@ -57,8 +58,8 @@ class Light:
         towards = max(0.0, sum(a * b for a, b in zip(facing, self.sun, strict=True)))
         # Even a side that the sun misses gets three quarters of the light: streets are full of it.
         lit = self.brightness * (1 - 0.26 * self.direct + 0.34 * self.direct * towards)
-        red, green, blue = (min(255, round(part * lit * tint / 255)) for part, tint in zip(colour, self.tint, strict=True))
-        return red, green, blue
+        tinted = tuple(min(255, round(part * lit * tint / 255)) for part, tint in zip(colour, self.tint, strict=True))
+        return tinted[0], tinted[1], tinted[2]
 
     def hazed(self, colour: Colour, distance_m: float) -> Colour:
         """A colour as it looks from far away."""
@@ -97,17 +98,6 @@ def sun_vector(sky: Sky, camera: Camera) -> Vector:
     up = math.radians(sky.sun_elevation_deg)
     level = round(math.cos(up), 9)
     return round(math.sin(aside), 9) * level, round(math.cos(aside), 9) * level, round(math.sin(up), 9)
-
-
-def mixed(one: Colour, other: Colour, share: float) -> Colour:
-    """A colour between two: 0 is the first, 1 the other."""
-    red, green, blue = (round(a + (b - a) * share) for a, b in zip(one, other, strict=True))
-    return red, green, blue
-
-
-def rgb(colour: str) -> Colour:
-    """The parts of ``#rrggbb``."""
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 def _hour(elevation_deg: float) -> tuple[Colour, Colour, Colour, int, Colour]:

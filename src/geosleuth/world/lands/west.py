@@ -1,6 +1,6 @@
-"""What signs say in Europe, the Americas and the English-speaking south; see `scene_lands`."""
+"""What signs say in Europe, the Americas and the English-speaking south; see `geosleuth.world.lands`."""
 
-from scene_land import land
+from .land import land
 
 WEST = (
     land(

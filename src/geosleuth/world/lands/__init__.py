@@ -4,11 +4,28 @@ Nothing here is taken from the tables of the detective, and nothing there may be
 Towns stand as on their own signs, with degrees north and east, a postcode and an area code where scenes use them.
 """
 
-from scene_land import Land, Town
-from scene_lands_east import EAST
-from scene_lands_west import WEST
+from .cues import COACHES, CUES, NAMED_AFTER_TOWNS, SURNAMES, Cue
+from .east import EAST
+from .land import Land, Town
+from .speech import TONGUES, WORLD_LANDS, tongue_of
+from .tongue import KINDS, Tongue
+from .west import WEST
 
-__all__ = ["LANDS", "Land", "Town"]
+__all__ = [
+    "COACHES",
+    "CUES",
+    "KINDS",
+    "LANDS",
+    "NAMED_AFTER_TOWNS",
+    "SURNAMES",
+    "TONGUES",
+    "WORLD_LANDS",
+    "Cue",
+    "Land",
+    "Tongue",
+    "Town",
+    "tongue_of",
+]
 
 LANDS: tuple[Land, ...] = (*WEST, *EAST)
 """Every second town is for calibration, the others are held out; so are the words."""

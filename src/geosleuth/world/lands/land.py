@@ -1,4 +1,4 @@
-"""The form in which `scene_lands` and its two halves say what signs look like somewhere."""
+"""The form in which the tables of lands say what signs look like somewhere."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
-"""What signs say in Asia and Africa; see `scene_lands`."""
+"""What signs say in Asia and Africa; see `geosleuth.world.lands`."""
 
-from scene_land import land
+from .land import land
 
 EAST = (
     land(

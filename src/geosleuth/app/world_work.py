@@ -1,0 +1,212 @@
+"""What ``geosleuth world make | show | sheet`` do once their words are read."""
+
+import io
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from geosleuth.app.atlas_views import facts_view
+from geosleuth.app.console import progress, show, show_json, talk
+from geosleuth.app.overwriting import refuse_to_replace
+from geosleuth.app.world_sheet import Caption, framed, sheet_of
+from geosleuth.atlas import regions_dir
+from geosleuth.bench.numbers import count as counted
+from geosleuth.errors import BadInput
+from geosleuth.files import write_bytes_atomically
+from geosleuth.names import country_name
+from geosleuth.world.codec import mark_to_dict, scene_to_dict
+from geosleuth.world.design import address_of, design_scene
+from geosleuth.world.making import KindWish, MadeScene, kind_of, make_scenes, read_scenes
+from geosleuth.world.model import Scene, Split
+from geosleuth.world.world import Noise, open_world
+
+
+def make(
+    out: Path,
+    *,
+    count: int,
+    seed: int,
+    split: Split,
+    kinds: KindWish,
+    workers: int | None,
+    regions: Sequence[str],
+    noise: Noise,
+    world_seed: int,
+    as_json: bool,
+) -> None:
+    """Draw scenes into a folder."""
+    there = open_world(world_seed, [_region(name) for name in regions], noise=noise)
+    with progress("drawing scenes", count) as bar:
+        made = make_scenes(
+            out, there, count=count, seed=seed, split=split, kinds=kinds, workers=workers or os.cpu_count() or 1,
+            progress=bar.at,
+        )  # fmt: skip
+    if as_json:
+        show_json({"folder": str(made.folder), "scenes": made.scenes, "kept": made.kept, "set": str(out / "set.jsonl")})
+        return
+    show(
+        facts_view(
+            {
+                "scenes": f"{counted(made.scenes)} in {made.folder}",
+                "drawn before": counted(made.kept) if made.kept else None,
+                "data set": f"{out / 'set.jsonl'} (geosleuth bench run --data {out / 'set.jsonl'})",
+                "what they are": str(out / "card.md"),
+            }
+        )
+    )
+
+
+def _region(name: str) -> Path:
+    from geosleuth.atlas.regions import RegionStore
+    from geosleuth.atlas.regions.writer import region_path
+
+    given = Path(name)
+    if given.is_file():
+        return given
+    known = {item.name for item in RegionStore(regions_dir()).list()}
+    if name not in known:
+        raise BadInput(f"no added region is called {name[:40]!r}; see geosleuth atlas regions, or geosleuth atlas add")
+    return region_path(regions_dir(), name)
+
+
+def show_folder(folder: Path, *, as_json: bool) -> None:
+    """What a folder holds, counted."""
+    counts: dict[str, Counter[str]] = {
+        name: Counter() for name in ("kind", "tells", "country", "weather", "layout", "misleading", "visibility")
+    }
+    total = zoom = 0
+    for made in read_scenes(folder):
+        scene, total = made.scene, total + 1
+        zoom += scene.needs_zoom
+        counts["kind"][scene.kind] += 1
+        counts["tells"][scene.finest or "nothing"] += 1
+        counts["country"][scene.spot.country] += 1
+        counts["weather"][scene.sky.weather] += 1
+        counts["layout"][scene.look.layout] += 1
+        counts["misleading"].update(clue.sort for clue in scene.clues if clue.misleading)
+        counts["visibility"].update({clue.visibility for clue in scene.clues if clue.lines})
+    if as_json:
+        plain = {name: dict(found) for name, found in counts.items()}
+        show_json({"folder": str(folder), "scenes": total, "need_zoom": zoom, **plain})
+        return
+    facts: dict[str, Any] = {"scenes": counted(total), "need zoom": counted(zoom)}
+    facts |= {name: [f"{key} {counted(many)}" for key, many in found.most_common(20)] for name, found in counts.items()}
+    show(facts_view(facts))
+    talk("look at one: geosleuth world show FOLDER ID; at many: geosleuth world sheet FOLDER --out sheet.png")
+
+
+def show_scene(folder: Path, name: str, out: Path | None, *, overwrite: bool, as_json: bool) -> None:
+    """One scene, and its picture with the clues framed where that is wanted."""
+    if out is not None:
+        refuse_to_replace([out], overwrite=overwrite)
+    made = next((one for one in read_scenes(folder) if one.scene.id == name), None)
+    if made is None:
+        raise BadInput(f"{folder}: no scene is called {name[:60]!r}; FOLDER/set.jsonl has their ids")
+    if out is not None:
+        _save(framed(_picture(made), made.marks, made.scene), out)
+    if as_json:
+        show_json({"scene": scene_to_dict(made.scene), "marks": [mark_to_dict(mark) for mark in made.marks]})
+        return
+    _show_facts(made)
+
+
+def _show_facts(made: MadeScene) -> None:
+    scene, spot, address = made.scene, made.scene.spot, address_of(made.scene)
+    show(
+        facts_view(
+            {
+                "scene": f"{scene.id} ({scene.kind}, {scene.size[0]} x {scene.size[1]})",
+                "picture": str(made.path),
+                "place": f"{spot.town}, {spot.region or '–'}, {country_name(spot.country) or spot.country}",
+                "point": f"{spot.point.lat}, {spot.point.lon}",
+                "business": scene.business.name if scene.business else None,
+                "light": f"{scene.sky.at:%Y-%m-%d %H:%M} UTC, {scene.sky.weather}, {scene.sky.season}, "
+                f"sun {scene.sky.sun_elevation_deg:.0f}° high at {scene.sky.sun_azimuth_deg:.0f}°",
+                "locatability": f"{scene.locatability:g}",
+                "clues tell": str(address) or "nothing",
+            }
+        )
+    )
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("clue", "sort", "level", "seen", "written", "says"):
+        table.add_column(column, overflow="fold")
+    for clue in scene.clues:
+        seen = "misleads" if clue.misleading else clue.visibility
+        table.add_row(clue.id, clue.sort, clue.level, seen, " / ".join(clue.lines) or "–", clue.says)
+    show(table)
+
+
+def sheet(
+    folder: Path | None,
+    out: Path,
+    *,
+    count: int,
+    columns: int,
+    seed: int,
+    split: Split,
+    kinds: KindWish,
+    world_seed: int,
+    overwrite: bool,
+) -> None:
+    """Several scenes on one sheet."""
+    refuse_to_replace([out], overwrite=overwrite)
+    cells: list[tuple[Any, Caption]] = []
+    with progress("drawing the sheet", count) as bar:
+        found = _made_cells(folder) if folder else _fresh_cells(seed, split, kinds, world_seed)
+        for cell in islice(found, count):
+            cells.append(cell)
+            bar.advance()
+    _save(sheet_of(cells, columns), out)
+    talk(f"{counted(len(cells))} scenes on {out}")
+
+
+def _made_cells(folder: Path) -> Iterator[tuple[Any, Caption]]:
+    for made in read_scenes(folder):
+        yield _picture(made), _caption(made.scene)
+
+
+def _fresh_cells(seed: int, split: Split, kinds: KindWish, world_seed: int) -> Iterator[tuple[Any, Caption]]:
+    from geosleuth.world.drawing import draw_scene
+
+    there = open_world(world_seed)
+    number = 0
+    while True:
+        scene = design_scene(there, seed, number, split=split, kind=kind_of(seed, number, kinds))
+        yield draw_scene(scene).image, _caption(scene)
+        number += 1
+
+
+def _picture(made: MadeScene) -> Any:
+    from PIL import Image
+
+    try:
+        with Image.open(made.path) as opened:
+            return opened.convert("RGB")
+    except OSError as error:
+        raise BadInput(f"{made.path}: can't be opened; make the folder again") from error
+
+
+def _caption(scene: Scene) -> Caption:
+    odd = [
+        word
+        for word, is_so in (
+            ("zoom", scene.needs_zoom),
+            ("misleading", any(clue.misleading for clue in scene.clues)),
+            ("hidden", any(clue.visibility == "hidden" for clue in scene.clues)),
+        )
+        if is_so
+    ]
+    place = f"{scene.spot.town}, {country_name(scene.spot.country) or scene.spot.country}"
+    return Caption(place, " · ".join([scene.finest or "nothing tells", f"{scene.locatability:g}/10", *odd]))
+
+
+def _save(image: Any, out: Path) -> None:
+    stored = io.BytesIO()
+    image.save(stored, "PNG")
+    write_bytes_atomically(out, stored.getvalue())

@@ -1,0 +1,102 @@
+"""The manifest of a store: what the set is, and which shards count."""
+
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from geosleuth import __version__
+from geosleuth.errors import BadInput
+from geosleuth.files import write_text_atomically
+
+from .model import About
+
+FORMAT = "geosleuth-store"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A shard that counts: its file below the store, its rows, its bytes and their checksum."""
+
+    file: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A store in a few lines; ``geosleuth`` is the version that began it."""
+
+    about: About
+    shards: tuple[Shard, ...]
+    geosleuth: str = __version__
+
+    def with_shard(self, shard: Shard) -> "Manifest":
+        """The manifest once one more shard counts."""
+        return replace(self, shards=(*self.shards, shard))
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Write it whole or not at all, safe on the disk.
+
+    Raises:
+        BadInput: it can't be written, or JSON can't hold a setting.
+    """
+    about = {field.name: getattr(manifest.about, field.name) for field in fields(About)}
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "geosleuth": manifest.geosleuth,
+        "about": about | {"settings": dict(manifest.about.settings)},
+        "shards": [asdict(shard) for shard in manifest.shards],
+    }
+    try:
+        text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"the settings of a set must be JSON ({error})") from error
+    write_text_atomically(path, f"{text}\n")
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read what `write_manifest` wrote.
+
+    Raises:
+        BadInput: it can't be read, is no store's, or is of another version.
+    """
+    try:
+        document: Any = json.loads(path.read_bytes())
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise BadInput(f"{path}: this is not the manifest of a store of trajectories")
+        if document.get("version") != VERSION:
+            raise BadInput(
+                f"{path}: is of version {str(document.get('version'))[:20]}; this geosleuth reads version {VERSION}"
+            )
+        told = document["about"]
+        lists = {name: tuple(str(one) for one in told[name]) for name in ("sources", "faults")}
+        about = About(**{**told, **lists})
+        return Manifest(about, tuple(Shard(**one) for one in document["shards"]), str(document["geosleuth"]))
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: this is not JSON; put it back from a copy") from error
+    except (KeyError, TypeError) as error:
+        raise BadInput(f"{path}: is damaged ({error}); put it back from a copy") from error
+
+
+def check_same(path: Path, stored: About, wanted: About) -> None:
+    """Complain where a store holds another set than the one that is to be added to.
+
+    Raises:
+        BadInput: it does.
+    """
+    if stored.name != wanted.name:
+        raise BadInput(f"{path}: holds the set {stored.name[:60]!r}, not {wanted.name[:60]!r}; choose another folder")
+    settings = json.loads(json.dumps(dict(wanted.settings)))
+    for name in sorted(stored.settings.keys() | settings.keys()):
+        if stored.settings.get(name) != settings.get(name):
+            raise BadInput(
+                f"{path}: was begun with {name} = {str(stored.settings.get(name))[:60]}, "
+                f"not {str(settings.get(name))[:60]}; use the same settings, or choose another folder"
+            )

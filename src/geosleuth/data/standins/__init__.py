@@ -1,0 +1,21 @@
+"""Stand-ins for models: rules that see a scene's clue boxes and make mistakes at stated rates. They look at no pixel.
+
+They serve to make trajectories where no model is at hand. Whatever they call is called for real, and their names say
+that they are stand-ins.
+"""
+
+from .caller import StandInCaller
+from .misreading import misread
+from .observer import StandInObserver
+from .proposer import StandInProposer
+from .slips import NO_SLIPS, USUAL_SLIPS, Slips
+
+__all__ = [
+    "NO_SLIPS",
+    "USUAL_SLIPS",
+    "Slips",
+    "StandInCaller",
+    "StandInObserver",
+    "StandInProposer",
+    "misread",
+]

@@ -1,0 +1,211 @@
+"""What a text-only caller has to go by: letterings that were described, and what its calls brought."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from geosleuth.data.observer import Lettering, read_lettering, read_told
+from geosleuth.policies import Conversation, Observed, Prompt, Step
+from geosleuth.tools import Observation, ToolCall
+
+_FIGURES = re.compile(r"\d")
+_WEB = re.compile(r"^(?:https?://)?(?:www\.)?[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"^(?P<name>.*\D)\s+(?P<number>\d+\s?[a-zA-Z]?)$|^(?P<first>\d+\s?[a-zA-Z]?),?\s+(?P<rest>\D.*)$"
+)
+_DISTANCE = re.compile(r"[\s.·…]*\d+([.,]\d+)?\s*(?:km|mi|miles?)?\s*$|[←→↑↗↖⬆➔]+", re.IGNORECASE)
+_DISTANT = re.compile(r"^(?P<town>\D{2,}?)[\s.·…]+(?P<far>\d{1,4})\s*(?P<unit>km|mi|miles?|км|キロ)?$", re.IGNORECASE)
+_LEFT = re.compile(r"traffic keeps (left|right)|drives? on the (left|right)", re.IGNORECASE)
+_PRICE = re.compile(r"[€$£¥₹₩₽]|\d[.,]\d\d\b|\b(?:kr|zł|Kč|Ft|lei|TL|CHF|R)\b")
+_PHONE_FIGURES = 6
+
+SHOPS = ("shop front", "banner")
+TOWNS = ("town sign",)
+NEAR = ("direction sign",)
+STREETS = ("street plate",)
+STOPS = ("bus stop",)
+_TELLING = ("town sign", "street plate", "shop front", "bus stop", "direction sign", "notice", "banner", "house number")
+"""Boards that are worth a closer look, the best first."""
+
+
+def is_phone(text: str) -> bool:
+    """Whether a line is a telephone number."""
+    letters = sum(letter.isalpha() for letter in text)
+    return len(_FIGURES.findall(text)) >= _PHONE_FIGURES and letters <= 8
+
+
+def is_web(text: str) -> bool:
+    """Whether a line is an internet address."""
+    return bool(_WEB.match(text.strip()))
+
+
+def is_address(text: str) -> bool:
+    """Whether a line looks like a street with a number."""
+    return bool(_NUMBERED.match(text.strip())) and not is_phone(text) and not is_web(text) and not _PRICE.search(text)
+
+
+def locality(text: str) -> str:
+    """The town in a line that has its postcode beside it; empty where there is none."""
+    words = [word for word in text.replace("〒", " ").split() if not _FIGURES.search(word)]
+    if len(words) > 1:
+        words = [word for word in words if not (word.isascii() and word.isupper() and len(word) <= 3)] or words
+    return " ".join(words).strip(" ,-–")
+
+
+@dataclass(frozen=True, slots=True)
+class CallMade:
+    """A call and what came of it."""
+
+    call: ToolCall
+    observation: Observation
+
+    @property
+    def results(self) -> list[Mapping[str, Any]]:
+        """The places that a map tool found; none where it failed or finds something else."""
+        data = self.observation.data
+        found = data.get("results") if isinstance(data, Mapping) else None
+        return [one for one in found or () if isinstance(one, Mapping)] if self.observation.failure is None else []
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it did its work and found nothing."""
+        data = self.observation.data
+        return self.observation.failure is None and isinstance(data, Mapping) and data.get("results") == []
+
+
+@dataclass(frozen=True)
+class Noted:
+    """All of it, read from a conversation."""
+
+    described: tuple[tuple[str, str], ...]
+    made: tuple[CallMade, ...]
+    sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    @cached_property
+    def letterings(self) -> tuple[Lettering, ...]:
+        """Every board; of one that was looked at again, what was read from near."""
+        return tuple(one for handle, text in self.described for one in read_lettering(handle, text))
+
+    @cached_property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """The lines that were read, each once, with the board they stand on."""
+        return tuple(dict.fromkeys((one.board, line) for one in self.letterings for line in one.lines))
+
+    @cached_property
+    def drives_on(self) -> str | None:
+        """The side that traffic keeps to, where it was told."""
+        for _, text in self.described:
+            if found := _LEFT.search(text):
+                return (found[1] or found[2]).lower()
+        return None
+
+    @cached_property
+    def unread(self) -> tuple[Lettering, ...]:
+        """Boards of the first picture with something too small to read that nobody has looked at closely."""
+        first = self.described[0][0] if self.described else ""
+        looked = [made.call.arguments.get("bbox_2d") for made in self.zooms if isinstance(made.call.arguments, Mapping)]
+        small = [
+            one
+            for one in self.letterings
+            if one.handle == first and one.unread and not any(_holds(box, one) for box in looked)
+        ]
+        return tuple(sorted(small, key=lambda one: (_rank(one.board), one.box)))
+
+    @cached_property
+    def zooms(self) -> tuple[CallMade, ...]:
+        """The closer looks that worked."""
+        return self.of("image_zoom_in_tool")
+
+    def of(self, *names: str) -> tuple[CallMade, ...]:
+        """The calls of these tools that worked."""
+        return tuple(one for one in self.made if one.observation.name in names and one.observation.failure is None)
+
+    def on(self, boards: tuple[str, ...]) -> list[str]:
+        """What stands on such boards: names, without numbers and addresses."""
+        return [line for board, line in self.texts if board in boards and not is_phone(line) and not is_web(line)]
+
+    @cached_property
+    def shops(self) -> list[str]:
+        """Names of shops: the first line of each front."""
+        first = [one.lines[0] for one in self.letterings if one.board in SHOPS and one.lines]
+        return [name for name in dict.fromkeys(first) if not is_phone(name) and not is_web(name) and len(name) > 2]
+
+    @cached_property
+    def towns(self) -> list[str]:
+        """Names of the town itself: on its sign, or in the last line of an address, beside the postcode."""
+        addressed = [
+            town
+            for one in self.letterings
+            if one.board in ("notice", *SHOPS) and len(one.lines) > 1 and is_address(one.lines[-2])
+            if (town := locality(one.lines[-1]))
+        ]
+        return list(dict.fromkeys([*self.on(TOWNS), *addressed]))
+
+    @cached_property
+    def near(self) -> list[str]:
+        """Towns that a signpost names."""
+        names = [_DISTANCE.sub("", line).strip() for line in self.on(NEAR)]
+        return [name for name in dict.fromkeys(names) if len(name) > 1]
+
+    @cached_property
+    def distances(self) -> list[tuple[str, int, str]]:
+        """Towns of one signpost with how far they are: name, number and unit, which is empty where none is given."""
+        for one in self.letterings:
+            if one.board in NEAR:
+                rows = [match for line in one.lines if (match := _DISTANT.match(line.strip()))]
+                if len(rows) > 1:
+                    return [(row["town"].strip(), int(row["far"]), (row["unit"] or "").casefold()) for row in rows]
+        return []
+
+    @cached_property
+    def streets(self) -> list[str]:
+        """Names of streets."""
+        return [name for name in dict.fromkeys(self.on(STREETS)) if not name.isdigit()]
+
+    @cached_property
+    def addresses(self) -> list[str]:
+        """Lines of a shop or a notice that look like a street with a number."""
+        rows = [
+            (one.board, line)
+            for one in self.letterings
+            for line in (one.lines[1:] if one.board in SHOPS else one.lines)
+            if one.board in (*SHOPS, "notice", "poster")
+        ]
+        return [line for _, line in dict.fromkeys(rows) if is_address(line)]
+
+    @cached_property
+    def phones(self) -> list[str]:
+        """Telephone numbers."""
+        return [line for _, line in self.texts if is_phone(line)]
+
+
+def noted(conversation: Conversation) -> Noted:
+    """Read a conversation as a caller that can't see it may."""
+    described: list[tuple[str, str]] = []
+    made: list[CallMade] = []
+    waiting: dict[str, ToolCall] = {}
+    for message in conversation.messages:
+        match message:
+            case Prompt(text=text):
+                described += read_told(text)
+            case Step(calls=calls):
+                waiting = {call.id: call for call in calls}
+            case Observed(observations=observations):
+                for one in observations:
+                    described += read_told(one.text)
+                    if one.call_id in waiting:
+                        made.append(CallMade(waiting[one.call_id], one))
+    return Noted(tuple(described), tuple(made))
+
+
+def _rank(board: str) -> int:
+    return _TELLING.index(board) if board in _TELLING else len(_TELLING)
+
+
+def _holds(box: object, one: Lettering) -> bool:
+    if not isinstance(box, list | tuple) or len(box) != 4:
+        return False
+    x, y = (one.box[0] + one.box[2]) / 2, (one.box[1] + one.box[3]) / 2
+    return bool(box[0] <= x <= box[2] and box[1] <= y <= box[3])

@@ -1,0 +1,147 @@
+"""A stand-in for the Observer: it knows what a scene holds, and tells what would be seen of it in the view at hand."""
+
+import random
+from collections.abc import Sequence
+
+from geosleuth.data.observer import Box, Lettering, lettering_words
+from geosleuth.photo import View
+from geosleuth.policies import Conversation, Prompt, Step
+from geosleuth.world import Clue, Mark, Scene
+from geosleuth.world.reader import LEGIBLE_PX
+
+from .describing import BOARDS, surroundings
+from .misreading import misread
+from .slips import USUAL_SLIPS, Slipped, Slips
+
+NOTICED_PX = 3.0
+"""Letters that are this tall in a view are seen to be letters, if not read."""
+
+_HIDDEN_READ = 0.35
+_LEAST_INSIDE = 0.6
+
+
+class StandInObserver:
+    """Says what the marks of a scene would let somebody see in each view, with misses and misreadings.
+
+    Lettering is read where its letters are large enough in the view that is shown, so that small clues are read after
+    a zoom alone; see `geosleuth.world.reader`. A line is missed or misread by chance, which hangs on the seed, the
+    scene, the clue and the view.
+    """
+
+    name = "stand-in observer"
+    hosts: frozenset[str] = frozenset()
+
+    def __init__(
+        self,
+        scene: Scene,
+        marks: Sequence[Mark],
+        *,
+        seed: int = 0,
+        slips: Slips = USUAL_SLIPS,
+        slipped: Slipped | None = None,
+    ) -> None:
+        """Take the scene and where its clues stand in the picture; ``slipped`` counts the mistakes."""
+        self._scene, self._seed, self._slips = scene, seed, slips
+        self._slipped = Slipped() if slipped is None else slipped
+        self._whole = {mark.clue: mark for mark in marks if mark.line is None}
+        self._lines: dict[str, list[Mark]] = {}
+        for mark in marks:
+            if mark.line is not None:
+                self._lines.setdefault(mark.clue, []).append(mark)
+
+    async def step(self, conversation: Conversation) -> Step:
+        """Describe the picture that is asked about."""
+        asked = next(one for one in reversed(conversation.messages) if isinstance(one, Prompt))
+        view = conversation.picture(asked.images[0])
+        return Step(text=self.describe(view), model=self.name)
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+    def describe(self, view: View) -> str:
+        """What is seen in a view."""
+        is_whole = view.box_in_original == (0, 0, *self._scene.size)
+        lines = surroundings(self._scene, self._chance("look")) if is_whole else []
+        seen = self.lettering(view)
+        if seen:
+            lines += ["Lettering:", *map(lettering_words, seen)]
+        elif not is_whole:
+            lines.append("Nothing in this part can be read.")
+        return "\n".join(lines)
+
+    def lettering(self, view: View) -> list[Lettering]:
+        """The boards in a view with what is read on them."""
+        found = []
+        for clue in self._scene.clues:
+            one = self._seen(clue, view) if clue.lines and clue.board else None
+            if one is not None:
+                found.append(one)
+        return sorted(found, key=lambda one: (one.box[1], one.box[0], one.lines))
+
+    def _seen(self, clue: Clue, view: View) -> Lettering | None:
+        marks = sorted(self._lines.get(clue.id, ()), key=lambda mark: mark.line or 0)
+        inside = [mark for mark in marks if _share_inside(mark.box, view.box_in_original) >= _LEAST_INSIDE]
+        if not inside:
+            return None
+        scale = view.size[0] / (view.box_in_original[2] - view.box_in_original[0])
+        tallest = max(mark.letter_px for mark in inside) * scale
+        chance = self._chance(clue.id, view.box_in_original)
+        if tallest < NOTICED_PX or (tallest >= LEGIBLE_PX and chance.random() < self._slips.missed):
+            self._slipped.missed += tallest >= LEGIBLE_PX
+            return None
+        around = self._whole.get(clue.id)
+        box = around.box if around and around.line is None else _hull([mark.box for mark in inside])
+        lines = [self._read(clue, mark, scale, chance) for mark in inside]
+        read = tuple(line for line in lines if line)
+        is_small = any(mark.letter_px * scale < LEGIBLE_PX for mark in inside)
+        if not read and not is_small:
+            return None
+        return Lettering(view.handle, BOARDS[clue.board or "notice"], _on(view, box, scale), read, is_small)
+
+    def _read(self, clue: Clue, mark: Mark, scale: float, chance: random.Random) -> str | None:
+        if mark.letter_px * scale < LEGIBLE_PX or mark.line is None or mark.line >= len(clue.lines):
+            return None
+        text = clue.lines[mark.line]
+        if clue.visibility == "hidden":
+            if chance.random() >= _HIDDEN_READ:
+                return None
+            text = _partly_covered(text, chance)
+        if chance.random() < self._slips.misread:
+            read = misread(text, chance)
+            self._slipped.misread += read != text
+            return read
+        return text
+
+    def _chance(self, *what: object) -> random.Random:
+        return random.Random(f"observer {self._seed} {self._scene.id} {what}")
+
+
+def _partly_covered(text: str, chance: random.Random) -> str:
+    """What is left of a line behind a tree or a van: its beginning or its end."""
+    kept = max(2, round(len(text) * chance.uniform(0.4, 0.8)))
+    return text[:kept].rstrip() if chance.random() < 0.5 else text[-kept:].lstrip()
+
+
+def _share_inside(box: Box, of: Box) -> float:
+    width = min(box[2], of[2]) - max(box[0], of[0])
+    height = min(box[3], of[3]) - max(box[1], of[1])
+    area = max(1, box[2] - box[0]) * max(1, box[3] - box[1])
+    return max(0, width) * max(0, height) / area
+
+
+def _hull(boxes: Sequence[Box]) -> Box:
+    return (
+        min(box[0] for box in boxes),
+        min(box[1] for box in boxes),
+        max(box[2] for box in boxes),
+        max(box[3] for box in boxes),
+    )
+
+
+def _on(view: View, box: Box, scale: float) -> Box:
+    """A box of the original on a view, within its edges."""
+    left, top = view.box_in_original[:2]
+    width, height = view.size
+    x0, x1 = (min(max(round((side - left) * scale), 0), width) for side in (box[0], box[2]))
+    y0, y1 = (min(max(round((side - top) * scale), 0), height) for side in (box[1], box[3]))
+    return x0, y0, max(x1, x0 + 1), max(y1, y0 + 1)

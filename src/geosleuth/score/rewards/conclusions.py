@@ -1,0 +1,165 @@
+"""Take a reply's own conclusions out of a text, in any language and spelling that the tables of names know.
+
+A judge that is to derive a place from a reasoning must not find the place named there. Removed are: the country, the
+region and every part of the precise place, by each of their names; the same with an ending ("Londoners") or inside a
+longer word ("visitlondon.com") for regions and precise places; letters set apart ("G e r m a n y"); flags. What stays:
+languages and peoples ("German", which is a clue to more than one country), calling codes, and the ends of web
+addresses.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from geosleuth.names import country_code, fold, same_city, same_country, same_region
+from geosleuth.names.folding import compact
+from geosleuth.score.levels import NO_NAME, AnswerNames
+
+GAP = "…"
+"""What stands where a conclusion stood."""
+
+MAX_TEXT_CHARS = 20_000
+"""Longer texts are cut before any work: replies of models have no bound."""
+
+_WORD = re.compile(r"[^\W_]+")
+_SET_APART = re.compile(r"(?<![^\W_])(?:[^\W\d_][\s.·*_\-]{1,2}){2,}[^\W\d_](?![^\W_])")
+_FLAG = re.compile(r"[\U0001F1E6-\U0001F1FF]{2}")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\uac00-\ud7af]{2,}")
+_SUFFIX = re.compile(r"-[a-z]{1,3}$")  # "Gangnam-gu"
+_MOST_WORDS = 5
+_MOST_SIGNS = 10
+_WITHIN_NAME = re.compile(r"[\s.'’&\-–]{1,3}")
+_LEAST_INNER_CHARS = 5
+_LEAST_STEM_CHARS = 3
+_CODE_CHARS = 3
+
+
+class Unnamer:
+    """Takes one reply's conclusions out of texts.
+
+    Args:
+        conclusions: the names to take out; the precise place may be an address.
+        keep_quoted: leave what stands between quotation marks.
+    """
+
+    def __init__(self, conclusions: AnswerNames, *, keep_quoted: bool = False) -> None:
+        self._country = _given(conclusions.country)
+        self._code = country_code(self._country) if self._country else None
+        self._regions = tuple(_parts(conclusions.region))
+        self._places = tuple(_parts(conclusions.precise))
+        self._inner = _inner_pattern((*self._regions, *self._places))
+        self._keep_quoted = keep_quoted
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, text: str) -> str:
+        """The text without them."""
+        plain = "".join(character for character in text[:MAX_TEXT_CHARS] if unicodedata.category(character) != "Cf")
+        if not self._keep_quoted:
+            return self._without(plain)
+        pieces: list[str] = []
+        end = 0
+        for quoted in _QUOTED.finditer(plain):
+            pieces += [self._without(plain[end : quoted.start()]), quoted.group()]
+            end = quoted.end()
+        return "".join([*pieces, self._without(plain[end:])])
+
+    def _without(self, text: str) -> str:
+        text = _FLAG.sub(self._gap_for_flag, text)
+        text = _SET_APART.sub(self._gap_for_letters, text)
+        text = "".join(self._spans(text))
+        return self._inner.sub(GAP, text) if self._inner else text
+
+    def _spans(self, text: str) -> Iterator[str]:
+        """The text in pieces, a gap for each name; the longest name at a place goes first."""
+        words = list(_WORD.finditer(text))
+        done, at = 0, 0
+        while at < len(words):
+            found = self._name_at(text, words, at)
+            if found is None:
+                yield text[done : words[at].start()]
+                yield _UNSPACED.sub(self._gap_in_run, words[at].group())
+                done, at = words[at].end(), at + 1
+                continue
+            yield text[done : words[at].start()]
+            yield GAP
+            done, at = words[found].end(), found + 1
+        yield text[done:]
+
+    def _name_at(self, text: str, words: list[re.Match[str]], at: int) -> int | None:
+        """The last word of the longest name that begins at a word."""
+        last = at
+        while last + 1 < min(at + _MOST_WORDS, len(words)):
+            between = text[words[last].end() : words[last + 1].start()]
+            if "\n" in between or not _WITHIN_NAME.fullmatch(between):
+                break
+            last += 1
+        for end in range(last, at - 1, -1):
+            if self._is_name(text[words[at].start() : words[end].end()]):
+                return end
+        return None
+
+    def _gap_for_flag(self, found: re.Match[str]) -> str:
+        letters = "".join(chr(ord(sign) - 0x1F1E6 + ord("A")) for sign in found.group())
+        return GAP if self._code is not None and country_code(letters) == self._code else found.group()
+
+    def _gap_for_letters(self, found: re.Match[str]) -> str:
+        joined = "".join(_WORD.findall(found.group()))
+        return GAP if self._is_name(joined.title()) else found.group()
+
+    def _gap_in_run(self, found: re.Match[str]) -> str:
+        """A run of signs without spaces between its words."""
+        run = found.group()
+        pieces: list[str] = []
+        at = 0
+        while at < len(run):
+            longest = next(
+                (size for size in range(min(_MOST_SIGNS, len(run) - at), 1, -1) if self._is_name(run[at : at + size])),
+                0,
+            )
+            pieces.append(GAP if longest else run[at])
+            at += longest or 1
+        return "".join(pieces)
+
+    def _is_name(self, name: str) -> bool:
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = self._means_conclusion(name)
+        return known
+
+    def _means_conclusion(self, name: str) -> bool:
+        key = compact(name)
+        word = key if _WORD.fullmatch(name) else ""
+        if any(same_city(place, name, self._code) or _with_ending(word, place) for place in self._places):
+            return True
+        if name.isascii() and not name.isupper() and len(name) <= _CODE_CHARS:
+            # "de", "is" and "In" are codes of countries and states, too.
+            return key in {compact(whole) for whole in (self._country or "", *self._regions)}
+        if self._country is not None and same_country(self._country, name):
+            return True
+        return any(same_region(region, name, self._code) or _with_ending(word, region) for region in self._regions)
+
+
+def _with_ending(key: str, name: str) -> bool:
+    stem = compact(name)
+    return len(stem) >= _LEAST_STEM_CHARS and key.startswith(stem) and len(key) - len(stem) <= _CODE_CHARS
+
+
+def _inner_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Names inside longer words: "visitlondon.com"."""
+    forms = {form for name in names for form in (name, fold(name), compact(name)) if len(form) >= _LEAST_INNER_CHARS}
+    longest_first = sorted(forms, key=lambda form: (-len(form), form))
+    return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE) if longest_first else None
+
+
+def _given(name: str | None) -> str | None:
+    return None if name is None or fold(name) in NO_NAME else name
+
+
+def _parts(name: str | None) -> Iterator[str]:
+    """An address's parts, each as it stands, without its numbers, and without the suffix of its kind."""
+    given = _given(name)
+    for part in re.split(r"[,;|\n，、；]", given) if given else ():
+        wordy = " ".join(word for word in part.split() if not any(map(str.isdigit, word)))
+        forms = (part.strip(), wordy, _SUFFIX.sub("", wordy))
+        yield from dict.fromkeys(form for form in forms if sum(map(str.isalpha, form)) > 1)

@@ -1,0 +1,218 @@
+"""Rewards of which levels of the address are right. Levels stand in columns: country, region, city (or precise).
+
+Every function takes one row per answer, shape (n, 3), and gives n rewards.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from geosleuth.geo import FloatArray
+from geosleuth.geo.extent import BoolArray
+
+BETA = 2.0
+"""GeoVista's factor from one level to the next finer one."""
+
+Weights = tuple[float, float, float]
+Groups = Sequence[int] | npt.NDArray[np.int64]
+ALPHA: Weights = (0.1, 0.6, 0.3)
+"""GeoAgent's weights of country, region and precise place; they add up to 1."""
+
+THRESHOLDS: Weights = (0.7, 0.5, 0.0)
+"""GeoAgent's: a similarity under them counts as none. They belong to its encoder; see `calibration`."""
+
+STEEPNESS = 10.0
+MIDPOINT = 0.2
+"""Where and how fast the length of a reasoning stops to cost. GeoAgent published neither; these are ours: the shortest
+of a group keeps 12 % of a level's weight, one a fifth of the way to the longest half, one half-way 95 %."""
+
+
+def hierarchical(right: BoolArray, beta: float = BETA) -> FloatArray:
+    """GeoVista: beta² where the city is right, beta where the state is, 1 where the country is, 0 else.
+
+    Raises:
+        ValueError: beta is not above 0 and finite, or the columns are not three.
+    """
+    if not (np.isfinite(beta) and beta > 0):
+        raise ValueError(f"beta must be a positive number, not {beta!r}")
+    country, region, city = flags(right).T
+    return np.select([city, region, country], [beta**2, beta, 1.0], 0.0)
+
+
+def city_only(right: BoolArray) -> FloatArray:
+    """GeoVista without its hierarchy: 1 where the city is right, 0 else.
+
+    Raises:
+        ValueError: the columns are not three.
+    """
+    return flags(right)[:, 2].astype(np.float64)
+
+
+def text_equality(equal: BoolArray, weights: Sequence[float] = ALPHA, given: BoolArray | None = None) -> FloatArray:
+    """GeoAgent's rival, which judges each level by equal text: the weights of the levels that are equal.
+
+    ``given`` as in `semantic`.
+
+    Raises:
+        ValueError: weights or columns don't fit.
+    """
+    shares = _shares(weights, given)
+    return np.asarray((flags(equal) * shares).sum(axis=1))
+
+
+def semantic(
+    similarity: FloatArray,
+    alpha: Sequence[float] = ALPHA,
+    thresholds: Sequence[float] = THRESHOLDS,
+    *,
+    gated: bool = True,
+    given: BoolArray | None = None,
+) -> FloatArray:
+    """GeoAgent: the sum of alpha_i s_i.
+
+    A similarity under its level's threshold is 0, and so is one that is negative or NaN. A level counts only where the
+    level above it does: a Paris in another country earns nothing.
+
+    Args:
+        similarity: cosines per level, shape (n, 3).
+        alpha: the weights of the levels; they add up to 1.
+        thresholds: what a similarity must reach, per level.
+        gated: whether a level waits for the one above it.
+        given: whether the truth names the level at all, shape (n, 3). A level that it leaves out can't be
+            answered: its weight goes to the others, and the level below looks to the one above it.
+
+    Raises:
+        ValueError: weights, thresholds or columns don't fit.
+    """
+    shares = _shares(alpha, given)
+    least = np.array(thresholds, dtype=np.float64)
+    if least.shape != (3,) or not np.isfinite(least).all():
+        raise ValueError(f"thresholds must be three numbers, for country, region and precise place: {list(thresholds)}")
+    cosines = numbers(similarity)
+    kept = np.where((cosines >= least) & (cosines > 0), np.minimum(cosines, 1.0), 0.0)
+    if gated:
+        counts = kept > 0
+        if given is not None:
+            counts |= ~given
+        for level in (1, 2):
+            counts[:, level] &= counts[:, level - 1]
+            kept[:, level] *= counts[:, level - 1]
+    return np.asarray((kept * shares).sum(axis=1))
+
+
+def consistency(
+    agrees: BoolArray,
+    lengths: FloatArray,
+    groups: Groups | None = None,
+    weights: Sequence[float] = ALPHA,
+    *,
+    steepness: float = STEEPNESS,
+    midpoint: float = MIDPOINT,
+) -> FloatArray:
+    """GeoAgent: the sum of 1(ŷ_i = y_i) w_i p_i.
+
+    Args:
+        agrees: per level, whether what a judge derived from the reasoning alone is the conclusion, shape (n, 3).
+        lengths: how long the reasoning of each level is, shape (n, 3).
+        groups: which replies answer the same question; None where all of them do.
+        weights: of the levels; they add up to 1.
+        steepness: lambda of `length_factor`.
+        midpoint: mu of `length_factor`.
+
+    Raises:
+        ValueError: weights or columns don't fit.
+    """
+    shares = _shares(weights, None)
+    factor = length_factor(lengths, groups, steepness=steepness, midpoint=midpoint)
+    return np.asarray((flags(agrees) * factor * shares).sum(axis=1))
+
+
+def length_factor(
+    lengths: FloatArray,
+    groups: Groups | None = None,
+    *,
+    steepness: float = STEEPNESS,
+    midpoint: float = MIDPOINT,
+) -> FloatArray:
+    """1 / (1 + exp(-lambda (l̂ - mu))), with l̂ the length between the group's shortest (0) and longest (1).
+
+    Each level is measured by itself. Where all of a group are equally long, a group of one among them, nobody is
+    short: l̂ is 1. A length that is NaN counts as 0.
+
+    Raises:
+        ValueError: lambda is negative, a parameter is not finite, or there are not as many groups as rows.
+    """
+    if not (np.isfinite(steepness) and np.isfinite(midpoint) and steepness >= 0):
+        raise ValueError(f"steepness must be 0 or more and midpoint finite, not {steepness!r} and {midpoint!r}")
+    sizes = np.nan_to_num(numbers(lengths), nan=0.0)
+    shortest, longest = _bounds(sizes, groups)
+    spread = longest - shortest
+    relative = np.divide(sizes - shortest, spread, out=np.ones_like(sizes), where=spread > 0)
+    # The hyperbolic tangent is the same curve and can't overflow.
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * steepness * (relative - midpoint))))
+
+
+def check_weights(weights: Sequence[float]) -> None:
+    """Refuse weights of levels that are not three, not positive, or don't add up to 1.
+
+    Raises:
+        ValueError: any of these.
+    """
+    values = np.array(weights, dtype=np.float64)
+    if values.shape != (3,) or not np.isfinite(values).all() or (values < 0).any() or abs(values.sum() - 1) > 1e-9:
+        raise ValueError(
+            f"weights must be three numbers of 0 or more, for country, region and precise place, that add up to 1: "
+            f"{list(weights)}"
+        )
+
+
+def flags(values: npt.ArrayLike) -> BoolArray:
+    """Yes or no per level, as rows of three columns.
+
+    Raises:
+        ValueError: they have another shape.
+    """
+    columns = np.asarray(values, dtype=np.bool_)
+    _check_shape(columns.shape)
+    return columns
+
+
+def numbers(values: npt.ArrayLike) -> FloatArray:
+    """A number per level, as rows of three columns.
+
+    Raises:
+        ValueError: they have another shape.
+    """
+    columns = np.asarray(values, dtype=np.float64)
+    _check_shape(columns.shape)
+    return columns
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[1] != 3:
+        raise ValueError(f"levels must have the shape (n, 3): country, region, precise; not {shape}")
+
+
+def _shares(weights: Sequence[float], given: BoolArray | None) -> FloatArray:
+    check_weights(weights)
+    shares = np.array(weights, dtype=np.float64)
+    if given is None:
+        return shares
+    present = flags(given) * shares
+    total = present.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(present, total, out=np.zeros_like(present), where=total > 0))
+
+
+def _bounds(sizes: FloatArray, groups: Groups | None) -> tuple[FloatArray, FloatArray]:
+    """For every row and column, the least and the largest value of the row's group."""
+    if groups is None or len(sizes) == 0:
+        return sizes.min(axis=0, initial=np.inf), sizes.max(axis=0, initial=-np.inf)
+    ids = np.asarray(groups)
+    if ids.shape != (len(sizes),):
+        raise ValueError(f"there must be one group per row, so {len(sizes)}, not {ids.shape}")
+    _, group = np.unique(ids, return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    ranked = sizes[order]
+    return np.minimum.reduceat(ranked, starts)[group], np.maximum.reduceat(ranked, starts)[group]

@@ -1,0 +1,33 @@
+"""Designing scenes: what stands where, what can be told from it, and what is honest to say."""
+
+from .judging import locatability_of, tags_of
+from .scene import PANORAMA_SIZE, SATELLITE_SIZE, SIZE, SMALL_SIZE, design_scene
+from .telling import address_of, truth_of
+from .wants import (
+    HIDDEN_SHARE,
+    LEVEL_SHARES,
+    MISLEADING_SHARE,
+    MIXED_KINDS,
+    SATELLITE_LEVEL_SHARES,
+    SMALL_SHARE,
+    Wants,
+)
+
+__all__ = [
+    "HIDDEN_SHARE",
+    "LEVEL_SHARES",
+    "MISLEADING_SHARE",
+    "MIXED_KINDS",
+    "PANORAMA_SIZE",
+    "SATELLITE_LEVEL_SHARES",
+    "SATELLITE_SIZE",
+    "SIZE",
+    "SMALL_SHARE",
+    "SMALL_SIZE",
+    "Wants",
+    "address_of",
+    "design_scene",
+    "locatability_of",
+    "tags_of",
+    "truth_of",
+]

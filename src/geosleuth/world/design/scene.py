@@ -1,0 +1,256 @@
+"""Composing a scene: a spot, its light, its look, and what can be told from it. Everything hangs on seed and number."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from hashlib import sha256
+
+from geosleuth.atlas.facts import climate_at, country_facts
+from geosleuth.errors import BadInput
+from geosleuth.geo import LatLon, destination
+from geosleuth.world.model import Business, Camera, Clue, Layout, Look, Scene, SceneKind, Sky, Sort, Split, Spot
+from geosleuth.world.towns import WorldTown
+from geosleuth.world.world import World
+
+from .judging import locatability_of, tags_of
+from .looks import draw_layout, look_of
+from .misleading import misleading_clue
+from .skies import sky_at
+from .unwritten import unwritten_clues
+from .wants import Plan, Wants, plan_of
+from .writing import Pen
+
+SIZE, SMALL_SIZE, PANORAMA_SIZE, SATELLITE_SIZE = (1024, 768), (3264, 2448), (4096, 2048), (1024, 1024)
+_FROM_DOOR_KM = (0.007, 0.013)
+_USUAL: tuple[Sort, ...] = (
+    "business", "street_name", "house_number", "bus_stop", "phone", "language", "number_plate", "driving_side",
+)  # fmt: skip
+_LAYOUTS_OF_NOTHING: tuple[Layout, ...] = ("country_road", "country_road", "suburb", "industrial")
+_MAX_CLUES_UNWRITTEN = 4
+
+
+def design_scene(
+    world: World, seed: int, number: int, *, split: Split, kind: SceneKind = "street", wants: Wants | None = None
+) -> Scene:
+    """One scene; the same world, seed, number, split, kind and wants give the same scene on every machine.
+
+    Raises:
+        BadInput: the world has no such town in this split, or the wants contradict the kind.
+    """
+    wants = wants or Wants()
+    if wants.kind is None and kind == "satellite":
+        wants = replace(wants, kind=kind)
+    name = f"{split}-{seed}-{number:06}"
+    chance = random.Random(f"scene {world.seed} {name} {kind}")  # noqa: S311 - no secret depends on it
+    plan = plan_of(kind, wants, chance)
+    town = _town(world, split, wants, chance)
+    door = _door(world.businesses(town), plan, chance)
+    layout = _layout(plan, chance)
+    spot, heading = _stand(world, town, door, chance)
+    sky = sky_at(spot.point, spot.climate, chance)
+    look = look_of(spot, sky, layout, chance)
+    if plan.level is None:
+        look = _bare(look)
+    pen = Pen(spot, town, split, chance)
+    clues = _numbered(_clues(world, pen, plan, door, look, sky))
+    scene = Scene(
+        id=name, seed=int.from_bytes(sha256(f"draw {world.seed} {name} {plan.kind}".encode()).digest()[:6], "big"),
+        kind=plan.kind, split=split, size=_size(plan), spot=spot, look=look, sky=sky,
+        camera=_camera(plan, heading, chance), clues=clues,
+        business=door if any(clue.sort in ("business", "chain") for clue in clues) else None,
+        missing=tuple(sort for sort in _USUAL if all(clue.sort != sort for clue in clues)),
+    )  # fmt: skip
+    return replace(scene, locatability=locatability_of(scene), tags=tags_of(scene))
+
+
+@lru_cache(maxsize=64)
+def _towns(world: World, split: Split, country: str | None, name: str | None) -> tuple[WorldTown, ...]:
+    return tuple(
+        town
+        for town in world.towns
+        if town.split == split and country in (None, town.country) and name in (None, town.name, town.name_on_signs)
+    )
+
+
+@lru_cache(maxsize=64)
+def _countries(world: World, split: Split) -> tuple[str, ...]:
+    return tuple(sorted({town.country for town in _towns(world, split, None, None)}))
+
+
+def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> WorldTown:
+    """A town: every second one of any country alike, the others as many as the world has of each."""
+    drawn = chance.choice(_countries(world, split)) if chance.random() < 0.5 else None
+    country = wants.country or (drawn if wants.town is None else None)
+    towns = _towns(world, split, country, wants.town)
+    if not towns:
+        what = " and ".join(word for word in (wants.town, wants.country) if word) or "any country"
+        raise BadInput(f"the world has no town of {what} in the {split} split; want another one")
+    return chance.choice(towns)
+
+
+def _door(known: Sequence[Business], plan: Plan, chance: random.Random) -> Business:
+    """A business of the town; of a chain, or of none, where that is wanted."""
+    fit = [one for one in known if plan.chain is None or one.chain == plan.chain]
+    return chance.choice(fit or known)
+
+
+def _layout(plan: Plan, chance: random.Random) -> Layout:
+    if plan.level is None:
+        return chance.choice(_LAYOUTS_OF_NOTHING)
+    layout = draw_layout(chance)
+    return "high_street" if layout == "country_road" and plan.level == "precise" else layout
+
+
+def _stand(world: World, town: WorldTown, door: Business, chance: random.Random) -> tuple[Spot, float]:
+    """In front of the door, across the street and a little along it; and which way the street runs."""
+    streets = world.streets(town)
+    street = next((one for one in streets if one.name == door.street), streets[0] if streets else None)
+    along = street.heading_deg(door.point) if street else chance.uniform(0, 360)
+    heading = round(along + chance.choice((0.0, 180.0)), 1) % 360
+    away = destination(door.point, (heading + 180 + chance.uniform(-25, 25)) % 360, chance.uniform(*_FROM_DOOR_KM))
+    point = LatLon(round(away.lat, 6), round(away.lon, 6))
+    facts = country_facts(town.country)
+    climate = climate_at(point) or climate_at(town.point)
+    spot = Spot(
+        point=point, country=town.country, country_name=facts.name, region=town.region, town=town.name,
+        town_on_signs=town.name_on_signs, population=town.population, climate=climate.code if climate else "Cfb",
+        cell=town.cell, split=town.split,
+    )  # fmt: skip
+    return spot, heading
+
+
+def _bare(look: Look) -> Look:
+    """A road that says nothing of the country."""
+    return replace(look, centre_line="none", centre_double=False, edge_line="none", poles="none", wires=False)
+
+
+def _size(plan: Plan) -> tuple[int, int]:
+    if plan.kind == "street":
+        return SMALL_SIZE if plan.small else SIZE
+    return PANORAMA_SIZE if plan.kind == "panorama" else SATELLITE_SIZE
+
+
+def _camera(plan: Plan, heading: float, chance: random.Random) -> Camera:
+    """Somebody on foot, or a camera on a car; now and then not quite sharp."""
+    on_car = chance.random() < 0.4
+    height = round(chance.uniform(2.2, 2.7) if on_car else chance.uniform(1.45, 1.75), 2)
+    field = 360.0 if plan.kind == "panorama" else round(chance.uniform(62, 82), 1)
+    blur = round(chance.uniform(0.5, 1.1), 2) if chance.random() < 0.12 and not plan.small else 0.0
+    return Camera(heading, height, field, blur, round(chance.uniform(0, 3.5), 2))
+
+
+def _clues(world: World, pen: Pen, plan: Plan, door: Business, look: Look, sky: Sky) -> list[Clue]:
+    chance = pen.chance
+    written: list[Clue] = []
+    if plan.level is not None and not plan.looks_only:
+        written = _WRITERS[plan.level](world, pen, door)
+        if plan.small:
+            written = [_small(clue, plan, chance) for clue in written]
+    if plan.hidden:
+        written = _with_hidden(written, pen)
+    if plan.misleading:
+        taken = {clue.board for clue in written} - {"shop_front"}
+        foreign = _elsewhere(world, pen)
+        clue = misleading_clue(pen, foreign, chance.choice(world.businesses(foreign[0])))
+        if clue.board not in taken:
+            written.append(clue)
+        else:
+            written = [one for one in written if one.board != clue.board or one.level == plan.level][:6] + [clue]
+    unwritten = list(unwritten_clues(plan.kind, pen.spot, look, sky)) if plan.level is not None else []
+    if len(unwritten) > _MAX_CLUES_UNWRITTEN:
+        unwritten = [unwritten[at] for at in sorted(chance.sample(range(len(unwritten)), _MAX_CLUES_UNWRITTEN))]
+    return [*written, *unwritten]
+
+
+def _precise(world: World, pen: Pen, door: Business) -> list[Clue]:
+    """A door that the map knows, and enough besides that it is the only one of its name."""
+    chance = pen.chance
+    found: list[Clue | None] = [pen.business(door)]
+    street = pen.street_name(door.street) if door.street else None
+    wish = chance.random()
+    if door.chain or door.homonym or wish < 0.65:
+        found.append(street)
+    if door.street and chance.random() < 0.4:
+        found.append(pen.house_number(door))
+    if door.chain or door.homonym or chance.random() < 0.35:
+        found.append(chance.choice((pen.phone(door) or pen.address(door), pen.address(door), pen.town_name())))
+    elif chance.random() < 0.3:
+        found.append(pen.phone(door))
+    if door.bus_stop and chance.random() < 0.3:
+        found.append(pen.bus_stop(door.bus_stop))
+    if door.street and chance.random() < 0.4:
+        beside = [one for one in world.businesses(pen.town) if one.street == door.street and one.name != door.name]
+        found += [pen.business(one) for one in chance.sample(beside, min(len(beside), chance.choice((1, 2))))]
+    found += _some(chance, (pen.plate, pen.price, pen.road), 0.25)
+    kept = _one_each(found)
+    return kept if any(clue.level == "precise" for clue in kept) else [*kept, pen.town_name()]
+
+
+def _region(world: World, pen: Pen, door: Business) -> list[Clue]:
+    """An area code, a postcode or a distance sign, among what tells the country."""
+    del door
+    chance = pen.chance
+    makers: list[Callable[[], Clue | None]] = [
+        lambda: pen.distances(_towns(world, pen.town.split, pen.town.country, None) or world.towns),
+        pen.area_code,
+        pen.postcode,
+        pen.plate,
+    ]
+    chance.shuffle(makers)
+    made = (make() for make in makers)
+    main = next((clue for clue in made if clue is not None and clue.level == "region"), None)
+    if main is None:
+        main = pen.distances(world.towns) or pen.town_name()
+    return _one_each([main, pen.language(), *_some(chance, (pen.price, pen.web_address, pen.plate, pen.road), 0.35)])
+
+
+def _country(world: World, pen: Pen, door: Business) -> list[Clue]:
+    """Language, money, plates, web addresses, a chain that is at home there: two or three of them."""
+    del world, door
+    makers = [pen.price, pen.web_address, pen.plate, pen.road, pen.brand]
+    pen.chance.shuffle(makers)
+    made = [clue for make in makers if (clue := make()) is not None and clue.level == "country"]
+    count = pen.chance.choice((1, 2, 2))
+    return _one_each([pen.language(), *made[:count]])
+
+
+_WRITERS: dict[str, Callable[[World, Pen, Business], list[Clue]]] = {
+    "precise": _precise, "region": _region, "country": _country,
+}  # fmt: skip
+
+
+def _some(chance: random.Random, makers: Sequence[Callable[[], Clue | None]], share: float) -> list[Clue | None]:
+    return [make() if chance.random() < share else None for make in makers]
+
+
+def _one_each(found: Sequence[Clue | None]) -> list[Clue]:
+    """One clue a board; several shops may stand side by side."""
+    kept: list[Clue] = []
+    for clue in found:
+        if clue is not None and (clue.board == "shop_front" or all(one.board != clue.board for one in kept)):
+            kept.append(clue)
+    return kept
+
+
+def _small(clue: Clue, plan: Plan, chance: random.Random) -> Clue:
+    """What tells most is small, and so is half of the rest."""
+    return replace(clue, visibility="small") if clue.level == plan.level or chance.random() < 0.5 else clue
+
+
+def _with_hidden(written: list[Clue], pen: Pen) -> list[Clue]:
+    """One more thing that tells, or would if nothing stood before it."""
+    boards = {clue.board for clue in written}
+    makers = (pen.town_name, pen.plate, pen.road, pen.web_address, pen.brand)
+    made = [clue for make in makers if (clue := make()) is not None and clue.board not in boards]
+    return [*written, replace(pen.chance.choice(made), visibility="hidden")] if made else written
+
+
+def _elsewhere(world: World, pen: Pen) -> list[WorldTown]:
+    """A town of another country, of the same split."""
+    others = [code for code in _countries(world, pen.split) if code != pen.spot.country]
+    return [pen.chance.choice(_towns(world, pen.split, pen.chance.choice(others), None))]
+
+
+def _numbered(clues: Sequence[Clue]) -> tuple[Clue, ...]:
+    return tuple(replace(clue, id=f"c{number}") for number, clue in enumerate(clues, 1))

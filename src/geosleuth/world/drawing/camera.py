@@ -1,0 +1,128 @@
+"""From metres in the street to pixels in the picture.
+
+The street's own axes: x to the right, y forward along the street's heading, z up from the road; the camera stands at
+(``x_m``, 0, ``height_m``). Sums are plain products, sums and quotients of Python floats, which every processor rounds
+alike; only angles go through libm, and those results are rounded before use.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Point3 = tuple[float, float, float]
+Point2 = tuple[float, float]
+NEAR_M = 0.25
+_FINENESS = 16
+"""Projected points lie on a grid of sixteenths of a pixel."""
+
+
+def sine(degrees: float) -> float:
+    """A sine that is the same on every machine."""
+    return round(math.sin(math.radians(degrees)), 9)
+
+
+def cosine(degrees: float) -> float:
+    """A cosine that is the same on every machine."""
+    return round(math.cos(math.radians(degrees)), 9)
+
+
+def on_grid(value: float) -> float:
+    """A pixel coordinate moved to the next sixteenth."""
+    return math.floor(value * _FINENESS + 0.5) / _FINENESS
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A perspective camera: what it sees is ``width`` by ``height`` pixels, ``field_deg`` from side to side.
+
+    ``yaw_deg`` turns it to the right of the street's direction, ``pitch_deg`` upwards. ``level`` is where the line of
+    sight meets the picture, as a share of its height: moving it shows more sky or road and leaves upright lines upright.
+    """
+
+    width: int
+    height: int
+    field_deg: float
+    height_m: float
+    x_m: float = 0.0
+    yaw_deg: float = 0.0
+    pitch_deg: float = 0.0
+    level: float = 0.5
+    focal_px: float = field(init=False)
+    _turn: tuple[float, float, float, float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        half = round(math.tan(math.radians(self.field_deg / 2)), 9)
+        object.__setattr__(self, "focal_px", round(self.width / 2 / half, 6))
+        turn = (sine(self.yaw_deg), cosine(self.yaw_deg), sine(self.pitch_deg), cosine(self.pitch_deg))
+        object.__setattr__(self, "_turn", turn)
+
+    def seen(self, point: Point3) -> Point3:
+        """A point of the street as the camera has it: to the right, away from it, and up."""
+        return self._turned(point[0] - self.x_m, point[1], point[2] - self.height_m)
+
+    def _turned(self, x: float, y: float, z: float) -> Point3:
+        sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
+        right, ahead = x * cos_yaw - y * sin_yaw, x * sin_yaw + y * cos_yaw
+        return right, ahead * cos_pitch + z * sin_pitch, z * cos_pitch - ahead * sin_pitch
+
+    def _flat(self, seen: Point3) -> Point2:
+        right, ahead, up = seen
+        scale = self.focal_px / ahead
+        return on_grid(self.width / 2 + right * scale), on_grid(self.height * self.level - up * scale)
+
+    def depth_m(self, point: Point3) -> float:
+        """How far ahead of the camera a point lies; negative behind it."""
+        return self.seen(point)[1]
+
+    def project(self, point: Point3) -> Point2 | None:
+        """The pixel of a point; None for what is behind the camera or touches it."""
+        seen = self.seen(point)
+        return self._flat(seen) if seen[1] > NEAR_M else None
+
+    def outline(self, points: Sequence[Point3]) -> list[Point2]:
+        """A flat shape's outline in pixels, cut off where it reaches behind the camera; empty where all of it does."""
+        seen = [self.seen(point) for point in points]
+        if all(point[1] > NEAR_M for point in seen):
+            return [self._flat(point) for point in seen]
+        kept: list[Point3] = []
+        for here, there in zip(seen, (*seen[1:], seen[0]), strict=True):
+            if here[1] > NEAR_M:
+                kept.append(here)
+            if (here[1] > NEAR_M) != (there[1] > NEAR_M):
+                share = (NEAR_M - here[1]) / (there[1] - here[1])
+                kept.append((here[0] + (there[0] - here[0]) * share, NEAR_M, here[2] + (there[2] - here[2]) * share))
+        return [self._flat(point) for point in kept]
+
+    def project_many(self, points: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Pixels of many points at once (last axis x, y, z to last axis x, y); None where one is behind the camera."""
+        sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
+        x, y, z = points[..., 0] - self.x_m, points[..., 1], points[..., 2] - self.height_m
+        right, ahead = x * cos_yaw - y * sin_yaw, x * sin_yaw + y * cos_yaw
+        away, up = ahead * cos_pitch + z * sin_pitch, z * cos_pitch - ahead * sin_pitch
+        if away.size == 0 or away.min() <= NEAR_M:
+            return None
+        scale = self.focal_px / away
+        flat = np.stack((right * scale + self.width / 2, self.height * self.level - up * scale), axis=-1)
+        return np.floor(flat * _FINENESS + 0.5) / _FINENESS
+
+    def direction(self, azimuth_deg: float, elevation_deg: float) -> Point2 | None:
+        """The pixel of something endlessly far away; None behind the camera.
+
+        The azimuth counts to the right from the street's own direction: the sun's is its azimuth less the heading.
+        """
+        flat = cosine(elevation_deg)
+        seen = self._turned(sine(azimuth_deg) * flat, cosine(azimuth_deg) * flat, sine(elevation_deg))
+        return self._flat(seen) if seen[1] > 1e-6 else None
+
+    @property
+    def horizon_px(self) -> float:
+        """The row of the horizon in the middle of the picture; outside it where the camera looks far up or down."""
+        _, _, sin_pitch, cos_pitch = self._turn
+        return on_grid(self.height * self.level + self.focal_px * sin_pitch / max(cos_pitch, 1e-6))
+
+    def pixels_per_metre(self, point: Point3) -> float:
+        """How large a metre is at a point, where it faces the camera."""
+        return self.focal_px / max(self.depth_m(point), NEAR_M)

@@ -1,0 +1,241 @@
+"""Pixels to draw on: flat shapes with smooth edges, shades, gradients, and pictures pasted in perspective.
+
+Edges are OpenCV's integer ones and sums are single float64 or integer steps, so that the same calls leave the same
+pixels on every processor.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from .camera import Point2, Point3, View
+
+Colour = tuple[int, int, int]
+Pixels = NDArray[np.uint8]
+_SHIFT = 4
+_ONE = 1 << _SHIFT
+_FAR_OUT = 4096
+_SMALLEST_QUAD_PX = 0.5
+
+
+def colour(text: str) -> Colour:
+    """``"#rrggbb"`` as numbers."""
+    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
+
+
+def mixed(one: Colour, other: Colour, share: float) -> Colour:
+    """A colour between two: the second one's share runs from 0 to 1."""
+    red, green, blue = (int(a + (b - a) * share + 0.5) for a, b in zip(one, other, strict=True))
+    return red, green, blue
+
+
+def lit(base: Colour, light: float) -> Colour:
+    """A colour under more (over 1) or less light."""
+    red, green, blue = (min(255, int(part * light + 0.5)) for part in base)
+    return red, green, blue
+
+
+@dataclass(slots=True)
+class Painter:
+    """Things to draw later, the farthest first; of equally far ones, those added first."""
+
+    _waiting: list[tuple[float, int, Callable[[], None]]] = field(default_factory=list)
+
+    def add(self, distance_m: float, draw: Callable[[], None]) -> None:
+        """Keep something that draws itself when its turn comes."""
+        self._waiting.append((-distance_m, len(self._waiting), draw))
+
+    def paint(self) -> None:
+        """Draw everything that waits."""
+        for _, _, draw in sorted(self._waiting, key=lambda entry: entry[:2]):
+            draw()
+        self._waiting.clear()
+
+
+class Canvas:
+    """A picture in the making. Pixel (0, 0) covers the square from 0 to 1; coordinates are in pixels, y downwards.
+
+    Methods that end in ``3`` take points of the street in metres and put them through ``view``.
+    """
+
+    def __init__(self, view: View, ground: Colour = (128, 128, 128)) -> None:
+        self.view = view
+        self.pixels: Pixels = np.empty((view.height, view.width, 3), np.uint8)
+        self.pixels[:] = ground
+
+    def image(self) -> Image.Image:
+        """The picture as it is now."""
+        return Image.fromarray(self.pixels)
+
+    def polygon(self, points: Sequence[Point2], fill: Colour, alpha: float = 1.0) -> None:
+        """Fill a shape; ``alpha`` under 1 lets what is there shine through."""
+        import cv2
+
+        corners = self._corners(points)
+        if corners is None:
+            return
+        if alpha >= 1:
+            cv2.fillPoly(self.pixels, [corners], fill, cv2.LINE_AA, _SHIFT)
+            return
+        box = self._box(corners)
+        if box is None:
+            return
+        left, top, right, bottom = box
+        mask = np.zeros((bottom - top, right - left), np.uint8)
+        cv2.fillPoly(mask, [corners - np.array([left, top]) * _ONE], 255, cv2.LINE_AA, _SHIFT)
+        self.blend(left, top, mask, fill, alpha)
+
+    def polygon3(self, points: Sequence[Point3], fill: Colour, alpha: float = 1.0) -> None:
+        """Fill a flat shape in the street."""
+        self.polygon(self.view.outline(points), fill, alpha)
+
+    def polygons3(self, shapes: NDArray[np.float64], fill: Colour) -> None:
+        """Fill many flat shapes of as many corners in one colour: an array of shapes, corners, and x, y, z.
+
+        They must not lie over each other: where two do, a hole stays.
+        """
+        import cv2
+
+        flat = self.view.project_many(shapes)
+        if flat is None or np.abs(flat).max() > _FAR_OUT + self.view.width:
+            for shape in shapes:
+                self.polygon3([(x, y, z) for x, y, z in shape.tolist()], fill)
+            return
+        corners = (flat * _ONE).astype(np.int32) - _ONE // 2
+        cv2.fillPoly(self.pixels, list(corners), fill, cv2.LINE_AA, _SHIFT)
+
+    def strokes3(self, lines: NDArray[np.float64], ink: Colour) -> None:
+        """Draw many hair lines in one colour: an array of lines, their two ends, and x, y, z."""
+        import cv2
+
+        flat = self.view.project_many(lines)
+        if flat is None or np.abs(flat).max() > _FAR_OUT + self.view.width:
+            for start, end in lines.tolist():
+                self.line(self.view.outline((tuple(start), tuple(end)))[:2], ink)
+            return
+        ends = (flat * _ONE).astype(np.int32) - _ONE // 2
+        cv2.polylines(self.pixels, list(ends), isClosed=False, color=ink, lineType=cv2.LINE_AA, shift=_SHIFT)
+
+    def line(self, points: Sequence[Point2], ink: Colour, width_px: float = 1.0) -> None:
+        """Draw a line through some points; thin ones pale instead of vanishing only as far as smooth edges go."""
+        import cv2
+
+        if len(points) < 2 or not self._near(points):
+            return
+        if width_px < 1.5:
+            flat = np.array([(round(x * _ONE) - 8, round(y * _ONE) - 8) for x, y in points], np.int32)
+            cv2.polylines(self.pixels, [flat], isClosed=False, color=ink, lineType=cv2.LINE_AA, shift=_SHIFT)
+            return
+        for (x0, y0), (x1, y1) in pairwise(points):
+            along, across = x1 - x0, y1 - y0
+            length = float(np.sqrt(along * along + across * across))
+            if length > 0:
+                aside, up = -across / length * width_px / 2, along / length * width_px / 2
+                shape = ((x0 + aside, y0 + up), (x1 + aside, y1 + up), (x1 - aside, y1 - up), (x0 - aside, y0 - up))
+                self.polygon(shape, ink)
+
+    def line3(self, start: Point3, end: Point3, ink: Colour, width_m: float) -> None:
+        """Draw something long and thin in the street: a wire, a post, a branch. It narrows with distance."""
+        flat = self.view.outline((start, end))
+        if len(flat) < 2:
+            return
+        middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, (start[2] + end[2]) / 2)
+        self.line(flat[:2], ink, width_m * self.view.pixels_per_metre(middle))
+
+    def ellipse(self, middle: Point2, across_px: float, down_px: float, fill: Colour, alpha: float = 1.0) -> None:
+        """Fill an ellipse, given its two radii."""
+        self.polygon([(middle[0] + x * across_px, middle[1] + y * down_px) for x, y in _round()], fill, alpha)
+
+    def shade(self, points: Sequence[Point2], strength: float) -> None:
+        """Darken what is there already: 0 not at all, 1 to black."""
+        self.polygon(points, (0, 0, 0), min(strength, 0.999))
+
+    def shade3(self, points: Sequence[Point3], strength: float) -> None:
+        """Darken a flat shape in the street: a shadow on the road."""
+        self.shade(self.view.outline(points), strength)
+
+    def gradient(self, top: Colour, bottom: Colour, first_row: int, last_row: int) -> None:
+        """Fill whole rows with colours that run from one to another."""
+        rows = range(max(first_row, 0), min(last_row, self.view.height))
+        span = max(last_row - first_row, 1)
+        for row in rows:
+            self.pixels[row] = mixed(top, bottom, (row - first_row) / span)
+
+    def blend(self, left: int, top: int, mask: Pixels, fill: Colour, alpha: float = 1.0) -> None:
+        """Lay a colour on through a mask that lies wholly inside the picture."""
+        height, width = mask.shape
+        part = self.pixels[top : top + height, left : left + width]
+        weight = (mask.astype(np.int32) * int(alpha * 256 + 0.5) + 128) // 256
+        under = part.astype(np.int32)
+        part[:] = under + ((np.array(fill, np.int32) - under) * weight[..., None] + 127) // 255
+
+    def paste(self, picture: Image.Image, quad: Sequence[Point2], light: float = 1.0) -> None:
+        """Set a flat picture (RGB or RGBA) onto four corners: top left, top right, bottom right, bottom left.
+
+        Every pixel takes the mean of four samples, so a picture should be about as large as the quad, or up to twice.
+        """
+        from .warping import warped
+
+        box = self._quad_box(quad)
+        if box is not None:
+            left, top, right, bottom = box
+            warped(self.pixels[top:bottom, left:right], picture, [(x - left, y - top) for x, y in quad], light)
+
+    def paste3(self, picture: Image.Image, quad: Sequence[Point3], light: float = 1.0) -> None:
+        """Set a flat picture into the street. What reaches behind the camera is left out whole."""
+        flat = [point for corner in quad if (point := self.view.project(corner)) is not None]
+        if len(flat) == 4:
+            self.paste(picture, flat, light)
+
+    def _quad_box(self, quad: Sequence[Point2]) -> tuple[int, int, int, int] | None:
+        columns, rows = [x for x, _ in quad], [y for _, y in quad]
+        if max(columns) - min(columns) < _SMALLEST_QUAD_PX or max(rows) - min(rows) < _SMALLEST_QUAD_PX:
+            return None
+        left, top = max(0, int(min(columns)) - 1), max(0, int(min(rows)) - 1)
+        right, bottom = min(self.view.width, int(max(columns)) + 2), min(self.view.height, int(max(rows)) + 2)
+        return (left, top, right, bottom) if left < right and top < bottom else None
+
+    def _near(self, points: Sequence[Point2]) -> bool:
+        return all(-_FAR_OUT < x < self.view.width + _FAR_OUT and -_FAR_OUT < y < self.view.height + _FAR_OUT
+                   for x, y in points)  # fmt: skip
+
+    def _corners(self, points: Sequence[Point2]) -> NDArray[np.int32] | None:
+        """Points as OpenCV has them: sixteenths of a pixel, counted from the middle of the first pixel."""
+        if not self._near(points):
+            points = _cut_to(points, -64, -64, self.view.width + 64, self.view.height + 64)
+        if len(points) < 3:
+            return None
+        return np.array(
+            [(int(x * _ONE + 65536.5) - 65544, int(y * _ONE + 65536.5) - 65544) for x, y in points], np.int32
+        )
+
+    def _box(self, corners: NDArray[np.int32]) -> tuple[int, int, int, int] | None:
+        low, high = corners.min(axis=0) // _ONE - 1, corners.max(axis=0) // _ONE + 3
+        left, top = max(0, int(low[0])), max(0, int(low[1]))
+        right, bottom = min(self.view.width, int(high[0])), min(self.view.height, int(high[1]))
+        return (left, top, right, bottom) if left < right and top < bottom else None
+
+
+def _round() -> list[Point2]:
+    from .camera import cosine, sine
+
+    return [(cosine(angle), sine(angle)) for angle in range(0, 360, 15)]
+
+
+def _cut_to(points: Sequence[Point2], left: float, top: float, right: float, bottom: float) -> list[Point2]:
+    """A shape cut off at a frame (Sutherland and Hodgman's way)."""
+    kept = list(points)
+    for axis, bound, sign in ((0, left, 1), (0, right, -1), (1, top, 1), (1, bottom, -1)):
+        before, kept = kept, []
+        for here, there in zip(before, (*before[1:], *before[:1]), strict=True):
+            inside, next_inside = (here[axis] - bound) * sign >= 0, (there[axis] - bound) * sign >= 0
+            if inside:
+                kept.append(here)
+            if inside != next_inside:
+                share = (bound - here[axis]) / (there[axis] - here[axis])
+                kept.append((here[0] + (there[0] - here[0]) * share, here[1] + (there[1] - here[1]) * share))
+    return kept

@@ -1,0 +1,253 @@
+"""Houses along a street: walls, windows, doors, shop windows, and what roofs look like from below."""
+
+import random
+from dataclasses import dataclass
+
+from geosleuth.world.model import Look
+
+from .camera import Point3
+from .canvas import Canvas, Colour, colour, lit, mixed
+from .lots import Lot
+from .roofs import draw_roof
+from .sky_light import Light
+from .walls import Rect, Wall
+
+DEPTH_M = 9.0
+_FINE_M, _MIDDLE_M = 26.0, 60.0
+_PANES: tuple[Colour, ...] = ((58, 70, 82), (74, 86, 96), (44, 52, 60), (96, 112, 124))
+_FRAMES: tuple[Colour, ...] = ((238, 234, 224), (92, 66, 46), (60, 70, 78), (206, 196, 176), (40, 74, 58))
+_DOORS: tuple[Colour, ...] = ((94, 48, 32), (36, 66, 58), (44, 54, 86), (122, 30, 34), (70, 58, 48), (150, 120, 84))
+_LAMPLIGHT: Colour = (255, 214, 140)
+
+
+@dataclass(frozen=True, slots=True)
+class Tones:
+    """How a house's colours look from where the camera stands."""
+
+    light: Light
+    facing: Point3
+    distance_m: float
+
+    def __call__(self, base: Colour) -> Colour:
+        """A colour on this wall, in this light, through so much air."""
+        return self.light.hazed(self.light.shade(base, self.facing), self.distance_m)
+
+
+def draw_house(canvas: Canvas, lot: Lot, look: Look, light: Light) -> None:
+    """Draw one house, its roof first."""
+    face = lot.face
+    nearest = min(max(0.0, lot.start), lot.end) if lot.end > 0 else lot.end
+    distance = abs(nearest) + 4
+    tones = Tones(light, face.facing, distance)
+    chance = random.Random(lot.seed)
+    draw_roof(canvas, lot, look, light, distance, DEPTH_M)
+    _side(canvas, lot, light, distance)
+    whole = (0.0, 0.0, lot.width, lot.height)
+    canvas.polygon3(face.quad(whole), tones(lot.paint))
+    if distance < _MIDDLE_M:
+        _pattern(canvas, lot, face, tones, fine=distance < _FINE_M)
+    _storeys(canvas, lot, face, tones, chance)
+    if lot.use == "shop":
+        _shop(canvas, lot, face, tones, chance)
+    elif lot.use == "shed":
+        _shed(canvas, lot, face, tones)
+    else:
+        _ground_floor(canvas, lot, face, tones, chance)
+    # Walls are darker where they meet the ground and under the eaves.
+    canvas.polygon3(face.quad((0.0, 0.0, lot.width, 0.35)), tones(lit(lot.paint, 0.62)))
+    canvas.polygon3(face.quad((0.0, lot.height - 0.22, lot.width, lot.height), 0.1), tones(lit(lot.paint, 0.8)))
+
+
+def _side(canvas: Canvas, lot: Lot, light: Light, distance: float) -> None:
+    """The end of the house that looks towards the camera."""
+    end = lot.start if lot.start > 0 else lot.end if lot.end < 0 else None
+    if end is None:
+        return
+    front, back = lot.side * lot.front, lot.side * (lot.front + DEPTH_M)
+    facing = (0.0, -1.0 if lot.start > 0 else 1.0, 0.0)
+    tone = Tones(light, facing, distance)(lit(lot.paint, 0.9))
+    canvas.polygon3(((front, end, 0.0), (back, end, 0.0), (back, end, lot.height), (front, end, lot.height)), tone)
+
+
+def _pattern(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, *, fine: bool) -> None:
+    """Courses of brick, boards, joints: hair lines, so that a wall is not one flat colour."""
+    wide, tall = lot.width, lot.height
+    joint = tones(mixed(lot.paint, (90, 84, 78) if sum(lot.paint) > 330 else (210, 205, 196), 0.22))
+    lines: list[Rect] = []
+    match lot.wall:
+        case "brick":
+            step = 0.22 if fine else 0.6
+            lines = [(0, z * step, wide, z * step) for z in range(1, int(tall / step))]
+        case "timber":
+            step = 0.3 if fine else 0.8
+            lines = [(0, z * step, wide, z * step) for z in range(1, int(tall / step))]
+            lines += [(0.08, 0, 0.08, tall), (wide - 0.08, 0, wide - 0.08, tall)]
+        case "stone" | "adobe":
+            step = 0.45
+            rows = int(tall / step) if lot.wall == "stone" else 0
+            lines = [(0, z * step, wide, z * step) for z in range(1, rows)]
+            if fine:
+                lines += [
+                    (x * 0.9 + z % 2 * 0.45, z * step, x * 0.9 + z % 2 * 0.45, (z + 1) * step)
+                    for z in range(rows) for x in range(int(wide / 0.9))
+                ]  # fmt: skip
+        case "tiles":
+            step = 0.5 if fine else 1.0
+            lines = [(0, z * step, wide, z * step) for z in range(1, int(tall / step))]
+            lines += [(x * step, 0, x * step, tall) for x in range(1, int(wide / step))]
+        case "metal":
+            step = 0.4 if fine else 1.2
+            lines = [(x * step, 0, x * step, tall) for x in range(1, int(wide / step))]
+        case "concrete":
+            lines = [(0, z * 3.0 + 1.1, wide, z * 3.0 + 1.1) for z in range(1, int(tall / 3) + 1)]
+            lines += [(x * 2.4, 0, x * 2.4, tall) for x in range(1, int(wide / 2.4))]
+        case _:
+            pass
+    if lines:
+        canvas.strokes3(face.lines(lines), joint)
+
+
+def _storeys(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
+    """Windows of the upper floors."""
+    columns = max(1, round(lot.width / chance.choice((2.2, 2.6, 3.1))))
+    wide = min(1.5, lot.width / columns * chance.choice((0.42, 0.5, 0.6)))
+    tall = chance.choice((1.3, 1.6, 1.9))
+    frame, pane = chance.choice(_FRAMES), chance.choice(_PANES)
+    style = chance.choice(("plain", "shutters", "sill", "balcony", "arch", "sill"))
+    windows = [
+        (x - wide / 2, z, x + wide / 2, z + tall)
+        for floor in range(1, lot.storeys)
+        for x in [lot.width * (column + 0.5) / columns for column in range(columns)]
+        for z in [lot.ground_floor + (floor - 1) * 3.0 + 0.75]
+    ]
+    if windows:
+        _windows(canvas, windows, face, tones, frame, pane, style, chance)
+
+
+def _windows(
+    canvas: Canvas, windows: list[Rect], face: Wall, tones: Tones, frame: Colour, pane: Colour, style: str,
+    chance: random.Random,
+) -> None:  # fmt: skip
+    near = tones.distance_m < _FINE_M
+    if style == "shutters":
+        leaf = tones(chance.choice(_DOORS))
+        shutters = [(x0 - 0.42, z0, x0 - 0.04, z1) for x0, z0, _, z1 in windows]
+        shutters += [(x1 + 0.04, z0, x1 + 0.42, z1) for _, z0, x1, z1 in windows]
+        canvas.polygons3(face.quads(shutters, 0.04), leaf)
+    canvas.polygons3(face.quads([(x0 - 0.1, z0 - 0.1, x1 + 0.1, z1 + 0.1) for x0, z0, x1, z1 in windows]), tones(frame))
+    glowing = [window for window in windows if tones.light.night and chance.random() < 0.4]
+    dark = [window for window in windows if window not in glowing]
+    if dark:
+        canvas.polygons3(face.quads(dark), tones(pane))
+    if glowing:
+        canvas.polygons3(face.quads(glowing), _LAMPLIGHT)
+    if tones.distance_m < _MIDDLE_M:
+        # The upper part mirrors the sky.
+        sky = mixed(tones(pane), tones.light.horizon, 0.28)
+        canvas.polygons3(face.quads([(x0, z0 + (z1 - z0) * 0.55, x1, z1) for x0, z0, x1, z1 in dark]), sky)
+    if near:
+        bars = [((x0 + x1) / 2 - 0.03, z0, (x0 + x1) / 2 + 0.03, z1) for x0, z0, x1, z1 in windows]
+        canvas.polygons3(face.quads(bars), tones(frame))
+        canvas.polygons3(
+            face.quads([(x0, z0 + (z1 - z0) * 0.6, x1, z0 + (z1 - z0) * 0.6 + 0.05) for x0, z0, x1, z1 in windows]),
+            tones(frame),
+        )
+    if style == "sill":
+        sills = [(x0 - 0.18, z0 - 0.2, x1 + 0.18, z0 - 0.08) for x0, z0, x1, _ in windows]
+        canvas.polygons3(face.quads(sills, 0.1), tones(lit(frame, 0.9)))
+    elif style == "balcony" and near:
+        floors = [(x0 - 0.35, z0 - 0.28, x1 + 0.35, z0 - 0.14) for x0, z0, x1, _ in windows]
+        canvas.polygons3(face.quads(floors, 0.5), tones((120, 116, 110)))
+        rails = [(x0 - 0.35, z0 + 0.62, x1 + 0.35, z0 + 0.68) for x0, z0, x1, _ in windows]
+        canvas.polygons3(face.quads(rails, 0.5), tones((50, 50, 54)))
+        posts = [
+            (x0 - 0.35 + step * (x1 - x0 + 0.7) / 6, z0 - 0.14, x0 - 0.35 + step * (x1 - x0 + 0.7) / 6, z0 + 0.65)
+            for x0, z0, x1, _ in windows for step in range(7)
+        ]  # fmt: skip
+        canvas.strokes3(face.lines(posts), tones((50, 50, 54)))
+
+
+def shop_door(lot: Lot) -> float:
+    """Where along its front the middle of a house's door is."""
+    return lot.width * (0.84 if lot.seed % 2 else 0.16)
+
+
+def _shop(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
+    """Shop windows and a door under the strip where the board hangs."""
+    trim = chance.choice((*_DOORS, *_FRAMES))
+    inside = _LAMPLIGHT if tones.light.night else (70, 76, 82)
+    wide, door = lot.width, shop_door(lot)
+    canvas.polygon3(face.quad((0.12, 0.0, wide - 0.12, 2.62), 0.02), tones(trim))
+    canvas.polygon3(face.quad((0.12, 2.62, wide - 0.12, 3.92), 0.02), tones(lit(trim, 0.82)))
+    doors: list[Rect] = [(door - 0.5, 0.08, door + 0.5, 2.3)]
+    left, right = (0.3, door - 0.65) if door > wide / 2 else (door + 0.65, wide - 0.3)
+    panes = max(1, round((right - left) / 2.0))
+    step = (right - left) / panes
+    glass: list[Rect] = [(left + n * step + 0.05, 0.55, left + (n + 1) * step - 0.05, 2.45) for n in range(panes)]
+    pane = inside if tones.light.night else tones(inside)
+    canvas.polygons3(face.quads([*glass, *doors], 0.03), pane)
+    if tones.distance_m > _MIDDLE_M:
+        return
+    _goods(canvas, glass, face, tones, chance)
+    if not tones.light.night:
+        shine = mixed(pane, tones.light.horizon, 0.3)
+        slant = [
+            [face.at(x0 + 0.1, 2.45, 0.03), face.at(x0 + 0.6, 2.45, 0.03), face.at(x0 + 0.3, 0.9, 0.03),
+             face.at(x0 + 0.1, 0.9, 0.03)]
+            for x0, _, x1, _ in glass if x1 - x0 > 0.8
+        ]  # fmt: skip
+        for shape in slant:
+            canvas.polygon3(shape, shine, 0.35)
+    canvas.polygon3(face.quad((door + 0.32, 1.0, door + 0.38, 1.35), 0.06), tones((214, 200, 150)))
+    if chance.random() < 0.35:
+        _awning(canvas, lot, face, tones, chance)
+
+
+def _goods(canvas: Canvas, glass: list[Rect], face: Wall, tones: Tones, chance: random.Random) -> None:
+    """Things in the shop window: a shelf of bright boxes."""
+    hues: tuple[Colour, ...] = ((190, 70, 58), (210, 168, 70), (82, 132, 110), (96, 116, 168), (196, 188, 172))
+    for fill in chance.sample(hues, 3):
+        boxes: list[Rect] = []
+        for x0, _, x1, _ in glass:
+            x = x0 + (x1 - x0) * chance.randrange(5, 70) / 100
+            wide, tall = chance.randrange(15, 45) / 100, chance.randrange(20, 60) / 100
+            if x + wide < x1:
+                boxes.append((x, 0.6, x + wide, 0.6 + tall))
+        if boxes:
+            canvas.polygons3(face.quads(boxes, 0.03), fill if tones.light.night else tones(lit(fill, 0.7)))
+
+
+def _awning(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
+    """A cloth over the pavement, below the board."""
+    one = colour(chance.choice(("#b23a48", "#2f6690", "#3a7d44", "#d9a441", "#7a5c8e", "#8d5524")))
+    count = max(4, round(lot.width / 0.8))
+    step = (lot.width - 0.3) / count
+    for number in range(count):
+        left, right = 0.15 + number * step, 0.15 + (number + 1) * step
+        fill = tones(lit(one if number % 2 else (240, 234, 220), 1.08))
+        quad = (face.at(left, 2.66, 0.05), face.at(right, 2.66, 0.05), face.at(right, 2.3, 1.1), face.at(left, 2.3, 1.1))
+        canvas.polygon3(quad, fill)
+        canvas.polygon3(face.quad((left, 2.1, right, 2.3), 1.1), mixed(fill, (0, 0, 0), 0.12))
+
+
+def _shed(canvas: Canvas, lot: Lot, face: Wall, tones: Tones) -> None:
+    gate = lot.width * 0.4
+    canvas.polygon3(face.quad((gate, 0.0, gate + 4.2, 4.0)), tones((150, 156, 160)))
+    canvas.strokes3(face.lines([(gate, z * 0.4, gate + 4.2, z * 0.4) for z in range(1, 10)]), tones((110, 116, 120)))
+    canvas.polygon3(face.quad((gate + 5.2, 0.0, gate + 6.2, 2.1)), tones((70, 84, 98)))
+    row = [(x * 2.0 + 0.5, 4.4, x * 2.0 + 1.9, 5.0) for x in range(int(lot.width / 2.0))]
+    canvas.polygons3(face.quads(row), tones((86, 100, 110)))
+
+
+def _ground_floor(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
+    """A door and windows."""
+    door = shop_door(lot)
+    frame, pane = chance.choice(_FRAMES), chance.choice(_PANES)
+    canvas.polygon3(face.quad((door - 0.62, 0.0, door + 0.62, 2.38), 0.02), tones(frame))
+    canvas.polygon3(face.quad((door - 0.5, 0.0, door + 0.5, 2.26), 0.03), tones(chance.choice(_DOORS)))
+    canvas.polygon3(face.quad((door - 0.85, 0.0, door + 0.85, 0.16), 0.5), tones((158, 152, 144)))
+    low, high = (0.3, door - 1.0) if door > lot.width / 2 else (door + 1.0, lot.width - 0.3)
+    count = max(1, round((high - low) / 2.6))
+    step = (high - low) / count
+    windows = [(low + (n + 0.5) * step - 0.6, 0.95, low + (n + 0.5) * step + 0.6, 2.35) for n in range(count)]
+    _windows(canvas, windows, face, tones, frame, pane, chance.choice(("plain", "sill", "shutters")), chance)

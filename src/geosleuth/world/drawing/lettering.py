@@ -1,0 +1,96 @@
+"""Lines of text as masks, in the manners that signs are lettered in: condensed, slanted, painted by hand and so on."""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from geosleuth.atlas.maps.lettering import HALO_PX, line, stencil, width_px
+
+from .camera import sine
+from .designs import Lettering
+
+# Faces are opened at these sizes alone: each opening unpacks the font anew, which is slow for the large scripts.
+_SIZES_PX = (12, 20, 32, 50, 80)
+_WIDTHS = {"condensed": 0.84, "wide": 1.14, "spaced": 1.0}
+_SLANT = 0.2
+_PLAIN_LETTERINGS = ("plain", "condensed", "neon", "hand")
+_MEASURED_PX = 40
+
+
+def drawable(text: str) -> bool:
+    """Whether the fonts have every letter of a text."""
+    return line(text, bold=True) is not None
+
+
+@lru_cache(maxsize=4096)
+def width_em(text: str, lettering: Lettering) -> float:
+    """How wide a text is, in ems."""
+    wide = width_px(text, _MEASURED_PX, bold=_bold(lettering)) / _MEASURED_PX * _WIDTHS.get(lettering, 1.0)
+    return wide + (_SLANT if lettering == "slanted" else 0.0)
+
+
+@lru_cache(maxsize=4096)
+def height_em(text: str) -> float:
+    """How tall a line of this text is, in ems: scripts with marks above and below need more."""
+    return stencil_height(text) / _SIZES_PX[1]
+
+
+def stencil_height(text: str) -> int:
+    """The height of a line at the measuring size."""
+    from geosleuth.atlas.maps.lettering import measure
+
+    return measure([text], _SIZES_PX[1])[1] - 2 * HALO_PX
+
+
+def letters(text: str, em_px: float, lettering: Lettering) -> Image.Image:
+    """A mask of one line of text, without margins at its sides, an em so many pixels tall.
+
+    Raises:
+        ValueError: where no font has one of the letters.
+    """
+    size = next((size for size in _SIZES_PX if size >= em_px), _SIZES_PX[-1])
+    bold = _bold(lettering)
+    if line(text, bold=bold) is None:
+        raise ValueError(f"no font has all the letters of {text!r}")
+    mask = stencil([text], size, bold=bold)
+    mask = mask.crop((HALO_PX, HALO_PX, mask.width - HALO_PX, mask.height - HALO_PX))
+    if lettering == "slanted":
+        mask = _slanted(mask, round(_SLANT * size))
+    elif lettering == "hand":
+        mask = _wobbling(mask, size)
+    share = em_px / size
+    wide = max(1, round(mask.width * share * _WIDTHS.get(lettering, 1.0)))
+    return mask.resize((wide, max(1, round(mask.height * share))), Image.Resampling.BILINEAR)
+
+
+def _bold(lettering: Lettering) -> bool:
+    return lettering not in _PLAIN_LETTERINGS
+
+
+def _slanted(mask: Image.Image, aside_px: int) -> Image.Image:
+    """Letters that lean to the right: every row moved by whole pixels."""
+    pixels = np.asarray(mask)
+    height, width = pixels.shape
+    leaning: NDArray[np.uint8] = np.zeros((height, width + aside_px), np.uint8)
+    for row in range(height):
+        shift = aside_px - aside_px * row // height
+        leaning[row, shift : shift + width] = pixels[row]
+    return Image.fromarray(leaning)
+
+
+def _wobbling(mask: Image.Image, size: int) -> Image.Image:
+    """Letters of an unsteady hand: columns moved up and down by whole pixels."""
+    pixels = np.asarray(mask)
+    out: NDArray[np.uint8] = np.zeros_like(pixels)
+    tall = max(1, round(size * 0.05))
+    for column in range(pixels.shape[1]):
+        turn = column * 360 // (size * 2)
+        shift = int(tall * (sine(turn) + sine(turn * 5 // 3 + 70)) / 2 + 100.5) - 100
+        source = pixels[:, column]
+        if shift >= 0:
+            out[shift:, column] = source[: len(source) - shift]
+        else:
+            out[:shift, column] = source[-shift:]
+    return Image.fromarray(out)

@@ -1,0 +1,265 @@
+"""Cars, vans and what else stands or drives along a street, with a plate that can be read."""
+
+import random
+from dataclasses import dataclass
+from typing import Literal
+
+from PIL import Image
+
+from .camera import Point2
+from .canvas import Canvas, Colour, mixed
+from .sky_light import Light
+from .vehicles_body import Body, Corners, Facing, glass_in, part
+
+Kind = Literal["hatchback", "saloon", "estate", "suv", "van", "pickup"]
+Side = Literal["left", "right"]
+PLATE_M = (0.52, 0.115)
+"""How wide and tall a number plate is, where its picture doesn't say otherwise."""
+CAR_COLOURS: tuple[Colour, ...] = (
+    (232, 233, 234), (196, 200, 204), (148, 152, 156), (62, 66, 72), (34, 36, 40), (146, 36, 36), (34, 62, 116),
+    (86, 118, 152), (58, 84, 70), (194, 160, 92), (176, 92, 40), (220, 214, 196),
+)  # fmt: skip
+_RED: Colour = (168, 28, 28)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """Metres: the body, the height of boot, belt, bonnet and roof, and where the cabin begins and ends (u)."""
+
+    length: float
+    width: float
+    boot: float
+    belt: float
+    bonnet: float
+    roof: float
+    cabin: tuple[float, float, float, float]
+    wheel: float = 0.32
+
+
+_SHAPES: dict[Kind, _Shape] = {
+    "hatchback": _Shape(3.9, 1.72, 0.92, 0.94, 0.86, 1.48, (0.05, 0.42, 2.05, 2.95)),
+    "saloon": _Shape(4.6, 1.8, 0.95, 0.95, 0.84, 1.44, (0.75, 1.35, 2.65, 3.45)),
+    "estate": _Shape(4.6, 1.8, 0.94, 0.95, 0.85, 1.48, (0.06, 0.5, 2.7, 3.45)),
+    "suv": _Shape(4.5, 1.88, 1.08, 1.1, 1.02, 1.7, (0.08, 0.4, 2.6, 3.35), 0.37),
+    "van": _Shape(5.0, 1.95, 1.1, 1.12, 1.05, 2.05, (0.02, 0.12, 3.75, 4.5), 0.34),
+    "pickup": _Shape(5.1, 1.86, 1.02, 1.06, 1.0, 1.74, (2.0, 2.1, 3.1, 3.75), 0.38),
+}
+
+
+def lane_x(drives_on: Side, road_half_m: float, facing: Literal["away", "towards"]) -> float:
+    """Where cars of one direction drive, in metres right of the middle of the road."""
+    own_right = (drives_on == "right") == (facing == "away")
+    return road_half_m / 2 if own_right else -road_half_m / 2
+
+
+def parked_facing(drives_on: Side, kerb: Side) -> Literal["away", "towards"]:
+    """Which way a car at one kerb points: the way that side of the road drives."""
+    return "away" if drives_on == kerb else "towards"
+
+
+def random_kind(chance: random.Random) -> Kind:
+    """A kind of car, common ones more often."""
+    kinds: tuple[Kind, ...] = ("hatchback", "hatchback", "saloon", "saloon", "estate", "suv", "suv", "van", "pickup")
+    return chance.choice(kinds)
+
+
+def car_size_m(kind: Kind) -> tuple[float, float, float]:
+    """Length, width and height of a car, for its shadow and to keep others out of it."""
+    shape = _SHAPES[kind]
+    return shape.length, shape.width, shape.roof
+
+
+def draw_car(
+    canvas: Canvas, at: Point2, colour: Colour, facing: Facing, light: Light, *, kind: Kind = "hatchback",
+    plate: Image.Image | None = None, taxi: bool = False,
+) -> Corners | None:  # fmt: skip
+    """Draw a car whose middle stands at a point of the street.
+
+    Returns:
+        The corners of its plate in metres of the street: top left, top right, bottom right, bottom left; None where
+        the plate can't be seen. A plate that is given is pasted there already.
+    """
+    shape = _SHAPES[kind]
+    body = Body(canvas, at, facing, shape.length, light)
+    half = shape.width / 2
+    body.ground_shadow(half)
+    _underneath(body, shape, half)
+    _shell(body, shape, half, colour)
+    if kind == "pickup":
+        _bed(body, shape, half, colour)
+    # Seen from behind, the cabin stands before its mirrors; seen from the front, behind them.
+    from_behind = body.shows((0, 0, 0), (-1, 0, 0))
+    if from_behind:
+        _mirrors(body, shape, half, colour)
+    _cabin(body, shape, half, colour, panel=kind == "van")
+    if not from_behind:
+        _mirrors(body, shape, half, colour)
+    if taxi:
+        _roof_sign(body, shape)
+    return _ends(body, shape, half, colour, plate)
+
+
+def _underneath(body: Body, shape: _Shape, half: float) -> None:
+    dark = (26, 27, 30)
+    for front, u in ((False, 0.12), (True, shape.length - 0.12)):
+        low = body.end(u, half - 0.06, 0.14, 0.4, front=front)
+        body.face(low, (1 if front else -1, 0, 0), dark)
+        for v in (-half + 0.14, half - 0.14):
+            tyre = ((u, v - 0.1, 0.4), (u, v + 0.1, 0.4), (u, v + 0.1, 0.0), (u, v - 0.1, 0.0))
+            body.face(tyre, (1 if front else -1, 0, 0), (30, 30, 32))
+    for v in (-half, half):
+        body.face(body.side(v * 0.96, 0.3, shape.length - 0.3, 0.15, 0.4), (0, v / half, 0), dark)
+
+
+def _shell(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
+    """The lower body: two sides, boot and bonnet; ends follow with their lamps."""
+    length = shape.length
+    for v in (-half, half):
+        turned = (0.0, v / half, 0.0)
+        outline = [
+            (0.06, v, 0.3), (0.0, v, 0.5), (0.04, v, shape.boot - 0.1), (0.14, v, shape.boot), (shape.cabin[3], v, shape.belt),
+            (length - 0.3, v, shape.bonnet - 0.06), (length - 0.04, v, shape.bonnet - 0.22), (length, v, 0.5), (length - 0.06, v, 0.3),
+        ]  # fmt: skip
+        if not body.face(outline, turned, mixed(colour, (0, 0, 0), 0.04)):
+            continue
+        # A crease that catches light, a dark sill, seams of the doors.
+        low = body.side(v, 0.1, length - 0.1, 0.28, 0.36)
+        body.face(low, turned, mixed(colour, (18, 18, 20), 0.7))
+        body.face(body.side(v, 0.08, length - 0.2, shape.belt - 0.16, shape.belt - 0.12), turned, mixed(colour, (255, 255, 255), 0.16))
+        first, last = shape.cabin[1], shape.cabin[3]
+        for share in (0.02, 0.5, 0.93) if last - first > 1.6 else (0.1, 0.95):
+            u = first + (last - first) * share
+            body.face(body.side(v, u, u + 0.025, 0.36, shape.belt - 0.02), turned, mixed(colour, (0, 0, 0), 0.42))
+        for share in (0.4, 0.84):
+            u = first + (last - first) * share
+            body.face(body.side(v, u, u + 0.16, shape.belt - 0.11, shape.belt - 0.075), turned, mixed(colour, (0, 0, 0), 0.5))
+        for u in (0.78, length - 0.82):
+            body.arch(u, v, shape.wheel + 0.07)
+            body.wheel(u, v * 1.003, shape.wheel, (168, 172, 176))
+    up = (0.0, 0.0, 1.0)
+    deck = ((0.1, -half, shape.boot), (0.1, half, shape.boot), (shape.cabin[0], half, shape.belt), (shape.cabin[0], -half, shape.belt))
+    if shape.cabin[0] > 0.2:
+        body.face(deck, up, colour)
+    front = shape.cabin[3]
+    bonnet = (
+        (front, -half, shape.belt), (front, half, shape.belt), (length - 0.3, half - 0.04, shape.bonnet - 0.05),
+        (length - 0.3, 0.04 - half, shape.bonnet - 0.05),
+    )  # fmt: skip
+    body.face(bonnet, up, colour)
+    nose = (bonnet[3], bonnet[2], (length - 0.02, half - 0.06, shape.bonnet - 0.22), (length - 0.02, 0.06 - half, shape.bonnet - 0.22))
+    body.face(nose, (0.7, 0, 0.7), colour)
+
+
+def _bed(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
+    """The open bed of a pickup, dark inside."""
+    front = shape.cabin[0]
+    inner = ((0.16, 0.1 - half, 1.0), (0.16, half - 0.1, 1.0), (front - 0.08, half - 0.1, 1.0), (front - 0.08, 0.1 - half, 1.0))
+    body.face(inner, (0, 0, 1), mixed(colour, (20, 20, 22), 0.8))
+
+
+def _cabin(body: Body, shape: _Shape, half: float, colour: Colour, *, panel: bool) -> None:
+    glass = glass_in(body.light)
+    rear, back, fore, front = shape.cabin
+    low, high = half - 0.03, half - (0.1 if panel else 0.17)
+    dark = mixed(colour, (0, 0, 0), 0.06)
+    for v in (-1, 1):
+        first, last = ((rear, back), (front, fore)) if v > 0 else ((front, fore), (rear, back))
+        side: Corners = (
+            (first[1], v * high, shape.roof), (last[1], v * high, shape.roof), (last[0], v * low, shape.belt), (first[0], v * low, shape.belt),
+        )  # fmt: skip
+        turned = (0.0, v * 0.96, 0.28)
+        if not body.face(side, turned, dark):
+            continue
+        if panel:
+            pane = part(side, 0.72, 0.12, 0.95, 0.9) if v > 0 else part(side, 0.05, 0.12, 0.28, 0.9)
+            body.face(pane, turned, glass)
+            continue
+        for left, right in ((0.07, 0.48), (0.52, 0.93)) if front - rear > 1.9 else ((0.1, 0.9),):
+            pane = part(side, left, 0.14, right, 0.94)
+            body.face(pane, turned, glass)
+            body.face(part(pane, 0.1, 0.0, 0.32, 1.0), turned, mixed(glass, (214, 226, 236), 0.22))
+    behind: Corners = ((back, -high, shape.roof), (back, high, shape.roof), (rear, low, shape.belt), (rear, -low, shape.belt))
+    if body.face(behind, (-0.85, 0, 0.5), dark) :
+        pane = part(behind, 0.1, 0.14, 0.9, 0.7 if panel else 0.88)
+        body.face(pane, (-0.85, 0, 0.5), glass)
+        body.face(part(pane, 0.08, 0.0, 0.3, 1.0), (-0.85, 0, 0.5), mixed(glass, (214, 226, 236), 0.2))
+    before: Corners = ((fore, high, shape.roof), (fore, -high, shape.roof), (front, -low, shape.belt), (front, low, shape.belt))
+    if body.face(before, (0.6, 0, 0.8), dark):
+        pane = part(before, 0.06, 0.08, 0.94, 0.95)
+        body.face(pane, (0.6, 0, 0.8), glass)
+        body.face(part(pane, 0.62, 0.0, 0.82, 1.0), (0.6, 0, 0.8), mixed(glass, (214, 226, 236), 0.24))
+    roof = ((back, -high, shape.roof), (back, high, shape.roof), (fore, high, shape.roof), (fore, -high, shape.roof))
+    body.face(roof, (0, 0, 1), colour)
+
+
+def _mirrors(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
+    u = shape.cabin[3] - 0.25
+    for v in (-1, 1):
+        wing = [(u, v * (half + aside), shape.belt + up) for aside, up in ((0.02, 0.0), (0.17, 0.02), (0.17, 0.14), (0.02, 0.13))]
+        for ahead in (-1, 1):
+            body.face(wing, (ahead, 0, 0), mixed(colour, (0, 0, 0), 0.2))
+
+
+def _roof_sign(body: Body, shape: _Shape) -> None:
+    middle = (shape.cabin[1] + shape.cabin[2]) / 2
+    for front in (False, True):
+        sign = body.end(middle, 0.3, shape.roof, shape.roof + 0.17, front=front)
+        body.face(sign, (1 if front else -1, 0, 0), (250, 206, 60))
+        body.face(part(sign, 0.12, 0.3, 0.88, 0.7), (1 if front else -1, 0, 0), (40, 38, 34))
+
+
+def _ends(body: Body, shape: _Shape, half: float, colour: Colour, plate: Image.Image | None) -> Corners | None:
+    """Rear and front with lamps, bumper and plate."""
+    shown: Corners | None = None
+    lit = body.light.night or body.light.brightness < 0.78
+    for front in (False, True):
+        u = shape.length if front else 0.0
+        turned = (1.0 if front else -1.0, 0.0, 0.0)
+        top = shape.bonnet - 0.2 if front else shape.boot
+        face = body.end(u, half - 0.02, 0.34, top, front=front)
+        if not body.face(face, turned, mixed(colour, (0, 0, 0), 0.05)):
+            continue
+        body.face(part(face, 0.0, 0.72, 1.0, 1.0), turned, mixed(colour, (20, 20, 22), 0.62))
+        if front:
+            body.face(part(face, 0.2, 0.3, 0.8, 0.62), turned, (38, 40, 44))
+        else:
+            body.face(part(face, 0.16, 0.08, 0.84, 0.12), turned, mixed(colour, (0, 0, 0), 0.3))
+        for lamp in (part(face, 0.03, 0.1, 0.19, 0.42), part(face, 0.81, 0.1, 0.97, 0.42)):
+            _lamp(body, lamp, turned, front=front, lit=lit)
+        shown = _plate(body, face, turned, plate, lower=0.88 if front else 0.66)
+    return shown
+
+
+def _lamp(body: Body, lamp: Corners, turned: tuple[float, float, float], *, front: bool, lit: bool) -> None:
+    colour = (240, 240, 232) if front else _RED
+    body.face(lamp, turned, mixed(colour, (0, 0, 0), 0.25))
+    inner = part(lamp, 0.12, 0.14, 0.88, 0.7)
+    if not lit:
+        body.face(inner, turned, colour)
+        return
+    body.glowing(inner, turned, (255, 250, 226) if front else (255, 70, 54))
+    middle = body.canvas.view.project(body.place(*part(lamp, 0.5, 0.4, 1, 1)[0]))
+    if middle is not None:
+        radius = 0.34 * body.canvas.view.focal_px / body.distance_m
+        for grow, alpha in ((1.0, 0.1), (0.55, 0.16)):
+            body.canvas.ellipse(middle, radius * grow, radius * grow, (255, 240, 200) if front else (255, 90, 70), alpha)
+
+
+def _plate(
+    body: Body, face: Corners, turned: tuple[float, float, float], plate: Image.Image | None, *, lower: float
+) -> Corners:
+    """The plate's place on a face, with the plate itself where there is one."""
+    wide = abs(face[0][1] - face[1][1])
+    tall = face[0][2] - face[3][2]
+    share = PLATE_M[1] / PLATE_M[0] if plate is None else plate.height / plate.width
+    across = (PLATE_M[0] if share < 0.35 else 0.33) / wide / 2
+    down = 2 * across * wide * share / tall
+    corners = part(face, 0.5 - across, lower - down, 0.5 + across, lower)
+    frame = part(corners, -0.03, -0.12, 1.03, 1.12)
+    body.face(frame, turned, (30, 31, 34))
+    street = body.street(corners)
+    if plate is None:
+        body.face(corners, turned, (236, 236, 230))
+    else:
+        body.canvas.paste3(plate, street, max(0.45, min(1.0, body.light.brightness)))
+    return street

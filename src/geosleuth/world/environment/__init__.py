@@ -1,0 +1,24 @@
+"""Episodes to train in: one photo, the agent's own tools and rules, a reward at the end."""
+
+from .episode import Episode, Told
+from .for_trl import GeoEnvironment, environment_for, hear_replies, prompt_for
+from .posing import Posed, Poser, pose_item, pose_photo, row_of
+from .setting import AnswerBy, Setting, geocoder_of, offline_setting
+
+__all__ = [
+    "AnswerBy",
+    "Episode",
+    "GeoEnvironment",
+    "Posed",
+    "Poser",
+    "Setting",
+    "Told",
+    "environment_for",
+    "geocoder_of",
+    "hear_replies",
+    "offline_setting",
+    "pose_item",
+    "pose_photo",
+    "prompt_for",
+    "row_of",
+]

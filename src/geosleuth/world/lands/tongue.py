@@ -1,0 +1,57 @@
+"""How a language names its shops and streets: the form of the tables, and nothing but words and rules."""
+
+from dataclasses import dataclass
+
+KINDS = (
+    "shop=bakery", "amenity=pharmacy", "shop=butcher", "shop=books", "shop=hairdresser", "amenity=restaurant",
+    "amenity=cafe", "shop=florist", "tourism=hotel", "shop=convenience", "shop=shoes", "shop=clothes",
+    "shop=hardware", "shop=optician", "shop=car_repair", "amenity=fast_food",
+)  # fmt: skip
+"""What businesses are, as OpenStreetMap has it; the trades of a language stand in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tongue:
+    """The words of one language and how they are put together.
+
+    ``trades`` has, for each of `KINDS`, what such a business calls itself. ``people`` are surnames or what a language
+    has in their place, ``houses`` what houses and shops are called otherwise, ``common`` what they are called in every
+    other town. ``forms`` put a ``{trade}`` together with a ``{person}``, a ``{second}`` person, a ``{house}`` or a
+    ``{second_house}``. Streets are made of ``street_forms`` and ``street_stems``, or stand whole in ``streets``.
+    """
+
+    code: str
+    trades: tuple[tuple[str, ...], ...]
+    people: tuple[str, ...]
+    houses: tuple[str, ...]
+    common: tuple[str, ...]
+    forms: tuple[str, ...]
+    common_form: str
+    town_form: str
+    street_forms: tuple[str, ...]
+    street_stems: tuple[str, ...]
+    streets: tuple[str, ...]
+    chains: tuple[str, ...]
+
+    @property
+    def trade_words(self) -> tuple[tuple[str, str], ...]:
+        """Every trade word with its kind."""
+        return tuple((kind, word) for kind, words in zip(KINDS, self.trades, strict=True) for word in words)
+
+
+def tongue(
+    code: str, trades: str, people: str, houses: str, common: str, *, forms: str, street_forms: str,
+    street_stems: str, streets: str = "", chains: str = "", common_form: str = "{trade} {house}",
+    town_form: str = "{trade} {town}",
+) -> Tongue:  # fmt: skip
+    """A tongue from texts: parts stand between bars, words for one trade between slashes."""
+    return Tongue(
+        code,
+        tuple(tuple(word.strip() for word in part.split("/")) for part in _cut(trades)),
+        _cut(people), _cut(houses), _cut(common), _cut(forms), common_form, town_form,
+        _cut(street_forms), _cut(street_stems), _cut(streets), _cut(chains),
+    )  # fmt: skip
+
+
+def _cut(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split("|") if part.strip())

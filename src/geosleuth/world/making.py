@@ -1,0 +1,288 @@
+"""Making scenes in numbers: pictures and what is known of them, in a folder that is a data set.
+
+    FOLDER/images/<id>.jpg    the pictures
+    FOLDER/scenes.jsonl       every scene whole, with its marks
+    FOLDER/set.jsonl          what `geosleuth bench run --data` opens: picture, truth, fields, boxes
+    FOLDER/card.md            what people must know of it
+    FOLDER/manifest.json      what it was made from; a folder is continued only from the same
+
+Work that was interrupted goes on where it was; the same words give the same bytes, however many workers there are.
+"""
+
+import json
+import multiprocessing
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from geosleuth.bench.lines import byte_lines
+from geosleuth.errors import BadInput
+from geosleuth.files import write_bytes_atomically, write_text_atomically
+
+from .codec import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
+from .design import MIXED_KINDS, design_scene
+from .making_card import card_of
+from .making_rows import set_row
+from .model import Mark, Scene, SceneKind, Split
+from .world import World, open_world
+
+FORMAT, VERSION = "geosleuth-scenes", 1
+MANIFEST, SCENES, SET, CARD, JOURNAL, IMAGES = (
+    "manifest.json", "scenes.jsonl", "set.jsonl", "card.md", "unfinished.jsonl", "images",
+)  # fmt: skip
+_CHUNK = 4
+_CHUNKS_AHEAD = 3
+
+KindWish = Literal["street", "panorama", "satellite", "mixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class MadeScene:
+    """A scene of a folder: what it is, where its clues stand in the picture, and the picture."""
+
+    scene: Scene
+    marks: tuple[Mark, ...]
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What came of it: how many scenes the folder has, and how many of them were there before."""
+
+    folder: Path
+    scenes: int
+    kept: int
+
+
+def kind_of(seed: int, number: int, kinds: KindWish) -> SceneKind:
+    """The kind of a scene of a set; "mixed" draws it by `MIXED_KINDS`."""
+    if kinds != "mixed":
+        return kinds
+    chance = random.Random(f"kind {seed} {number}")  # noqa: S311 - no secret depends on it
+    return chance.choices(list(MIXED_KINDS), list(MIXED_KINDS.values()))[0]
+
+
+def make_scenes(
+    folder: Path,
+    world: World,
+    *,
+    count: int,
+    seed: int,
+    split: Split,
+    kinds: KindWish = "street",
+    workers: int = 1,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Made:
+    """Draw scenes 0 to ``count`` into a folder, or the rest of them where the folder was left unfinished or is smaller.
+
+    Args:
+        folder: a new or empty one, or one of the same world, seed, split and kinds.
+        world: where the scenes stand.
+        count: how many.
+        seed: another one gives other scenes.
+        split: which places and designs may occur.
+        kinds: which kind of picture.
+        workers: processes that draw at the same time.
+        progress: called with how many are done, and of how many.
+
+    Raises:
+        BadInput: the folder holds something else, more scenes than wanted, or can't be written to.
+    """
+    manifest = _manifest(world, seed, split, kinds)
+    _claim(folder, manifest, count)
+    lines = {number: line for number, line in _known_lines(folder) if number < count}
+    kept = len(lines)
+    progress(kept, count)
+    missing = [number for number in range(count) if number not in lines]
+    if missing or not (folder / SET).is_file():
+        journal = folder / JOURNAL
+        with journal.open("ab") as stream:
+            for number, line in _drawn(folder, world, missing, (seed, split, kinds), workers):
+                lines[number] = line
+                stream.write(line)
+                stream.flush()
+                progress(len(lines), count)
+        _finish(folder, manifest, [lines[number] for number in range(count)])
+    return Made(folder, count, kept)
+
+
+def read_scenes(folder: Path) -> Iterator[MadeScene]:
+    """The scenes of a folder that was made whole, in order.
+
+    Raises:
+        BadInput: there are none, or a line is damaged.
+    """
+    path = folder / SCENES
+    if not path.is_file():
+        raise BadInput(f"{folder}: no scenes are here; make some with geosleuth world make --out {folder}")
+    with path.open("rb") as stream:
+        for line in byte_lines(path, stream.readline, "scene"):
+            yield _made_scene(folder, line)
+
+
+def _made_scene(folder: Path, line: bytes) -> MadeScene:
+    try:
+        data = json.loads(line)
+        marks = tuple(mark_from_dict(mark) for mark in data["marks"])
+        return MadeScene(scene_from_dict(data["scene"]), marks, folder / data["image"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{folder / SCENES}: a line is damaged; remove the file and make the folder again") from error
+
+
+def _manifest(world: World, seed: int, split: Split, kinds: KindWish) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "world": {"seed": world.seed, "noise": world.noise, "regions": [path.name for path in world.regions]},
+        "seed": seed,
+        "split": split,
+        "kinds": kinds,
+    }
+
+
+def _claim(folder: Path, manifest: Mapping[str, Any], count: int) -> None:
+    """Make sure that the folder is ours to fill."""
+    path = folder / MANIFEST
+    if path.is_file():
+        try:
+            there = json.loads(path.read_text(encoding="utf-8"))
+            scenes = int(there.pop("scenes", 0))
+        except (ValueError, TypeError, AttributeError):
+            raise BadInput(f"{path}: damaged; give another --out, or remove the folder") from None
+        for key, value in manifest.items():
+            if there.get(key) != value:
+                raise BadInput(f"{folder}: holds scenes of {key} {there.get(key)}, not {value}; give another --out")
+        if scenes > count:
+            raise BadInput(f"{folder}: holds {scenes} scenes already; ask for as many or more, or give another --out")
+        return
+    if folder.is_dir() and any(folder.iterdir()):
+        raise BadInput(f"{folder}: is not empty and holds no scenes; give a new folder with --out")
+    try:
+        (folder / IMAGES).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{folder}: can't be made: {error.strerror or error}") from error
+    write_text_atomically(path, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+
+
+def _known_lines(folder: Path) -> Iterator[tuple[int, bytes]]:
+    """Lines of scenes whose picture is whole; half a line at the end of a journal never counted."""
+    for name in (SCENES, JOURNAL):
+        path = folder / name
+        if not path.is_file():
+            continue
+        content = path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        if name == JOURNAL and len(whole) < len(content):
+            write_bytes_atomically(path, whole)
+        for line in whole.splitlines(keepends=True):
+            try:
+                data = json.loads(line)
+                picture = (folder / data["image"]).read_bytes()
+                if sha256(picture).hexdigest() == data["sha256"]:
+                    yield int(data["number"]), line
+            except (ValueError, KeyError, TypeError, OSError):
+                continue
+
+
+Task = tuple[int, Split, KindWish]
+
+
+def _drawn(folder: Path, world: World, numbers: Sequence[int], task: Task, workers: int) -> Iterator[tuple[int, bytes]]:
+    if workers <= 1 or len(numbers) <= _CHUNK:
+        for number in numbers:
+            yield number, draw_line(folder, world, number, task)
+        return
+    chunks = (numbers[start : start + _CHUNK] for start in range(0, len(numbers), _CHUNK))
+    # Fresh processes: a fork would carry open databases and threads along.
+    pool = ProcessPoolExecutor(
+        min(workers, len(numbers)), multiprocessing.get_context("spawn"), _open_in_worker,
+        (folder, world.seed, world.noise, world.regions, task),
+    )  # fmt: skip
+    try:
+        running: set[Future[list[tuple[int, bytes]]]] = set()
+        yield from _gathered(pool, running, chunks, workers * _CHUNKS_AHEAD)
+    except BrokenProcessPool as error:
+        raise BadInput(
+            f"{folder}: a worker was ended, perhaps for want of memory; run again with fewer --workers to go on"
+        ) from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _gathered(
+    pool: ProcessPoolExecutor,
+    running: set[Future[list[tuple[int, bytes]]]],
+    chunks: Iterable[Sequence[int]],
+    ahead: int,
+) -> Iterator[tuple[int, bytes]]:
+    for chunk in chunks:
+        running.add(pool.submit(_draw_chunk, list(chunk)))
+        if len(running) >= ahead:
+            done, rest = wait(running, return_when=FIRST_COMPLETED)
+            running.intersection_update(rest)
+            for one in done:
+                yield from one.result()
+    for one in list(running):
+        yield from one.result()
+
+
+@dataclass(slots=True)
+class _Worker:
+    """What a process that draws was given."""
+
+    folder: Path
+    world: World
+    task: Task
+
+
+_WORKER: list[_Worker] = []
+
+
+def _open_in_worker(folder: Path, seed: int, noise: Any, regions: tuple[Path, ...], task: Task) -> None:
+    import signal
+
+    # Ctrl-C reaches the whole group; the one that gathers decides when to stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _WORKER[:] = [_Worker(folder, open_world(seed, regions, noise=noise), task)]
+
+
+def _draw_chunk(numbers: list[int]) -> list[tuple[int, bytes]]:
+    one = _WORKER[0]
+    return [(number, draw_line(one.folder, one.world, number, one.task)) for number in numbers]
+
+
+def draw_line(folder: Path, world: World, number: int, task: Task) -> bytes:
+    """Design and draw one scene, write its picture, and return its line."""
+    from .drawing import draw_scene
+
+    seed, split, kinds = task
+    scene = design_scene(world, seed, number, split=split, kind=kind_of(seed, number, kinds))
+    drawing = draw_scene(scene)
+    picture = drawing.jpeg()
+    name = f"{IMAGES}/{scene.id}.jpg"
+    write_bytes_atomically(folder / name, picture)
+    data = {
+        "number": number,
+        "image": name,
+        "sha256": sha256(picture).hexdigest(),
+        "scene": scene_to_dict(scene),
+        "marks": [mark_to_dict(mark) for mark in drawing.marks],
+    }
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _finish(folder: Path, manifest: Mapping[str, Any], lines: Sequence[bytes]) -> None:
+    """Write the tables, in order; the journal goes last, so that nothing is lost in between."""
+    write_bytes_atomically(folder / SCENES, b"".join(lines))
+    scenes = [_made_scene(folder, line) for line in lines]
+    rows = (json.dumps(set_row(one.scene, one.marks, one.path.name), ensure_ascii=False) for one in scenes)
+    write_text_atomically(folder / SET, "".join(f"{row}\n" for row in rows))
+    write_text_atomically(folder / CARD, card_of(manifest, [one.scene for one in scenes]))
+    whole = {**manifest, "scenes": len(lines)}
+    write_text_atomically(folder / MANIFEST, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+    (folder / JOURNAL).unlink()

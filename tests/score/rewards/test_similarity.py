@@ -1,0 +1,100 @@
+"""Names are alike by their tables first and by an encoder second."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from geosleuth.score import AnswerNames, TruthNames
+from geosleuth.score.rewards import cosines, similarities
+from geosleuth.score.rewards.similarity import equal_texts, table_verdicts
+
+
+class Letters:
+    """A stand-in for an encoder: how often each letter occurs. It counts what it is asked."""
+
+    name = "letters"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        self.asked += texts
+        return np.array([[text.casefold().count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts], dtype=float)
+
+
+@pytest.mark.parametrize(
+    ("truth", "answer", "expected"),
+    [
+        (TruthNames("Germany", "Bavaria", "Munich"), AnswerNames("Deutschland", "Bayern", "München"), (1, 1, 1)),
+        (TruthNames("Russia", "Moscow", "Moscow"), AnswerNames("Россия", "Москва", "Москва"), (1, 1, 1)),
+        (TruthNames("Japan", "Kyoto", "Kyoto"), AnswerNames("日本", "京都府", "Kyoto City"), (1, 1, 1)),
+        (TruthNames("Czechia", None, "Prague"), AnswerNames("Czech Republic", "Prague", "Praha"), (1, 0, 1)),
+        (TruthNames("Niger", None, None), AnswerNames("Nigeria", None, None), (0, 0, 0)),
+        (TruthNames("North Korea", None, None), AnswerNames("South Korea", None, None), (0, 0, 0)),
+        (TruthNames("France", None, "Paris"), AnswerNames("France", None, "Rue de Rivoli, Paris"), (1, 0, 1)),
+        (TruthNames("France", "Normandie", "Caen"), AnswerNames(None, None, None), (0, 0, 0)),
+        (TruthNames("France", "Normandie", "Caen"), AnswerNames("unknown", "", "?"), (0, 0, 0)),
+    ],
+)
+def test_tables_alone(truth: TruthNames, answer: AnswerNames, expected: tuple[int, int, int]) -> None:
+    assert similarities([truth], [answer]).tolist() == [list(expected)]
+
+
+def test_each_level_is_looked_at_by_itself() -> None:
+    # The gates belong to the reward: without them a Paris elsewhere is still called Paris.
+    assert table_verdicts(TruthNames("France", None, "Paris"), AnswerNames("Belgium", None, "Paris")) == (False, None, True)
+
+
+def test_the_encoder_is_asked_only_for_what_the_tables_do_not_know() -> None:
+    encoder = Letters()
+    truths = [TruthNames("Niger", None, "Niamey"), TruthNames("Germany", "Bavaria", "Oberaudorf am Inn")]
+    answers = [AnswerNames("Nigeria", "Niger State", "Niamey"), AnswerNames("Germany", "Bayern", "Inn Audorf, Ober")]
+    found = similarities(truths, answers, encoder)
+    assert sorted(encoder.asked) == ["Inn Audorf, Ober", "Oberaudorf am Inn"]
+    assert found[0].tolist() == [0, 0, 1]
+    assert found[1, :2].tolist() == [1, 1]
+    assert 0.9 < found[1, 2] < 1
+
+
+def test_without_tables_everything_is_the_encoders() -> None:
+    encoder = Letters()
+    found = similarities([TruthNames("Niger")], [AnswerNames("Nigeria")], encoder, names=None)
+    # Letters: n i g e r against n i i g e r a, so (1 + 2 + 1 + 1 + 1) / (sqrt 5 * sqrt 9).
+    assert found[0, 0] == pytest.approx(6 / (5**0.5 * 3), abs=1e-12)
+
+
+def test_cosines_encode_each_text_once_and_survive_empty_vectors() -> None:
+    encoder = Letters()
+    found = cosines(encoder, [("abc", "abc"), ("abc", "東京"), ("a", "b"), ("abc", "a")])
+    assert found.tolist() == pytest.approx([1, 0, 0, 1 / 3**0.5], abs=1e-12)
+    assert sorted(encoder.asked) == ["a", "abc", "b", "東京"]
+    assert cosines(encoder, []).shape == (0,)
+
+
+def test_an_encoder_that_loses_texts_is_told_off() -> None:
+    class Loser:
+        name = "loser"
+
+        def encode(self, texts: Sequence[str]) -> np.ndarray:
+            return np.ones((len(texts) - 1, 4))
+
+    with pytest.raises(ValueError, match="loser gave"):
+        cosines(Loser(), [("a", "b")])
+
+
+def test_a_vector_that_is_no_number_is_like_nothing() -> None:
+    class Broken:
+        name = "broken"
+
+        def encode(self, texts: Sequence[str]) -> np.ndarray:
+            return np.full((len(texts), 2), np.nan)
+
+    assert cosines(Broken(), [("a", "b")]).tolist() == [0.0]
+
+
+def test_equal_text_is_letter_for_letter() -> None:
+    truths = [TruthNames("Germany", None, "Munich"), TruthNames("Germany", "Bavaria", "Munich")]
+    answers = [AnswerNames("germany", None, " Munich "), AnswerNames("Germany", "Bayern", None)]
+    assert equal_texts(truths, answers).tolist() == [[False, False, True], [True, False, False]]
+    assert equal_texts([], []).shape == (0, 3)
