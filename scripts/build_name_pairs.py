@@ -14,6 +14,7 @@ import json
 import random
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from babel import Locale
@@ -90,29 +91,35 @@ def two_places(
     draw: random.Random, places: Sequence[tuple[str, tuple[str, ...]]], *, same_group: bool
 ) -> Iterator[tuple[str, str, str]]:
     """Names of two places, of one country where ``same_group``: half the most alike by letters, half drawn."""
-    for number in range(PAIRS_OF_A_SORT):
-        while True:
-            group, names = draw.choice(places)
-            rivals = [
-                other
-                for code, other in places
-                if other != names
-                and (code == group) == same_group
-                and not set(map(fold, names)) & set(map(fold, other))
-            ]
-            if rivals:
-                break
-        if number % 2:
-            rival = draw.choice(rivals)
-            yield group, names[0], draw.choice(rival)
+    seen: set[tuple[str, str]] = set()
+    while len(seen) < PAIRS_OF_A_SORT:
+        group, names = draw.choice(places)
+        rivals = [other for code, other in places if (code == group) == same_group and are_two(names, other)]
+        if not rivals:
+            continue
+        if len(seen) % 2:
+            pair = names[0], draw.choice(draw.choice(rivals))
         else:
-            alike = max(rivals, key=lambda other: (JaroWinkler.similarity(fold(names[0]), fold(other[0])), other))
-            yield group, names[0], alike[0]
+            alike = max(rivals, key=partial(likeness, names[0]))
+            pair = names[0], alike[0]
+        if pair not in seen:
+            seen.add(pair)
+            yield group, *pair
+
+
+def are_two(names: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether two places have no name in common."""
+    return not {fold(name) for name in names} & {fold(name) for name in others}
 
 
 def is_written(name: str) -> bool:
     """GeoNames also lists codes of airports and machine transliterations, which begin with a small letter."""
     return len(name) > 3 and not name[0].islower() and not name.isupper()
+
+
+def likeness(name: str, other: tuple[str, ...]) -> tuple[float, tuple[str, ...]]:
+    """How alike a name and another place's main one look; the names themselves settle ties."""
+    return JaroWinkler.similarity(fold(name), fold(other[0])), other
 
 
 def looks_alike(a: str, b: str) -> bool:

@@ -133,13 +133,13 @@ def test_an_edited_export_gives_the_edited_run(file: Path, recorded: Trajectory,
 
 def test_images_are_written_where_the_export_looks_for_them(file: Path, photo: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    done = geosleuth("export", file, "--to", "trl", "--out", out, "--photo", photo)
+    done = geosleuth("export", file, "--to", "ms-swift", "--out", out, "--photo", photo)
     assert done.returncode == 0, done.stderr
     record = json.loads(out.read_text(encoding="utf-8"))
     assert len(record["images"]) == 2
     assert all((tmp_path / path).is_file() for path in record["images"])
     elsewhere = tmp_path / "media"
-    words = ("export", file, "--to", "trl", "--out", out, "--photo", photo, "--images", elsewhere)
+    words = ("export", file, "--to", "ms-swift", "--out", out, "--photo", photo, "--images", elsewhere)
     refused(geosleuth(*words), "out.jsonl: is there already; choose another name, or add --overwrite")
     assert not elsewhere.exists()
     assert geosleuth(*words, "--overwrite").returncode == 0
@@ -231,7 +231,7 @@ def test_a_panorama_is_replayed_and_exported_with_its_photo(heading: int | None,
     write_trajectory(file, finding.trajectory)
     live = geosleuth("replay", file, "--photo", photo)
     assert (live.returncode, live.stdout.split(":")[0]) == (0, "the same"), live.stderr
-    done = geosleuth("export", file, "--to", "trl", "--out", out, "--photo", photo)
+    done = geosleuth("export", file, "--to", "ms-swift", "--out", out, "--photo", photo)
     assert done.returncode == 0, done.stderr
     images = [tmp_path / path for path in json.loads(out.read_text(encoding="utf-8"))["images"]]
     assert len(images) == 7

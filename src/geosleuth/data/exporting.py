@@ -132,9 +132,17 @@ def _record(key: str, run: Trajectory, to: Trainer, root: Path | None) -> dict[s
         record = export(run, _DIALECTS[to])
     except BadInput as error:
         raise BadInput(f"{key}: {error}") from error
-    if root is not None:
-        record["images"] = [str(root / path) for path in record["images"]]
-    return record | {KEY: key}
+    return (record if root is None else _rooted(record, root)) | {KEY: key}
+
+
+def _rooted(record: dict[str, Any], root: Path) -> dict[str, Any]:
+    """The record with whole paths of its pictures, in its list and in the blocks of TRL's tool messages."""
+    for message in record.get("messages", ()):
+        content = message.get("content")
+        for block in content if isinstance(content, list) else ():
+            if "image" in block:
+                block["image"] = str(root / block["image"])
+    return record | {"images": [str(root / path) for path in record["images"]]}
 
 
 def _place_images(store: Store, row: Mapping[str, Any], run: Trajectory, out: Path) -> int:

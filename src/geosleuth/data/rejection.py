@@ -18,8 +18,9 @@ WITHIN_KM = 5.0
 """The paper's threshold."""
 
 Reason = Literal["broken", "no_answer", "invalid_call", "failed_call", "no_reasons", "far_answer"]
-"""Why a trajectory is not kept: its model failed; nobody answered with a point; a call could not be carried out; carried out and failed, or was withheld; a call without saying what was seen, what is missing and why this
-tool; the answer is too far off. Of several that hold, the first is counted."""
+"""Why a trajectory is not kept: its model failed; nobody answered with a point; a call could not be carried out; a call
+was carried out and failed, or was withheld; a call without saying what was seen, what is missing and why this tool; the
+answer is too far off. Of several that hold, the first is counted."""
 
 REASON_WORDS: Mapping[Reason, str] = {
     "broken": "the run broke off",
@@ -29,6 +30,7 @@ REASON_WORDS: Mapping[Reason, str] = {
     "no_reasons": "a call without its three reasons",
     "far_answer": "an answer farther off than allowed",
 }
+_BROKEN = ("service", "cancelled", "error")
 _INVALID = ("unknown_tool", "bad_arguments", "refused")
 _THREE = tuple(re.compile(rf"\b{word}\b\s*[:-]", re.IGNORECASE) for word in ("seen", "missing", "tool"))
 
@@ -51,25 +53,46 @@ def judge(trajectory: Trajectory, truth: LatLon, *, within_km: float = WITHIN_KM
     """Whether a trajectory is worth learning from, and if not, why."""
     against: list[tuple[Reason, str]] = []
     ended, answer = trajectory.ended, trajectory.answer
-    if ended is None or ended.reason in ("service", "cancelled", "error"):
+    if ended is None or ended.reason in _BROKEN:
         against.append(("broken", (ended.trouble if ended else None) or "it has no end"))
     point = answer.point if answer else None
     by = trajectory.answered.by if trajectory.answered else "nobody"
     if point is None or by != "policy":
         against.append(("no_answer", "the policy gave no point"))
-    for one in trajectory.observations:
-        if one.failure is not None:
-            why: Reason = "invalid_call" if one.failure in _INVALID else "failed_call"
-            against.append((why, f"{one.name}: {one.failure}"))
+    against += _call_faults(trajectory)
     if any(step.calls and not states_reasons(step) for step in trajectory.steps):
         against.append(("no_reasons", "a call stands without what was seen, what is missing and why this tool"))
     error_km = None if point is None else round(distance_km(point, truth), 6)
     if error_km is not None and error_km >= within_km:
         against.append(("far_answer", f"{error_km:.1f} km off"))
+    return _verdict(against, error_km)
+
+
+def judge_assembled(trajectory: Trajectory) -> Verdict:
+    """Whether a trajectory came to its end with calls that worked; its answer is not held against anything."""
+    against: list[tuple[Reason, str]] = []
+    ended, answered = trajectory.ended, trajectory.answered
+    if ended is None or ended.reason in _BROKEN:
+        against.append(("broken", (ended.trouble if ended else None) or "it has no end"))
+    if answered is None or answered.by != "policy" or not (answered.answer.address or answered.answer.located):
+        against.append(("no_answer", "the policy named no place"))
+    against += _call_faults(trajectory)
+    return _verdict(against, None)
+
+
+def _call_faults(trajectory: Trajectory) -> list[tuple[Reason, str]]:
+    return [
+        ("invalid_call" if one.failure in _INVALID else "failed_call", f"{one.name}: {one.failure}")
+        for one in trajectory.observations
+        if one.failure is not None
+    ]
+
+
+def _verdict(against: Sequence[tuple[Reason, str]], error_km: float | None) -> Verdict:
     order: Sequence[Reason] = get_args(Reason)
-    against.sort(key=lambda pair: order.index(pair[0]))
-    reasons = tuple(dict.fromkeys(reason for reason, _ in against))
-    return Verdict(reasons, against[0][1] if against else "", error_km)
+    ranked = sorted(against, key=lambda pair: order.index(pair[0]))
+    reasons = tuple(dict.fromkeys(reason for reason, _ in ranked))
+    return Verdict(reasons, ranked[0][1] if ranked else "", error_km)
 
 
 def states_reasons(step: Step) -> bool:

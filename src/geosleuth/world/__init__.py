@@ -1,5 +1,8 @@
 """Street scenes from real geography, drawn on the spot, and an environment to train in."""
 
+from .codec import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
+from .design import Wants, address_of, design_scene, locatability_of, tags_of, truth_of
+from .making import Made, MadeScene, kind_of, make_scenes, read_scenes
 from .model import (
     Board,
     Business,
@@ -16,6 +19,8 @@ from .model import (
     Spot,
     Visibility,
 )
+from .towns import WorldTown
+from .world import Noise, World, open_world
 
 __all__ = [
     "Board",
@@ -24,7 +29,10 @@ __all__ = [
     "Clue",
     "ClueLevel",
     "Look",
+    "Made",
+    "MadeScene",
     "Mark",
+    "Noise",
     "Scene",
     "SceneKind",
     "Sky",
@@ -32,4 +40,20 @@ __all__ = [
     "Split",
     "Spot",
     "Visibility",
+    "Wants",
+    "World",
+    "WorldTown",
+    "address_of",
+    "design_scene",
+    "kind_of",
+    "locatability_of",
+    "make_scenes",
+    "mark_from_dict",
+    "mark_to_dict",
+    "open_world",
+    "read_scenes",
+    "scene_from_dict",
+    "scene_to_dict",
+    "tags_of",
+    "truth_of",
 ]

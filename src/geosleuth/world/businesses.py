@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass
+from itertools import pairwise
 from math import hypot
 from typing import Final
 
@@ -22,6 +23,7 @@ _STOP_M: Final = 6.0
 _WALK_TO_A_STOP_M: Final = 220.0
 _WITH_DOMAIN: Final = 0.7
 _STOPS: Final = 4
+_FIRST_STOP: Final = 300
 _FEWEST, _MOST = 16, 48
 
 
@@ -32,6 +34,8 @@ class BusStop:
     id: str
     name: str
     point: LatLon
+    east_m: float
+    north_m: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +53,19 @@ def region_name(seed: int) -> str:
 
 def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homonyms: bool) -> tuple[Business, ...]:
     """All businesses of a town, which hang on the town and the seed alone."""
-    chance = random.Random(f"doors {seed} {town.geonames}")
+    chance = random.Random(f"doors {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     doors = _doors(plan)
     # The first streets are the busiest: what is drawn there counts for more.
-    weights = {door: chance.random() ** (1 / _busy(door.street)) for door in doors}
+    drawn = [(round(chance.random() ** (1 / _busy(door.street)), 9), place) for place, door in enumerate(doors)]
     size = sum(town.population >= people for people in (25_000, 60_000, 150_000, 400_000, 1_000_000))
     count = min(len(doors), chance.randrange(_FEWEST, _FEWEST + 9) + size * (_MOST - _FEWEST - 8) // 5)
-    chosen = sorted(sorted(doors, key=lambda door: -weights[door])[:count], key=lambda door: (door.street, door.number))
+    chosen = [doors[place] for place in sorted(place for _, place in sorted(drawn, reverse=True)[:count])]
     stops = bus_stops_of(town, plan)
     called = names_of(town, seed, count, chains=chains, homonyms=homonyms)
     found = []
     for number, (door, name) in enumerate(zip(chosen, called, strict=True)):
         point = at(town.point, door.east_m, door.north_m)
-        reached = random.Random(f"reached {seed} {town.geonames} {number}")
+        reached = random.Random(f"reached {seed} {town.geonames} {number}")  # noqa: S311 - no secret depends on it
         phone, online = phone_of(town, reached), reached.random() < _WITH_DOMAIN
         found.append(
             Business(
@@ -74,7 +78,7 @@ def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homon
                 phone=phone,
                 domain=domain_of(town, name.name, number, shared=name.homonym) if online else None,
                 postcode=postcode_of(town, door.street, seed),
-                bus_stop=_nearest_stop(point, stops),
+                bus_stop=_nearest_stop(door, stops),
                 chain=name.chain,
                 homonym=name.homonym,
             )
@@ -91,8 +95,9 @@ def bus_stops_of(town: WorldTown, plan: Plan) -> tuple[BusStop, ...]:
         (x0, y0), (x1, y1) = line[len(line) // 2 - 1], line[len(line) // 2]
         length = max(hypot(x1 - x0, y1 - y0), 1.0)
         aside = (_STOP_M * (y1 - y0) / length, -_STOP_M * (x1 - x0) / length)
-        point = at(town.point, round((x0 + x1) / 2 + aside[0], 3), round((y0 + y1) / 2 + aside[1], 3))
-        found.append(BusStop(f"n{town.geonames}{900 + number}", names[-1 - number % len(names)], point))
+        metres = round((x0 + x1) / 2 + aside[0], 3), round((y0 + y1) / 2 + aside[1], 3)
+        name = names[-1 - number % len(names)]
+        found.append(BusStop(f"n{town.geonames}{_FIRST_STOP + number}", name, at(town.point, *metres), *metres))
     return tuple(found)
 
 
@@ -105,7 +110,7 @@ def _doors(plan: Plan) -> list[_Door]:
     found = []
     for street, line in enumerate(plan.lines_m):
         behind = 0.0
-        for (x0, y0), (x1, y1) in zip(line, line[1:], strict=False):
+        for (x0, y0), (x1, y1) in pairwise(line):
             length = hypot(x1 - x0, y1 - y0)
             dx, dy = (x1 - x0) / length, (y1 - y0) / length
             along = _FROM_A_CROSSING_M
@@ -120,8 +125,6 @@ def _doors(plan: Plan) -> list[_Door]:
     return found
 
 
-def _nearest_stop(point: LatLon, stops: tuple[BusStop, ...]) -> str | None:
-    from geosleuth.geo import distance_km
-
-    near = min(((distance_km(point, stop.point), stop.name) for stop in stops), default=None)
-    return near[1] if near and near[0] * 1000 <= _WALK_TO_A_STOP_M else None
+def _nearest_stop(door: _Door, stops: tuple[BusStop, ...]) -> str | None:
+    near = min((hypot(door.east_m - stop.east_m, door.north_m - stop.north_m), stop.name) for stop in stops)
+    return near[1] if round(near[0], 3) <= _WALK_TO_A_STOP_M else None

@@ -29,9 +29,9 @@ ABROAD_EVERY: Final = 4
 _GOLDEN: Final = 0.6180339887
 
 WORLD_CHAINS: Final = (
-    ("Velora", "shop=clothes"), ("Brenko", "shop=hardware"), ("Kaffa & Co", "amenity=cafe"), ("Ottima", "shop=optician"),
-    ("Nordlo", "tourism=hotel"), ("Zapatek", "shop=shoes"), ("Burgerama", "amenity=fast_food"),
-    ("Minimaxo", "shop=convenience"), ("Pastavia", "amenity=restaurant"), ("Autofixa", "shop=car_repair"),
+    ("Velora", "shop=clothes"), ("Brenko", "shop=hardware"), ("Kaffa & Co", "amenity=cafe"),
+    ("Ottima", "shop=optician"), ("Nordlo", "tourism=hotel"), ("Zapatek", "shop=shoes"),
+    ("Burgerama", "amenity=fast_food"), ("Minimaxo", "shop=convenience"), ("Pastavia", "amenity=restaurant"), ("Autofixa", "shop=car_repair"),
 )  # fmt: skip
 """Chains of no land: they stand everywhere under the same Latin letters."""
 
@@ -49,7 +49,7 @@ class Called:
 def names_of(town: WorldTown, seed: int, count: int, *, chains: bool, homonyms: bool) -> list[Called]:
     """So many names for a town; those of chains and homonyms are replaced by names of their own where not wanted."""
     tongue = town.tongue
-    chance = random.Random(f"names {seed} {town.geonames}")
+    chance = random.Random(f"names {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     of_chains, shared = round(count * CHAIN_SHARE), round(count * HOMONYM_SHARE)
     of_town = round(count * TOWN_SHARE)
     found = _branches(town, of_chains, seed) if chains else []
@@ -65,7 +65,7 @@ def names_of(town: WorldTown, seed: int, count: int, *, chains: bool, homonyms: 
         if one.name.casefold() not in seen:
             seen.add(one.name.casefold())
             found.append(one)
-    order = random.Random(f"order {seed} {town.geonames}")
+    order = random.Random(f"order {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     order.shuffle(found)
     return found
 
@@ -96,7 +96,7 @@ def _pool(tongue: Tongue) -> tuple[tuple[str, str], ...]:
         for kind, words in zip(KINDS, tongue.trades, strict=True)
         for house in tongue.common
     ]
-    random.Random(f"common {tongue.code}").shuffle(pool)
+    random.Random(f"common {tongue.code}").shuffle(pool)  # noqa: S311 - no secret depends on it
     return tuple(pool)
 
 
@@ -111,16 +111,16 @@ def _shared(town: WorldTown, count: int, seed: int) -> list[Called]:
 def _after_town(town: WorldTown, chance: random.Random) -> list[Called]:
     words = list(town.tongue.trade_words)
     chance.shuffle(words)
-    return [
-        Called(town.tongue.town_form.format(trade=word, town=town.name_on_signs), kind) for kind, word in words
-    ]
+    return [Called(town.tongue.town_form.format(trade=word, town=town.name_on_signs), kind) for kind, word in words]
 
 
 def _own(tongue: Tongue, number: int, towns: int, seed: int, chance: random.Random) -> Iterator[Called]:
     """Names that no other town of the language has, the forms mixed."""
     forms = _forms(tongue)
-    stretches = [_stretch(len(form), number, towns, f"{seed} {tongue.code} {index}") for index, form in enumerate(forms)]
-    left = [index for index in range(len(forms))]
+    stretches = [
+        _stretch(len(form), number, towns, f"{seed} {tongue.code} {index}") for index, form in enumerate(forms)
+    ]
+    left = list(range(len(forms)))
     while left:
         index = chance.choice(left)
         place = next(stretches[index], None)
@@ -181,6 +181,6 @@ def _stretch(total: int, number: int, towns: int, key: str) -> Iterator[int]:
     step = int(total * _GOLDEN) | 1
     while gcd(step, total) > 1:
         step += 2
-    start = random.Random(f"stretch {key}").randrange(max(total, 1))
+    start = random.Random(f"stretch {key}").randrange(max(total, 1))  # noqa: S311 - no secret depends on it
     for turn in range(number * length, (number + 1) * length):
         yield (start + turn * step) % total

@@ -13,6 +13,7 @@ METRES_PER_DEGREE: Final = 111_195.0
 _SPACING_M: Final = (85.0, 150.0)
 _BEYOND_M: Final = (50.0, 130.0)
 _BEND_M: Final = 7.0
+_CROSSINGS, _ENDS = 400, 700  # below are the numbers of businesses and stops
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Plan:
 
 def plan_of(town: WorldTown, seed: int) -> Plan:
     """The streets of a town, which hang on the town and the seed alone."""
-    chance = random.Random(f"streets {seed} {town.geonames}")
+    chance = random.Random(f"streets {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     along, across = _counts(town.population, chance)
     turned = radians(chance.uniform(0, 90))
     turn = (round(cos(turned), 9), round(sin(turned), 9))
@@ -77,8 +78,8 @@ def plan_of(town: WorldTown, seed: int) -> Plan:
             keys = [(row, number - along) for row in range(first, last)]
         line = _with_ends([crossings[key] for key in keys], chance)
         turned_line = tuple(_rounded(x * turn[0] - y * turn[1], x * turn[1] + y * turn[0]) for x, y in line)
-        ends = (900 + 2 * number, 901 + 2 * number)
-        nodes = (ends[0], *(row * 20 + column for row, column in keys), ends[1])
+        ends = (_ENDS + 2 * number, _ENDS + 2 * number + 1)
+        nodes = (ends[0], *(_CROSSINGS + row * 20 + column for row, column in keys), ends[1])
         streets.append(
             Street(
                 f"w{town.geonames}{number:03}", names[number], _kind(number, along, chance),

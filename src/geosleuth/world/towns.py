@@ -14,12 +14,13 @@ from geosleuth.atlas.base.build import CITY, Progress
 from geosleuth.atlas.search import exact_key
 from geosleuth.geo import LatLon, distance_km
 
-from .lands import Land, Tongue, WORLD_LANDS, tongue_of
+from .lands import WORLD_LANDS, Land, Tongue, Town, tongue_of
 from .lands.names import EXONYMS, LISTED, NOT_IN_REGIONS, ONLY_IN_REGIONS, TOWN_COUNTS, USUAL_TOWN_COUNT, in_cyrillic
 from .model import Split
 from .splits import cell_of, split_of_cell
 
 LEAST_POPULATION: Final = 15_000
+_DEGREE_KM: Final = 110.0
 _OF_THE_LAND_KM: Final = 20.0
 _BETWEEN_TOWNS_KM: Final = 12.0
 _AROUND_A_CITY_KM: Final = 30.0
@@ -65,14 +66,14 @@ class WorldTown:
         return tongue_of(self.land)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Settlement:
     ref: int
     name: str
     country: str
     region_code: str
-    region: str | None
-    point: LatLon
+    lat: float
+    lon: float
     population: int
 
 
@@ -90,6 +91,7 @@ def towns_of(seed: int) -> tuple[WorldTown, ...]:
     found: list[WorldTown] = []
     counted: dict[str, int] = {}
     with closing(open_base(ensure_base(_quiet))) as conn:
+        regions: dict[str, str] = dict(conn.execute("SELECT code, name FROM region"))
         settlements = _settlements(conn)
         taken: set[int] = set()
         for land in WORLD_LANDS:
@@ -99,11 +101,13 @@ def towns_of(seed: int) -> tuple[WorldTown, ...]:
                     continue
                 taken.add(one.ref)
                 tongue = tongue_of(land).code
-                cell = cell_of(one.point)
+                point = LatLon(one.lat, one.lon)
+                cell = cell_of(point)
                 found.append(
                     WorldTown(
-                        one.ref, one.name, chosen.on_signs, one.point, one.country, one.region, one.population, cell,
-                        split_of_cell(cell), land, counted.get(tongue, 0), chosen.area, chosen.postcode,
+                        one.ref, one.name, chosen.on_signs, point, one.country,
+                        regions.get(f"{one.country}.{one.region_code}"), one.population, cell, split_of_cell(cell),
+                        land, counted.get(tongue, 0), chosen.area, chosen.postcode,
                     )
                 )  # fmt: skip
                 counted[tongue] = counted.get(tongue, 0) + 1
@@ -121,23 +125,20 @@ def towns_by_tongue(seed: int) -> dict[str, int]:
 
 def _settlements(conn: sqlite3.Connection) -> dict[str, list[_Settlement]]:
     """Settlements by country, the largest first."""
-    regions: dict[str, str] = dict(conn.execute("SELECT code, name FROM region"))
-    found: dict[str, list[_Settlement]] = {}
+    codes = sorted({land.code for land in WORLD_LANDS})
+    marks = ",".join("?" * len(codes))
     rows = conn.execute(
-        "SELECT ref, name, country, region, lat_e5, lon_e5, population FROM place "
-        "WHERE kind = ? AND population >= ? ORDER BY population DESC, ref",
-        (CITY, LEAST_POPULATION),
+        "SELECT ref, name, country, region, lat_e5 / 1e5, lon_e5 / 1e5, population FROM place "  # noqa: S608
+        f"WHERE kind = ? AND population >= ? AND country IN ({marks}) ORDER BY population DESC, ref",
+        (CITY, LEAST_POPULATION, *codes),
     )
-    for ref, name, country, region, lat_e5, lon_e5, population in rows:
-        point = LatLon(lat_e5 / 1e5, lon_e5 / 1e5)
-        one = _Settlement(ref, name, country, region, regions.get(f"{country}.{region}"), point, population)
-        found.setdefault(country, []).append(one)
+    found: dict[str, list[_Settlement]] = {code: [] for code in codes}
+    for row in rows:
+        found[row[2]].append(_Settlement(*row))
     return found
 
 
-def _chosen(
-    land: Land, settlements: Sequence[_Settlement], conn: sqlite3.Connection, seed: int
-) -> Iterator[_Chosen]:
+def _chosen(land: Land, settlements: Sequence[_Settlement], conn: sqlite3.Connection, seed: int) -> Iterator[_Chosen]:
     """Those that the land's own table names, those that are listed in its script, or some of all."""
     known = list(_of_the_table(land, settlements))
     count = TOWN_COUNTS.get(land.code, USUAL_TOWN_COUNT)
@@ -157,8 +158,7 @@ def _chosen(
 
 def _of_the_table(land: Land, settlements: Sequence[_Settlement]) -> Iterator[_Chosen]:
     for town in land.towns:
-        at = LatLon(town.lat, town.lon)
-        near = (one for one in settlements if _is_within(one.point, at, _OF_THE_LAND_KM))
+        near = (one for one in settlements if _is_within(one, town, _OF_THE_LAND_KM))
         one = next(near, None)  # the largest
         if one is not None:
             yield _Chosen(one, town.name.split(",")[0], town.area, town.postcode.removeprefix("〒"))
@@ -184,7 +184,7 @@ def _drawn(country: str, settlements: Sequence[_Settlement], count: int, seed: i
     largest = fit[: max(1, count // _LARGEST_SHARE)]
     yield from largest
     for one in sorted(fit[len(largest) :], key=lambda one: sha256(f"town {seed} {one.ref}".encode()).digest()):
-        if not any(one is not city and _is_within(one.point, city.point, _BETWEEN_TOWNS_KM) for city in cities):
+        if not any(one is not city and _is_within(one, city, _BETWEEN_TOWNS_KM) for city in cities):
             yield one
 
 
@@ -201,13 +201,16 @@ def _stands_apart(one: _Settlement, others: Sequence[_Settlement]) -> bool:
     for other in others:
         large = max(one.population, other.population) >= _CITY_POPULATION
         apart_km = _AROUND_A_CITY_KM if large else _BETWEEN_TOWNS_KM
-        if one.name == other.name or _is_within(one.point, other.point, apart_km):
+        if one.name == other.name or _is_within(one, other, apart_km):
             return False
     return True
 
 
-def _is_within(here: LatLon, there: LatLon, km: float) -> bool:
-    return abs(here.lat - there.lat) * 110 <= km and distance_km(here, there) <= km
+def _is_within(here: _Settlement, there: "_Settlement | Town", km: float) -> bool:
+    """Whether two lie so near each other; most are told apart by their degrees, without measuring."""
+    if abs(here.lat - there.lat) * _DEGREE_KM > km or abs(here.lon - there.lon) * _DEGREE_KM > 8 * km:
+        return False
+    return distance_km(LatLon(here.lat, here.lon), LatLon(there.lat, there.lon)) <= km
 
 
 def _on_signs(one: _Settlement, tongue: str) -> str:

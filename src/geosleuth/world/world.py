@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
-from .businesses import businesses_of
+from .businesses import BusStop, bus_stops_of, businesses_of
 from .model import Business, Split
 from .streets import Plan, Street, plan_of
 from .towns import WorldTown, towns_of
@@ -41,6 +41,10 @@ class World:
     def streets(self, town: WorldTown) -> tuple[Street, ...]:
         """The streets of a town."""
         return _plan(town, self.seed).streets
+
+    def bus_stops(self, town: WorldTown) -> tuple[BusStop, ...]:
+        """The bus stops of a town."""
+        return bus_stops_of(town, _plan(town, self.seed))
 
     def businesses(self, town: WorldTown) -> tuple[Business, ...]:
         """The businesses of a town."""

@@ -13,7 +13,8 @@ ULM = AnswerNames("Germany", "Baden-Württemberg", "12 Hirschstraße, Ulm")
 @pytest.mark.parametrize(
     "leak",
     [
-        "Germany", "GERMANY", "germany", "Deutschland", "Allemagne", "Германия", "德国", "ドイツ", "Federal Republic of Germany",
+        "Germany", "GERMANY", "germany", "Deutschland", "Allemagne", "Германия", "德国", "ドイツ",
+        "Federal Republic of Germany",
         "G e r m a n y", "G.e.r.m.a.n.y", "Ger\u200bmany", "🇩🇪", "Ulm", "ulm", "U l m", "乌尔姆", "Ulmer", "Ulms",
         "Hirschstraße", "Hirschstrasse", "12 Hirschstraße", "Baden-Württemberg", "Baden-Wuerttemberg",
         "BADEN-WÜRTTEMBERG",
@@ -43,7 +44,10 @@ def test_evidence_stays(evidence: str) -> None:
 
 def test_words_that_are_codes_too_stay() -> None:
     unname = Unnamer(AnswerNames("United States", "Indiana", "Gary"))
-    assert unname("Tell us: in which state is it? It is in IN 46402, USA.") == "Tell us: in which state is it? It is in … 46402, …."
+    assert (
+        unname("Tell us: in which state is it? It is in IN 46402, USA.")
+        == "Tell us: in which state is it? It is in … 46402, …."
+    )
 
 
 def test_names_inside_longer_words_go() -> None:
@@ -60,9 +64,9 @@ def test_another_country_of_a_like_name_stays() -> None:
     assert Unnamer(AnswerNames("Niger"))("Nigeria lies south of Niger.") == "Nigeria lies south of …."
 
 
-def test_quotations_may_be_kept() -> None:
-    unname = Unnamer(ULM, keep_quoted=True)
-    assert unname('The town sign reads "Ulm", so this is Ulm.') == 'The town sign reads "Ulm", so this is ….'
+def test_what_was_read_may_be_kept() -> None:
+    unname = Unnamer(ULM, keep_evidence=True)
+    assert unname("The plate reads Hirschstraße, so this is Ulm.") == "The plate reads Hirschstraße, so this is …."
 
 
 @pytest.mark.parametrize("nothing", [AnswerNames(), AnswerNames("unknown", "", "n/a")])

@@ -20,7 +20,9 @@ class Letters:
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         self.asked += texts
-        return np.array([[text.casefold().count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts], dtype=float)
+        return np.array(
+            [[text.casefold().count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts], dtype=float
+        )
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,11 @@ def test_tables_alone(truth: TruthNames, answer: AnswerNames, expected: tuple[in
 
 def test_each_level_is_looked_at_by_itself() -> None:
     # The gates belong to the reward: without them a Paris elsewhere is still called Paris.
-    assert table_verdicts(TruthNames("France", None, "Paris"), AnswerNames("Belgium", None, "Paris")) == (False, None, True)
+    assert table_verdicts(TruthNames("France", None, "Paris"), AnswerNames("Belgium", None, "Paris")) == (
+        False,
+        None,
+        True,
+    )
 
 
 def test_the_encoder_is_asked_only_for_what_the_tables_do_not_know() -> None:

@@ -3,13 +3,14 @@
     {"messages": [{"role": "user", "content": [{"type": "text", "text": "..."}, {"type": "image"}, ...]},
                   {"role": "assistant", "content": [...], "reasoning_content": "...",
                    "tool_calls": [{"type": "function", "function": {"name": ..., "arguments": {...}}}]},
-                  {"role": "tool", "name": "...", "content": [...]}, ...],
+                  {"role": "tool", "name": "...", "content": [..., {"type": "image", "image": "..."}]}, ...],
      "tools": [{"type": "function", "function": {...}}], "images": ["..."]}
 
 Read for this: TRL's "Dataset formats and types" (``docs/source/dataset_formats.md`` in huggingface/trl, on tool calling
-and on vision) and the description of ``prepare_multimodal_messages``, which fills the image blocks from ``images`` in
-their order. Chat templates make text of the messages, so they are escaped just as `geosleuth.policies` escapes them for
-local weights. ``reasoning_content`` is where Qwen's templates look for thinking.
+and on vision) and ``prepare_multimodal_messages``. That one fills the image blocks from ``images`` in their order, but
+passes over those of tools: blocks there name their image themselves, and processors open it. Chat templates make text
+of the messages, so they are escaped just as `geosleuth.policies` escapes them for local weights. ``reasoning_content``
+is where Qwen's templates look for thinking.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,12 +41,13 @@ def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> tuple[dict[s
         if isinstance(item, Step):
             messages.append(_spoken(item))
             continue
-        handles += item.images
         if isinstance(item, Prompt):
+            handles += item.images
             content = _blocks(prompt_segments(item, prompt_text(item), talk.sizes))
             messages.append({"role": "user", "content": content})
         else:
-            content = _blocks(result_segments(item, DATA.escape(item.text), talk.sizes))
+            paths = [image_path(trajectory_id, handle) for handle in item.images]
+            content = _blocks(result_segments(item, DATA.escape(item.text), talk.sizes), paths)
             messages.append({"role": "tool", "name": item.name, "tool_call_id": item.call_id, "content": content})
     record: dict[str, Any] = {"messages": messages}
     if tools:
@@ -53,11 +55,11 @@ def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> tuple[dict[s
     return record | {"images": [image_path(trajectory_id, handle) for handle in handles]}, {}
 
 
-def _blocks(segments: Sequence[str]) -> Blocks:
+def _blocks(segments: Sequence[str], paths: Sequence[str] = ()) -> Blocks:
     blocks: Blocks = []
     for number, segment in enumerate(segments):
         if number:
-            blocks.append({"type": "image"})
+            blocks.append({"type": "image", "image": paths[number - 1]} if paths else {"type": "image"})
         if segment:
             blocks.append({"type": "text", "text": segment})
     return blocks
@@ -101,8 +103,8 @@ def read(record: Mapping[str, Any], cuts: Cuts) -> Talk:  # noqa: ARG001  (nothi
     items: list[Item] = []
     for number, message in enumerate(messages_of(record, "messages")):
         role = message.get("role")
-        segments = _segments(message.get("content"))
-        shown = tuple(handles.next() for _ in segments[1:])
+        segments, paths = _segments(message.get("content"))
+        shown = tuple(handles.next() if path is None else handles.of(path) for path in paths)
         text = read_segments(segments, shown, sizes)
         if role == "system" and number == 0:
             system = text
@@ -131,16 +133,23 @@ def _call(given: Any) -> ToolCall:
     return ToolCall(call.id, call.name, arguments)
 
 
-def _segments(content: Any) -> list[str]:
-    """The texts around the images of a content."""
+def _segments(content: Any) -> tuple[list[str], list[str | None]]:
+    """The texts around the images of a content, and the images' paths where the blocks name them."""
     if content is None or isinstance(content, str):
-        return [content or ""]
+        return [content or ""], []
     if not isinstance(content, list) or not all(isinstance(block, Mapping) for block in content):
         raise BadInput("the content of a message must be text or a list of blocks")
-    segments = [""]
+    segments, paths = [""], list[str | None]()
     for block in content:
         if block.get("type") == "image":
             segments.append("")
+            paths.append(_path_in(block))
         else:
             segments[-1] += word(block, "text") or ""
-    return segments
+    return segments, paths
+
+
+def _path_in(block: Mapping[str, Any]) -> str | None:
+    """The path or address that a block names its image by; None where it takes the next of the record's."""
+    named = next((block[key] for key in ("image", "path", "url") if block.get(key) is not None), None)
+    return None if named is None else paths_of([named])[0]

@@ -55,7 +55,7 @@ def drawn_of(content: bytes) -> Drawn:
     scene = scene_from_dict(head["scene"])
     if jpeg:
         return Drawn(scene, tuple(map(mark_from_dict, head["marks"])), jpeg)
-    from geosleuth.world.drawing import draw_scene
+    from geosleuth.world.drawing.drawing import draw_scene
 
     drawing = draw_scene(scene)
     return Drawn(scene, tuple(drawing.marks), drawing.jpeg())

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from geosleuth.data.observer import Lettering
+from geosleuth.data.observer import Box, Lettering
 from geosleuth.names import country_name
 
 from .noted import Noted
@@ -23,6 +23,7 @@ _LOOKS_IT_UP = 0.3
 _READS_UP = 0.15
 _MARGIN = 0.35
 _LEAST_MARGIN_PX = 12
+_ANY_SIZE = (10_000, 10_000)
 _MILES = ("United Kingdom", "United States")
 
 
@@ -60,12 +61,13 @@ def questions(
         )
     if not settled:
         yield from _names(noted, there, town, best, chance)
-    if town and there and chance.random() < _READS_UP:
+    if there and chance.random() < _READS_UP and not noted.of(FACTS):
+        what = chance.choice(("licence plates", "calling code and postcodes", "languages"))
         yield Question(
             WEB,
-            {"query": f"{town} {there}"},
-            f"what is known about {town}",
-            "search_web may have a page about the town that confirms or excludes it.",
+            {"query": f"{there} {what}"},
+            f"whether {what} of {there} are as they look here",
+            "search_web has pages about countries, which confirm or exclude it.",
         )
     if best is not None and best.place_id and noted.phones and not best.place_id.startswith("geonames"):
         yield Question(
@@ -74,8 +76,8 @@ def questions(
             f"whether {best.name} has the number {quoted(noted.phones[0])}",
             "poi_detail_query shows address and telephone of this very place.",
         )
-    if best is None and there:
-        yield from _capital(noted, there, country)
+    if best is None:
+        yield from _capital(noted, country_name(country), country)
     if best is not None:
         yield Question(
             REVERSE,
@@ -95,15 +97,19 @@ def spelt(noted: Noted) -> str | None:
     return town
 
 
-def _closer(one: Lettering, sizes: Mapping[str, tuple[int, int]], chance: random.Random) -> Question:
-    width, height = sizes.get(one.handle, (10_000, 10_000))
-    left, top, right, bottom = one.box
+def widened(box: Box, size: tuple[int, int]) -> Box:
+    """A box with a margin around it, within the picture."""
+    left, top, right, bottom = box
     across = max(_LEAST_MARGIN_PX, round((right - left) * _MARGIN))
     down = max(_LEAST_MARGIN_PX, round((bottom - top) * _MARGIN))
-    box = [max(0, left - across), max(0, top - down), min(width, right + across), min(height, bottom + down)]
+    return max(0, left - across), max(0, top - down), min(size[0], right + across), min(size[1], bottom + down)
+
+
+def _closer(one: Lettering, sizes: Mapping[str, tuple[int, int]], chance: random.Random) -> Question:
+    box = widened(one.box, sizes.get(one.handle, _ANY_SIZE))
     return Question(
         ZOOM,
-        {"bbox_2d": box, "image": one.handle},
+        {"bbox_2d": list(box), "image": one.handle},
         chance.choice((f"what the {one.board} says; it is too small in this view", f"the words on the {one.board}")),
         chance.choice(
             (

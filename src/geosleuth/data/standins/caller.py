@@ -11,7 +11,7 @@ from geosleuth.names import country_name
 from geosleuth.policies import Conversation, Prompt, Step
 from geosleuth.tools import ToolCall
 
-from .asking import CROSSING, GEOCODE, RANGES, REVERSE, SEARCH, ZOOM, Question, questions, spelt
+from .asking import CROSSING, FACTS, GEOCODE, RANGES, REVERSE, SEARCH, ZOOM, Question, questions, spelt
 from .noted import CallMade, Noted, noted
 from .slips import USUAL_SLIPS, Slipped, Slips
 from .weighing import SAYS_ITSELF, Candidate, agreeing, clues_in, country_odds, ranked
@@ -19,6 +19,8 @@ from .wording import reasons, seen_words
 
 _SIZE = re.compile(r"(image-\d+) \((\d+) x (\d+) pixels\)")
 _LEAST_SCORE = 0.6
+_LEAST_FUZZY = 0.7
+_SETTLEMENTS = ("city", "town", "village", "place=city", "place=town", "place=village", "place=suburb")
 _HINTED = 0.25
 _SPOTS = 3
 
@@ -41,7 +43,7 @@ class StandInCaller:
         """The next call, or the answer."""
         told = noted(conversation)
         turn = len(told.made) + 1
-        chance = random.Random(f"caller {self._seed} {self._key} {turn}")
+        chance = random.Random(f"caller {self._seed} {self._key} {turn}")  # noqa: S311 - no secret depends on it
         odds = country_odds(told.texts, told.drives_on)
         found = ranked(candidates(told), odds)
         names = {tool.name for tool in conversation.tools}
@@ -98,10 +100,11 @@ def candidates(told: Noted) -> list[Candidate]:
     found: list[Candidate] = []
     for one in told.of(GEOCODE, SEARCH, CROSSING):
         asked = _asked(one)
+        is_town = asked in (*told.towns, *told.near) or _is_capital(asked, told)
         found += [
             _candidate(hit, asked, f"{one.observation.name} for {asked}")
             for hit in one.results
-            if float(hit.get("score") or 0.0) >= _LEAST_SCORE
+            if _fits(hit, is_town=is_town)
         ]
     for one in told.of(RANGES):
         fixes = one.observation.data.get("fixes") if isinstance(one.observation.data, Mapping) else ()
@@ -122,6 +125,18 @@ def candidates(told: Noted) -> list[Candidate]:
     return [*found, *spots]
 
 
+def _fits(hit: Mapping[str, Any], *, is_town: bool) -> bool:
+    """Whether a hit may be what was asked for: a settlement for a town, something on a street for all else."""
+    if is_town != (hit.get("kind") in _SETTLEMENTS):
+        return False
+    return float(hit.get("score") or 0.0) >= (_LEAST_SCORE if hit.get("match") != "fuzzy" else _LEAST_FUZZY)
+
+
+def _is_capital(asked: str, told: Noted) -> bool:
+    data = [one.observation.data for one in told.of(FACTS)]
+    return any(isinstance(one, Mapping) and one.get("capital") == asked for one in data)
+
+
 def _candidate(hit: Mapping[str, Any], asked: str, how: str) -> Candidate:
     name = str(hit.get("address") or hit.get("name") or "")
     return Candidate(
@@ -140,7 +155,10 @@ def _asked(one: CallMade) -> str:
     arguments = one.call.arguments
     if not isinstance(arguments, Mapping):
         return str(arguments)
-    return str(arguments.get("address") or arguments.get("keyword") or arguments.get("first") or "")
+    address = str(arguments.get("address") or "")
+    return (address.partition(", ")[0] if address else "") or str(
+        arguments.get("keyword") or arguments.get("first") or ""
+    )
 
 
 def _was_asked(question: Question, told: Noted) -> bool:
@@ -177,7 +195,7 @@ def _city(chosen: Candidate, told: Noted) -> str:
     for one in told.of(REVERSE):
         places = one.observation.data.get("places") if isinstance(one.observation.data, Mapping) else None
         for place in places or ():
-            if place.get("kind") in ("city", "town", "village", "place=city", "place=town", "place=village"):
+            if place.get("kind") in _SETTLEMENTS:
                 return str(place.get("name"))
     parts = [part.strip() for part in chosen.name.split(",")]
     return spelt(told) or (parts[-3] if len(parts) >= 3 else parts[0])

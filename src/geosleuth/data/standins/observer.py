@@ -113,7 +113,7 @@ class StandInObserver:
         return text
 
     def _chance(self, *what: object) -> random.Random:
-        return random.Random(f"observer {self._seed} {self._scene.id} {what}")
+        return random.Random(f"observer {self._seed} {self._scene.id} {what}")  # noqa: S311 - no secret depends on it
 
 
 def _partly_covered(text: str, chance: random.Random) -> str:

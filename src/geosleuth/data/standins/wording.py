@@ -102,7 +102,7 @@ def country_words(noted: Noted, odds: Mapping[str, float], chance: random.Random
         )
     else:
         words = (
-            f"The country is open: {country_name(first)} ({whole_percent(share)} %) or {country_name(second)}{because}.",
+            f"The country is open: {country_name(first)} ({whole_percent(share)} %), {country_name(second)}{because}.",
             f"I can't tell the country yet; {country_name(first)} leads with {whole_percent(share)} %{because}.",
         )
     return chance.choice(words)

@@ -82,6 +82,7 @@ class Wanted:
     point_from: PointFrom = "either"
     against: Against = "own"
     by_tables: bool = True
+    keep_evidence: bool = False
 
 
 def work_out(
@@ -107,7 +108,8 @@ def work_out(
     agrees = lengths = None
     if helpers.judge is not None and columns & {"agrees", "lengths"}:
         against = None if wanted.against == "own" else [AnswerNames(*truth_levels(names)) for names in right_names]
-        agrees, lengths = judged([answer.address for answer in answers], helpers.judge, against, helpers.names)
+        addresses, kept = [answer.address for answer in answers], wanted.keep_evidence
+        agrees, lengths = judged(addresses, helpers.judge, against, helpers.names, keep_evidence=kept)
     tables = helpers.names if wanted.by_tables else None
     return Columns(
         distance_km=_distances(answers, truths, wanted, helpers) if "distance_km" in columns else None,

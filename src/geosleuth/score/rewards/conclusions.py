@@ -24,7 +24,6 @@ MAX_TEXT_CHARS = 20_000
 _WORD = re.compile(r"[^\W_]+")
 _SET_APART = re.compile(r"(?<![^\W_])(?:[^\W\d_][\s.·*_\-]{1,2}){2,}[^\W\d_](?![^\W_])")
 _FLAG = re.compile(r"[\U0001F1E6-\U0001F1FF]{2}")
-_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\uac00-\ud7af]{2,}")
 _SUFFIX = re.compile(r"-[a-z]{1,3}$")  # "Gangnam-gu"
 _MOST_WORDS = 5
@@ -40,32 +39,22 @@ class Unnamer:
 
     Args:
         conclusions: the names to take out; the precise place may be an address.
-        keep_quoted: leave what stands between quotation marks.
+        keep_evidence: take only the last part of the precise place for a conclusion. Of "Café Sol, Calle Mayor 3,
+            Soria" the town then goes, and the café and the street stay: they are what was read.
     """
 
-    def __init__(self, conclusions: AnswerNames, *, keep_quoted: bool = False) -> None:
+    def __init__(self, conclusions: AnswerNames, *, keep_evidence: bool = False) -> None:
         self._country = _given(conclusions.country)
         self._code = country_code(self._country) if self._country else None
         self._regions = tuple(_parts(conclusions.region))
-        self._places = tuple(_parts(conclusions.precise))
+        self._places = tuple(_parts(conclusions.precise, last=keep_evidence))
         self._inner = _inner_pattern((*self._regions, *self._places))
-        self._keep_quoted = keep_quoted
         self._known: dict[str, bool] = {}
 
     def __call__(self, text: str) -> str:
         """The text without them."""
-        plain = "".join(character for character in text[:MAX_TEXT_CHARS] if unicodedata.category(character) != "Cf")
-        if not self._keep_quoted:
-            return self._without(plain)
-        pieces: list[str] = []
-        end = 0
-        for quoted in _QUOTED.finditer(plain):
-            pieces += [self._without(plain[end : quoted.start()]), quoted.group()]
-            end = quoted.end()
-        return "".join([*pieces, self._without(plain[end:])])
-
-    def _without(self, text: str) -> str:
-        text = _FLAG.sub(self._gap_for_flag, text)
+        plain = "".join(sign for sign in text[:MAX_TEXT_CHARS] if unicodedata.category(sign) != "Cf")
+        text = _FLAG.sub(self._gap_for_flag, plain)
         text = _SET_APART.sub(self._gap_for_letters, text)
         text = "".join(self._spans(text))
         return self._inner.sub(GAP, text) if self._inner else text
@@ -156,10 +145,11 @@ def _given(name: str | None) -> str | None:
     return None if name is None or fold(name) in NO_NAME else name
 
 
-def _parts(name: str | None) -> Iterator[str]:
+def _parts(name: str | None, *, last: bool = False) -> Iterator[str]:
     """An address's parts, each as it stands, without its numbers, and without the suffix of its kind."""
     given = _given(name)
-    for part in re.split(r"[,;|\n，、；]", given) if given else ():
+    parts = [part for part in re.split(r"[,;|\n，、；]", given) if part.strip()] if given else []
+    for part in parts[-1:] if last else parts:
         wordy = " ".join(word for word in part.split() if not any(map(str.isdigit, word)))
         forms = (part.strip(), wordy, _SUFFIX.sub("", wordy))
         yield from dict.fromkeys(form for form in forms if sum(map(str.isalpha, form)) > 1)

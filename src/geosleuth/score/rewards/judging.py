@@ -47,13 +47,13 @@ def conclusions_of(address: Address) -> AnswerNames:
     return AnswerNames(address.country.conclusion, address.region.conclusion, address.precise.conclusion)
 
 
-def without_conclusions(address: Address, *, keep_quoted: bool = False) -> Reasoning:
+def without_conclusions(address: Address, *, keep_evidence: bool = False) -> Reasoning:
     """The way of an address to its conclusions, and no conclusion in it.
 
-    ``keep_quoted`` leaves names between quotation marks standing: a town's name on its own sign is evidence. But who
-    is paid for it learns to quote its conclusion, so by default they go, too.
+    ``keep_evidence`` leaves the finer parts of the precise place standing, a shop's name and its street: a judge with a
+    map can find the town from them, and one that can't gains nothing.
     """
-    unname = Unnamer(conclusions_of(address), keep_quoted=keep_quoted)
+    unname = Unnamer(conclusions_of(address), keep_evidence=keep_evidence)
     return Reasoning(*(unname(_way(level)) for level in (address.country, address.region, address.precise)))
 
 
@@ -73,7 +73,12 @@ def agreements(
 
 
 def judged(
-    addresses: Sequence[Address], judge: Judge, against: Sequence[AnswerNames] | None = None, names: PlaceNames = RULES
+    addresses: Sequence[Address],
+    judge: Judge,
+    against: Sequence[AnswerNames] | None = None,
+    names: PlaceNames = RULES,
+    *,
+    keep_evidence: bool = False,
 ) -> tuple[BoolArray, FloatArray]:
     """What `consistency` needs: per level, whether the judge came to the same place, and how long the way was.
 
@@ -82,11 +87,12 @@ def judged(
         judge: who derives.
         against: what a derived place must be; None for the reply's own conclusion.
         names: who compares.
+        keep_evidence: see `without_conclusions`.
 
     Raises:
         ValueError: the judge gave back another number of places than it got reasonings.
     """
-    reasonings = [without_conclusions(address) for address in addresses]
+    reasonings = [without_conclusions(address, keep_evidence=keep_evidence) for address in addresses]
     derived = list(judge.derive(reasonings))
     if len(derived) != len(reasonings):
         raise ValueError(f"the judge derived {len(derived)} places from {len(reasonings)} reasonings")
@@ -123,4 +129,8 @@ def _finer(address: str, own: AnswerNames, names: PlaceNames) -> list[str]:
 
 def _is_coarse(part: str, own: AnswerNames, names: PlaceNames) -> bool:
     in_country = own.country is not None and names.same_country(part, own.country)
-    return in_country or (own.region is not None and names.same_region(part, own.region, own.country))
+    if not in_country and (own.region is None or not names.same_region(part, own.region, own.country)):
+        return False
+    # Monaco and Tokyo are a country and a region, and cities all the same.
+    above = AnswerNames(own.country, own.region)
+    return not match_levels(TruthNames(own.country, own.region, part), above, names).city

@@ -88,8 +88,8 @@ def check_knots(knots: Sequence[tuple[float, float]]) -> None:
     Raises:
         ValueError: no pairs at all, a distance that is not above the one before, or a reward that is above it.
     """
-    if not knots:
-        raise ValueError("a reward by distance needs at least one pair of km and reward")
+    if not knots or any(len(pair) != 2 for pair in knots):
+        raise ValueError(f"a reward by distance needs pairs of km and reward, at least one: {list(knots)}")
     if not np.isfinite(np.array(knots, dtype=np.float64)).all() or knots[0][0] <= 0 or knots[-1][1] < 0:
         raise ValueError(f"km must be positive, rewards 0 or more, and both finite: {list(knots)}")
     for (near_km, more), (far_km, less) in pairwise(knots):

@@ -142,12 +142,16 @@ class Semantic:
 
 @dataclass(frozen=True, slots=True)
 class Consistency:
-    """GeoAgent's reasoning that leads to its conclusion, by its own word or (``against: truth``) by the truth's."""
+    """GeoAgent's reasoning that leads to its conclusion, by its own word or (``against: truth``) by the truth's.
+
+    ``keep_evidence`` shows the judge the shop and the street of a precise place, see `without_conclusions`.
+    """
 
     weights: Weights = ALPHA
     steepness: float = STEEPNESS
     midpoint: float = MIDPOINT
     against: Against = "own"
+    keep_evidence: bool = False
     columns: ClassVar[frozenset[Column]] = frozenset({"agrees", "lengths"})
     least: ClassVar[float] = 0.0
 

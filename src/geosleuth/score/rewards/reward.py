@@ -13,7 +13,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray
 from geosleuth.score.truth import Truth
 
-from .columns import Against, Columns, Helpers, PointFrom, Wanted, work_out
+from .columns import Columns, Helpers, PointFrom, Wanted, work_out
 from .parts import PARTS, AnyPart, CityOnly, Consistency, Hierarchical, Linear, Semantic, Spatial, Stepped, TextEquality
 
 _KEYS = ("name", "point", "parts")
@@ -77,9 +77,10 @@ class Reward:
     def wanted(self) -> Wanted:
         """The columns that its parts need, and how they are worked out."""
         kinds = [one.part for one in self.parts]
-        against: Against = next((part.against for part in kinds if isinstance(part, Consistency)), "own")
+        judged = next((part for part in kinds if isinstance(part, Consistency)), Consistency())
         by_tables = next((part.aliases for part in kinds if isinstance(part, Semantic)), True)
-        return Wanted(frozenset().union(*(part.columns for part in kinds)), self.point, against, by_tables)
+        columns = frozenset().union(*(part.columns for part in kinds))
+        return Wanted(columns, self.point, judged.against, by_tables, judged.keep_evidence)
 
     @property
     def needs_judge(self) -> bool:

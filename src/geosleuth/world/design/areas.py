@@ -12,19 +12,17 @@ if TYPE_CHECKING:
     from phonenumbers import PhoneNumber
 
 _TRIES = 30
-_STATES = {
-    part[:2]: part[3:]
-    for part in (
-        "AL Alabama|AK Alaska|AZ Arizona|AR Arkansas|CA California|CO Colorado|CT Connecticut|DE Delaware|FL Florida|"
-        "GA Georgia|HI Hawaii|ID Idaho|IL Illinois|IN Indiana|IA Iowa|KS Kansas|KY Kentucky|LA Louisiana|ME Maine|"
-        "MD Maryland|MA Massachusetts|MI Michigan|MN Minnesota|MS Mississippi|MO Missouri|MT Montana|NE Nebraska|"
-        "NV Nevada|NH New Hampshire|NJ New Jersey|NM New Mexico|NY New York|NC North Carolina|ND North Dakota|OH Ohio|"
-        "OK Oklahoma|OR Oregon|PA Pennsylvania|RI Rhode Island|SC South Carolina|SD South Dakota|TN Tennessee|"
-        "TX Texas|UT Utah|VT Vermont|VA Virginia|WA Washington|WV West Virginia|WI Wisconsin|WY Wyoming|"
-        "AB Alberta|BC British Columbia|MB Manitoba|NB New Brunswick|NL Newfoundland and Labrador|NS Nova Scotia|"
-        "ON Ontario|PE Prince Edward Island|QC Quebec|SK Saskatchewan"
-    ).split("|")
-}
+_STATE_NAMES = (
+    "AL Alabama|AK Alaska|AZ Arizona|AR Arkansas|CA California|CO Colorado|CT Connecticut|DE Delaware|FL Florida|"
+    "GA Georgia|HI Hawaii|ID Idaho|IL Illinois|IN Indiana|IA Iowa|KS Kansas|KY Kentucky|LA Louisiana|ME Maine|"
+    "MD Maryland|MA Massachusetts|MI Michigan|MN Minnesota|MS Mississippi|MO Missouri|MT Montana|NE Nebraska|"
+    "NV Nevada|NH New Hampshire|NJ New Jersey|NM New Mexico|NY New York|NC North Carolina|ND North Dakota|OH Ohio|"
+    "OK Oklahoma|OR Oregon|PA Pennsylvania|RI Rhode Island|SC South Carolina|SD South Dakota|TN Tennessee|"
+    "TX Texas|UT Utah|VT Vermont|VA Virginia|WA Washington|WV West Virginia|WI Wisconsin|WY Wyoming|"
+    "AB Alberta|BC British Columbia|MB Manitoba|NB New Brunswick|NL Newfoundland and Labrador|NS Nova Scotia|"
+    "ON Ontario|PE Prince Edward Island|QC Quebec|SK Saskatchewan"
+)
+_STATES = {part[:2]: part[3:] for part in _STATE_NAMES.split("|")}
 """North America's numbering plan names towns with the letters of their state or province."""
 
 
@@ -54,8 +52,8 @@ def number_of_area(town: WorldTown, chance: random.Random) -> str | None:
 
     code = _calling_code(town.country)
     known = _areas(town.country)
-    prefixes = (f"{code}{town.area.lstrip('0')}",) if town.area else ()
-    prefixes = prefixes or known.get(fold(town.name)) or known.get(fold(town.region or "")) or ()
+    own: tuple[str, ...] = (f"{code}{town.area.lstrip('0')}",) if town.area else ()
+    prefixes = own or known.get(fold(town.name)) or known.get(fold(town.region or "")) or ()
     example = _fixed_line(town.country)
     if not prefixes or example is None:
         return None

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Literal
 
 from geosleuth.atlas.facts import climate_at, country_facts
 from geosleuth.geo import LatLon, destination
@@ -11,6 +12,8 @@ from geosleuth.world.model import Ground, Layout, Look, Plant, Sky, Spot, Terrai
 from .plates import plate_look
 from .skies import is_snowed_in
 from .styles import centre_line, codes, edge_line, style_of
+
+Road = Literal["asphalt", "cobbles", "earth", "concrete"]
 
 _COAST_KM = 6.0
 _MOUNTAINOUS = codes("CH AT NP GE AM PE CL BO NO IR EC LI AD")
@@ -52,7 +55,8 @@ def look_of(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Look
     elif spot.population > 500_000:
         high += 1
     plate = plate_look(spot.country)
-    road = chance.choice(("asphalt", "asphalt", "asphalt", _other_road(spot, layout)))
+    roads: tuple[Road, ...] = ("asphalt", "asphalt", "asphalt", _other_road(spot, layout))
+    road = chance.choice(roads)
     is_plain_road = layout in ("market", "square") or road in ("cobbles", "earth")
     return Look(
         layout=layout,
@@ -120,7 +124,7 @@ def _ground(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Grou
     return "dry_grass" if sky.season == "dry" else "grass"
 
 
-def _other_road(spot: Spot, layout: Layout) -> str:
+def _other_road(spot: Spot, layout: Layout) -> Road:
     """What a road is made of now and then instead of asphalt."""
     if layout in ("square", "high_street") and spot.country in _COBBLED:
         return "cobbles"

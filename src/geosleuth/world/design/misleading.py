@@ -1,7 +1,5 @@
 """What speaks of somewhere else: airlines, chains and products from abroad, foreign kitchens, tour buses."""
 
-from collections.abc import Sequence
-
 from geosleuth.atlas.facts import country_facts, phone
 from geosleuth.world.lands import COACHES, CUES, NAMED_AFTER_TOWNS, Cue
 from geosleuth.world.model import Board, Business, Clue, ClueLevel, Sort
@@ -27,17 +25,17 @@ _RICH_SHARE = 0.6
 """Of tour buses: those that carry the address and number of their firm."""
 
 
-def misleading_clue(pen: Pen, towns: Sequence[WorldTown], door: Business | None) -> Clue:
+def misleading_clue(pen: Pen, town: WorldTown, door: Business | None) -> Clue:
     """Something from another country.
 
     Args:
         pen: writes for the scene's spot.
-        towns: those that a tour bus may come from.
-        door: a business of the first of these towns, whose telephone and street the bus has; None makes a plain bus.
+        town: where a tour bus may come from.
+        door: a business there, whose telephone and street the bus has; None makes a plain bus.
     """
     chance = pen.chance
     if chance.random() < _BUS_SHARE:
-        return _tour_bus(pen, towns, door)
+        return _tour_bus(pen, town, door)
     kinds = [*half_of(CUES, pen.split), *half_of(NAMED_AFTER_TOWNS, pen.split)]
     cue: Cue = chance.choice([cue for cue in kinds if cue.country != pen.spot.country])
     sort, boards = _SORTS[cue.sort]
@@ -47,8 +45,7 @@ def misleading_clue(pen: Pen, towns: Sequence[WorldTown], door: Business | None)
     return _elsewhere(clue, cue.country)
 
 
-def _tour_bus(pen: Pen, towns: Sequence[WorldTown], door: Business | None) -> Clue:
-    town = towns[0]
+def _tour_bus(pen: Pen, town: WorldTown, door: Business | None) -> Clue:
     name = town.name_on_signs
     title = f"{name} {COACHES[town.country]}" if town.country in COACHES else f"{town.name} Tours"
     lines = [title]

@@ -1,7 +1,7 @@
 """Composing a scene: a spot, its light, its look, and what can be told from it. Everything hangs on seed and number."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -9,7 +9,7 @@ from hashlib import sha256
 from geosleuth.atlas.facts import climate_at, country_facts
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, destination
-from geosleuth.world.model import Business, Camera, Clue, Layout, Look, Scene, SceneKind, Sky, Sort, Split, Spot
+from geosleuth.world.model import Board, Business, Camera, Clue, Layout, Look, Scene, SceneKind, Sky, Sort, Split, Spot
 from geosleuth.world.towns import WorldTown
 from geosleuth.world.world import World
 
@@ -27,7 +27,8 @@ _USUAL: tuple[Sort, ...] = (
     "business", "street_name", "house_number", "bus_stop", "phone", "language", "number_plate", "driving_side",
 )  # fmt: skip
 _LAYOUTS_OF_NOTHING: tuple[Layout, ...] = ("country_road", "country_road", "suburb", "industrial")
-_MAX_CLUES_UNWRITTEN = 4
+_MAX_CLUES_WRITTEN, _MAX_CLUES_UNWRITTEN = 6, 4
+_TRIES = 4
 
 
 def design_scene(
@@ -150,13 +151,7 @@ def _clues(world: World, pen: Pen, plan: Plan, door: Business, look: Look, sky: 
     if plan.hidden:
         written = _with_hidden(written, pen)
     if plan.misleading:
-        taken = {clue.board for clue in written} - {"shop_front"}
-        foreign = _elsewhere(world, pen)
-        clue = misleading_clue(pen, foreign, chance.choice(world.businesses(foreign[0])))
-        if clue.board not in taken:
-            written.append(clue)
-        else:
-            written = [one for one in written if one.board != clue.board or one.level == plan.level][:6] + [clue]
+        written.append(_misleading(world, pen, {clue.board for clue in written} - {"shop_front"}))
     unwritten = list(unwritten_clues(plan.kind, pen.spot, look, sky)) if plan.level is not None else []
     if len(unwritten) > _MAX_CLUES_UNWRITTEN:
         unwritten = [unwritten[at] for at in sorted(chance.sample(range(len(unwritten)), _MAX_CLUES_UNWRITTEN))]
@@ -166,24 +161,25 @@ def _clues(world: World, pen: Pen, plan: Plan, door: Business, look: Look, sky: 
 def _precise(world: World, pen: Pen, door: Business) -> list[Clue]:
     """A door that the map knows, and enough besides that it is the only one of its name."""
     chance = pen.chance
+    # Drawn beforehand, so that worlds which differ in names alone have the same scenes otherwise.
+    street, number, fixing, phone, stop, beside = (chance.random() for _ in range(6))
+    repeats = door.chain or door.homonym
     found: list[Clue | None] = [pen.business(door)]
-    street = pen.street_name(door.street) if door.street else None
-    wish = chance.random()
-    if door.chain or door.homonym or wish < 0.65:
-        found.append(street)
-    if door.street and chance.random() < 0.4:
+    if door.street and (repeats or street < 0.6):
+        found.append(pen.street_name(door.street))
+    if number < 0.4:
         found.append(pen.house_number(door))
-    if door.chain or door.homonym or chance.random() < 0.35:
-        found.append(chance.choice((pen.phone(door) or pen.address(door), pen.address(door), pen.town_name())))
-    elif chance.random() < 0.3:
+    if repeats or fixing < 0.3:
+        found.append((pen.phone(door) or pen.address(door), pen.address(door), pen.town_name())[int(fixing * 10) % 3])
+    elif phone < 0.3:
         found.append(pen.phone(door))
-    if door.bus_stop and chance.random() < 0.3:
+    if door.bus_stop and stop < 0.3:
         found.append(pen.bus_stop(door.bus_stop))
-    if door.street and chance.random() < 0.4:
-        beside = [one for one in world.businesses(pen.town) if one.street == door.street and one.name != door.name]
-        found += [pen.business(one) for one in chance.sample(beside, min(len(beside), chance.choice((1, 2))))]
+    if door.street and beside < 0.4:
+        others = [one for one in world.businesses(pen.town) if one.street == door.street and one.id != door.id]
+        found += [pen.business(one) for one in chance.sample(others, min(len(others), 1 + (beside < 0.15)))]
     found += _some(chance, (pen.plate, pen.price, pen.road), 0.25)
-    kept = _one_each(found)
+    kept = _one_each(found)[:_MAX_CLUES_WRITTEN]
     return kept if any(clue.level == "precise" for clue in kept) else [*kept, pen.town_name()]
 
 
@@ -201,7 +197,7 @@ def _region(world: World, pen: Pen, door: Business) -> list[Clue]:
     made = (make() for make in makers)
     main = next((clue for clue in made if clue is not None and clue.level == "region"), None)
     if main is None:
-        main = pen.distances(world.towns) or pen.town_name()
+        main = pen.distances(world.towns) or pen.region_name() or pen.town_name()
     return _one_each([main, pen.language(), *_some(chance, (pen.price, pen.web_address, pen.plate, pen.road), 0.35)])
 
 
@@ -246,10 +242,19 @@ def _with_hidden(written: list[Clue], pen: Pen) -> list[Clue]:
     return [*written, replace(pen.chance.choice(made), visibility="hidden")] if made else written
 
 
-def _elsewhere(world: World, pen: Pen) -> list[WorldTown]:
+def _misleading(world: World, pen: Pen, taken: Collection[Board | None]) -> Clue:
+    """Something from elsewhere, on a board that is still free if there is one."""
+    tries = []
+    for _ in range(_TRIES):
+        foreign = _elsewhere(world, pen)
+        tries.append(misleading_clue(pen, foreign, pen.chance.choice(world.businesses(foreign))))
+    return next((clue for clue in tries if clue.board not in taken), tries[0])
+
+
+def _elsewhere(world: World, pen: Pen) -> WorldTown:
     """A town of another country, of the same split."""
     others = [code for code in _countries(world, pen.split) if code != pen.spot.country]
-    return [pen.chance.choice(_towns(world, pen.split, pen.chance.choice(others), None))]
+    return pen.chance.choice(_towns(world, pen.split, pen.chance.choice(others), None))
 
 
 def _numbered(clues: Sequence[Clue]) -> tuple[Clue, ...]:

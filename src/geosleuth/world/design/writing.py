@@ -1,6 +1,7 @@
 """What is written in a scene: each clue is true of the place, and says why it tells."""
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor
@@ -9,6 +10,7 @@ from typing import TypeVar
 from geosleuth.atlas.facts import country_facts
 from geosleuth.geo import distance_km
 from geosleuth.world.drawing.designs import designs_for
+from geosleuth.world.drawing.lettering import drawable
 from geosleuth.world.model import Board, Business, Clue, ClueLevel, Sort, Split, Spot
 from geosleuth.world.towns import WorldTown
 
@@ -145,6 +147,13 @@ class Pen:
         says = f"{code} is a postcode of {self.land}, of {self.spot.region or 'one region'} there."
         return self.clue("postcode", "region", says, "notice", code)
 
+    def region_name(self) -> Clue | None:
+        """A banner of the region, where nothing else tells it."""
+        region = self.spot.region
+        if region is None or not drawable(region):
+            return None
+        return self.clue("town_name", "region", f"The banner names the region: {region}.", "banner", region)
+
     def distances(self, towns: Sequence[WorldTown]) -> Clue | None:
         """A road sign with two or three other towns and how far they are by road."""
         here = self.spot.point
@@ -153,7 +162,8 @@ class Pen:
             for town in towns
             if town.country == self.spot.country and town.name_on_signs != self.spot.town_on_signs
         )
-        fit = [one for one in near if _NEAR_KM <= one[0] <= _FAR_KM][:6]
+        named = Counter(name for _, name in near)
+        fit = [(km, name) for km, name in near if _NEAR_KM <= km <= _FAR_KM and named[name] == 1][:6]
         if len(fit) < 2:
             return None
         shown = sorted(self.chance.sample(fit, min(len(fit), self.chance.choice((2, 2, 3)))))

@@ -61,7 +61,10 @@ class View:
 
     def seen(self, point: Point3) -> Point3:
         """A point of the street as the camera has it: to the right, away from it, and up."""
-        return self._turned(point[0] - self.x_m, point[1], point[2] - self.height_m)
+        sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
+        x, y, z = point[0] - self.x_m, point[1], point[2] - self.height_m
+        ahead = x * sin_yaw + y * cos_yaw
+        return x * cos_yaw - y * sin_yaw, ahead * cos_pitch + z * sin_pitch, z * cos_pitch - ahead * sin_pitch
 
     def _turned(self, x: float, y: float, z: float) -> Point3:
         sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
@@ -71,7 +74,8 @@ class View:
     def _flat(self, seen: Point3) -> Point2:
         right, ahead, up = seen
         scale = self.focal_px / ahead
-        return on_grid(self.width / 2 + right * scale), on_grid(self.height * self.level - up * scale)
+        x, y = self.width / 2 + right * scale, self.height * self.level - up * scale
+        return math.floor(x * _FINENESS + 0.5) / _FINENESS, math.floor(y * _FINENESS + 0.5) / _FINENESS
 
     def depth_m(self, point: Point3) -> float:
         """How far ahead of the camera a point lies; negative behind it."""
@@ -105,7 +109,9 @@ class View:
         if away.size == 0 or away.min() <= NEAR_M:
             return None
         scale = self.focal_px / away
-        flat = np.stack((right * scale + self.width / 2, self.height * self.level - up * scale), axis=-1)
+        flat = np.empty((*away.shape, 2))
+        flat[..., 0] = right * scale + self.width / 2
+        flat[..., 1] = self.height * self.level - up * scale
         return np.floor(flat * _FINENESS + 0.5) / _FINENESS
 
     def direction(self, azimuth_deg: float, elevation_deg: float) -> Point2 | None:

@@ -62,10 +62,11 @@ class Canvas:
     Methods that end in ``3`` take points of the street in metres and put them through ``view``.
     """
 
-    def __init__(self, view: View, ground: Colour = (128, 128, 128)) -> None:
+    def __init__(self, view: View, ground: Colour = (0, 0, 0)) -> None:
         self.view = view
-        self.pixels: Pixels = np.empty((view.height, view.width, 3), np.uint8)
-        self.pixels[:] = ground
+        self.pixels: Pixels = np.zeros((view.height, view.width, 3), np.uint8)
+        if any(ground):
+            self.pixels[:] = ground
 
     def image(self) -> Image.Image:
         """The picture as it is now."""
@@ -169,9 +170,13 @@ class Canvas:
         """Lay a colour on through a mask that lies wholly inside the picture."""
         height, width = mask.shape
         part = self.pixels[top : top + height, left : left + width]
-        weight = (mask.astype(np.int32) * int(alpha * 256 + 0.5) + 128) // 256
-        under = part.astype(np.int32)
-        part[:] = under + ((np.array(fill, np.int32) - under) * weight[..., None] + 127) // 255
+        # Sums stay below 65,536: a pixel is (under * (256 - weight) + fill * weight) / 256.
+        weight = (mask.astype(np.uint16) * np.uint16(int(alpha * 256 + 0.5)) + np.uint16(127)) // np.uint16(255)
+        left_over = np.uint16(256) - weight
+        for channel, ink in enumerate(fill):
+            mixed_in = part[..., channel] * left_over
+            mixed_in += weight * np.uint16(ink)
+            part[..., channel] = mixed_in >> np.uint16(8)
 
     def paste(self, picture: Image.Image, quad: Sequence[Point2], light: float = 1.0) -> None:
         """Set a flat picture (RGB or RGBA) onto four corners: top left, top right, bottom right, bottom left.
@@ -200,8 +205,11 @@ class Canvas:
         return (left, top, right, bottom) if left < right and top < bottom else None
 
     def _near(self, points: Sequence[Point2]) -> bool:
-        return all(-_FAR_OUT < x < self.view.width + _FAR_OUT and -_FAR_OUT < y < self.view.height + _FAR_OUT
-                   for x, y in points)  # fmt: skip
+        right, bottom = self.view.width + _FAR_OUT, self.view.height + _FAR_OUT
+        for x, y in points:  # noqa: SIM110 - a loop is twice as fast, and this is where time goes
+            if not (-_FAR_OUT < x < right and -_FAR_OUT < y < bottom):
+                return False
+        return True
 
     def _corners(self, points: Sequence[Point2]) -> NDArray[np.int32] | None:
         """Points as OpenCV has them: sixteenths of a pixel, counted from the middle of the first pixel."""

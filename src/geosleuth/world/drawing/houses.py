@@ -35,6 +35,8 @@ class Tones:
 
 def draw_house(canvas: Canvas, lot: Lot, look: Look, light: Light) -> None:
     """Draw one house, its roof first."""
+    if not _in_frame(canvas, lot):
+        return
     face = lot.face
     nearest = min(max(0.0, lot.start), lot.end) if lot.end > 0 else lot.end
     distance = abs(nearest) + 4
@@ -56,6 +58,19 @@ def draw_house(canvas: Canvas, lot: Lot, look: Look, light: Light) -> None:
     # Walls are darker where they meet the ground and under the eaves.
     canvas.polygon3(face.quad((0.0, 0.0, lot.width, 0.35)), tones(lit(lot.paint, 0.62)))
     canvas.polygon3(face.quad((0.0, lot.height - 0.22, lot.width, lot.height), 0.1), tones(lit(lot.paint, 0.8)))
+
+
+def _in_frame(canvas: Canvas, lot: Lot) -> bool:
+    """Whether some of a house may be in the picture: what is wholly to one side or behind is not."""
+    view = canvas.view
+    front, back = lot.side * lot.front, lot.side * (lot.front + DEPTH_M)
+    seen = [view.seen((x, y, 0.0)) for x in (front, back) for y in (lot.start, lot.end)]
+    half = view.width / 2 / view.focal_px
+    return (
+        any(point[1] > 0 for point in seen)
+        and any(point[0] < half * max(point[1], 0.0) + 0.5 for point in seen)
+        and any(point[0] > -half * max(point[1], 0.0) - 0.5 for point in seen)
+    )
 
 
 def _side(canvas: Canvas, lot: Lot, light: Light, distance: float) -> None:
@@ -164,7 +179,7 @@ def _windows(
             (x0 - 0.35 + step * (x1 - x0 + 0.7) / 6, z0 - 0.14, x0 - 0.35 + step * (x1 - x0 + 0.7) / 6, z0 + 0.65)
             for x0, z0, x1, _ in windows for step in range(7)
         ]  # fmt: skip
-        canvas.strokes3(face.lines(posts), tones((50, 50, 54)))
+        canvas.strokes3(face.lines(posts, 0.5), tones((50, 50, 54)))
 
 
 def shop_door(lot: Lot) -> float:

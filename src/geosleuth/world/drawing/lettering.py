@@ -12,7 +12,7 @@ from .camera import sine
 from .designs import Lettering
 
 # Faces are opened at these sizes alone: each opening unpacks the font anew, which is slow for the large scripts.
-_SIZES_PX = (12, 20, 32, 50, 80)
+_SIZES_PX = (12, 20, 32, 46, 66, 96)
 _WIDTHS = {"condensed": 0.84, "wide": 1.14, "spaced": 1.0}
 _SLANT = 0.2
 _PLAIN_LETTERINGS = ("plain", "condensed", "neon", "hand")

@@ -18,11 +18,11 @@ Box = tuple[float, float, float, float]
 Support = Literal["wall", "post", "stand", "car", "bus_side", "bus_rear", "rope", "roof"]
 CAP_SHARE = 0.72
 """How tall a capital letter is, in ems."""
-_PLAIN_EM_PX, _SMALL_EM_PX = 25.0, 19.5
+_SHOP_EM_PX, _PLAIN_EM_PX, _SMALL_EM_PX = 34.0, 25.0, 19.5
 _FIRST_VIEW_PX = 2_000_000
 # How tall an em of each board is in metres, and how much larger it may become to be read.
 _EMS: dict[Board, tuple[float, float]] = {
-    "shop_front": (0.5, 1.5), "street_plate": (0.17, 2.2), "house_number": (0.17, 2.2), "bus_stop": (0.17, 2.2),
+    "shop_front": (0.56, 1.6), "street_plate": (0.17, 2.2), "house_number": (0.17, 2.2), "bus_stop": (0.17, 2.2),
     "notice": (0.085, 2.6), "poster": (0.17, 2.4), "billboard": (0.6, 2.2), "bus": (0.3, 1.6),
     "number_plate": (0.11, 2.0), "town_sign": (0.26, 2.0), "direction_sign": (0.22, 2.0), "road_shield": (0.26, 2.0),
     "banner": (0.42, 2.0),
@@ -108,24 +108,49 @@ def place_boards(scene: Scene, lens: Lens, lots: Sequence[Lot], chance: random.R
     written.sort(key=lambda clue: (_ORDER.index(clue.board or "notice"), clue.visibility == "small"))
     placed: list[Hung] = []
     taken: list[Box] = []
+    near = [lot for lot in lots if _in_sight(lot, lens)]
     for clue in written:
         plan = plan_board(clue, chance, scene.look)
-        best = _best(plan, _places(clue, scene.look, lens, lots, chance), lens, scene.size, taken, chance)
+        best = _best(plan, _places(clue, scene.look, lens, near, lots), lens, scene.size, taken, chance)
         if best is None:
-            best = _best(plan, _stands(clue, lens), lens, scene.size, taken, chance, forced=True)
+            best = _best(plan, _stands(clue, lens, MEASURES[scene.look.layout].road_half), lens, scene.size, taken, chance, forced=True)
         if best is not None:
             placed.append(best)
             taken.append(best.box)
-            if best.place.body is not None:
-                body = _box_on(lens, best.place.wall, best.place.body)
-                if body is not None:
-                    taken.append(body)
+            taken += [
+                box for own in _parts(best.place, best.rect) if (box := _box_on(lens, best.place.wall, own)) is not None
+            ]
     return tuple(placed)
+
+
+def _in_sight(lot: Lot, lens: Lens) -> bool:
+    """Whether boards on a house could be read: near enough, and at least a corner of it in the picture."""
+    if min(abs(lot.start), abs(lot.end)) > 30:
+        return False
+    points = (lens.project(lot.face.at(lot.width * share, up)) for share in (0.05, 0.5, 0.95) for up in (1.0, 3.3))
+    return any(point is not None and 0 < point[0] < lens.width and 0 < point[1] < lens.height for point in points)
+
+
+def legs(rect: Rect) -> tuple[float, ...]:
+    """Where along a wall the posts under a board stand: one under a narrow board, two under a wide one."""
+    left, _, right, _ = rect
+    wide = right - left
+    return ((left + right) / 2,) if wide < 1.9 else (left + wide * 0.2, right - wide * 0.2)
+
+
+def _parts(place: Place, rect: Rect) -> list[Rect]:
+    """What comes with a board and stands before other things: a vehicle, posts."""
+    parts = [place.body] if place.body else []
+    if place.support == "post":
+        parts += [(foot - 0.06, 0.0, foot + 0.06, rect[1]) for foot in legs(rect)]
+    return parts
 
 
 def target_px(clue: Clue, size: tuple[int, int]) -> float:
     """How tall an em of a clue's smallest line should be in the picture."""
-    return _SMALL_EM_PX if clue.visibility == "small" else _PLAIN_EM_PX * view_shrinks(size)
+    if clue.visibility == "small":
+        return _SMALL_EM_PX
+    return (_SHOP_EM_PX if clue.board == "shop_front" else _PLAIN_EM_PX) * view_shrinks(size)
 
 
 def _best(
@@ -134,7 +159,7 @@ def _best(
 ) -> Hung | None:  # fmt: skip
     best: tuple[float, Hung] | None = None
     for place in places:
-        tried = _tried(plan, place, lens, size, taken, forced=forced)
+        tried = _tried(plan, place, lens, size, taken, forced=forced, under=best[0] if best else 1e9)
         if tried is None:
             continue
         cost, hung = tried
@@ -145,35 +170,43 @@ def _best(
 
 
 def _tried(
-    plan: BoardPlan, place: Place, lens: Lens, size: tuple[int, int], taken: Sequence[Box], *, forced: bool
-) -> tuple[float, Hung] | None:
-    """What a place would cost, and the board there; None where it can't be."""
+    plan: BoardPlan, place: Place, lens: Lens, size: tuple[int, int], taken: Sequence[Box], *, forced: bool,
+    under: float,
+) -> tuple[float, Hung] | None:  # fmt: skip
+    """What a place would cost, and the board there; None where it can't be, or costs more than another does."""
     board = plan.clue.board or "notice"
     base, growth = _EMS[board]
     small = plan.clue.visibility == "small"
-    metre = lens.pixels_per_metre(place.wall.at(place.middle, place.bottom + 0.3))
+    middle = place.wall.at(place.middle, place.bottom + 0.3)
+    at = lens.project(middle)
+    if at is None or not (0 < at[0] < lens.width and 0 < at[1] < lens.height):
+        return None
+    metre = lens.pixels_per_metre(middle)
     wanted = target_px(plan.clue, size) / max(metre * plan.smallest, 1e-6)
     em = min(max(wanted, base * 0.3 if small else base), base * growth * (2.0 if forced else 1.0))
     em = min(em, place.room[0] / plan.wide, place.room[1] / plan.tall)
+    target = target_px(plan.clue, size)
+    short = max(0.0, 1 - em * plan.smallest * metre / target)
+    over = max(0.0, em * plan.smallest * metre / target - 1) if small else 0.0
+    cost = 4 * short + 3 * over + 0.4 * abs(em / base - 1) + place.dear
+    if cost > under or (short > 0.35 and not forced):
+        return None
     wide, tall = plan.wide * em, plan.tall * em
     low = place.bottom - tall / 2 if place.centred else place.bottom
     rect = (place.middle - wide / 2, low, place.middle + wide / 2, low + tall)
     box = _box_on(lens, place.wall, rect)
     if box is None or not _inside(box, lens):
         return None
-    body = _box_on(lens, place.wall, place.body) if place.body else None
-    crowded = sum(_overlap(box, other) for other in taken)
-    crowded += sum(_overlap(body, other) for other in taken) if body else 0.0
+    flat = (box[2] - box[0]) / max(wide * metre, 1e-6)
+    if flat < 0.4 and not forced:
+        return None
+    parts = [box, *(part for own in _parts(place, rect) if (part := _box_on(lens, place.wall, own)))]
+    crowded = sum(_overlap(part, other) for part in parts for other in taken)
     if crowded > 0 and not forced:
         return None
-    flat = (box[2] - box[0]) / max(wide * metre, 1e-6)
     em_px = em * metre
-    short = max(0.0, 1 - em * plan.smallest * metre / target_px(plan.clue, size))
-    if not forced and (short > 0.35 or flat < 0.4):
-        return None
-    over = max(0.0, em * plan.smallest * metre / target_px(plan.clue, size) - 1) if small else 0.0
     area = (box[2] - box[0]) * (box[3] - box[1]) / (lens.width * lens.height)
-    cost = 4 * short + 3 * over + 0.8 * max(0.0, 1 - flat) + 0.4 * abs(em / base - 1) + place.dear + 6 * max(0.0, area - 0.1)
+    cost += 0.8 * max(0.0, 1 - flat) + 6 * max(0.0, area - 0.1)
     return cost + 20 * crowded / (lens.width * lens.height), Hung(plan, place, rect, em, em_px, box)
 
 
@@ -201,7 +234,7 @@ def _overlap(one: Box, other: Box) -> float:
     return wide * tall if wide > 0 and tall > 0 else 0.0
 
 
-def _places(clue: Clue, look: Look, lens: Lens, lots: Sequence[Lot], chance: random.Random) -> Iterator[Place]:
+def _places(clue: Clue, look: Look, lens: Lens, lots: Sequence[Lot], houses: Sequence[Lot]) -> Iterator[Place]:
     """The places that suit a board."""
     sizes = MEASURES[look.layout]
     kerb = sizes.road_half + 0.35
@@ -221,9 +254,14 @@ def _places(clue: Clue, look: Look, lens: Lens, lots: Sequence[Lot], chance: ran
             yield from _on_fronts(lots, (0.6, 1.0), room=(2.6, 2.4))
             yield from _posts(lens, kerb + 0.6, (0.5, 0.9), support="stand", dear=-0.1)
         case "billboard":
-            yield from _posts(lens, kerb + 2.4, (2.6, 3.4, 4.6, 6.0), reach=(8, 46), room=(9.0, 5.0))
+            yield from _on_fronts(lots, (4.4, 5.4, 6.6), room=(7.5, 3.6), dear=0.4)
+            yield from _roofs(lots)
+            yield from (
+                place for place in _posts(lens, kerb + 3.4, (2.6, 3.6, 4.8), reach=(8, 46), room=(9.0, 5.0))
+                if not _within(place, houses)
+            )  # fmt: skip
         case "banner":
-            yield from _across(lens, chance)
+            yield from _across(lens)
             yield from _on_fronts(lots, (4.4, 5.6, 7.2), room=(7.5, 1.6), dear=0.25)
         case "number_plate":
             yield from _cars(lens, sizes.road_half)
@@ -250,10 +288,23 @@ def _on_fronts(
     lots: Sequence[Lot], heights: Sequence[float], room: tuple[float, float], dear: float = 0.0
 ) -> Iterator[Place]:
     for lot in lots:
-        for share in (0.1, 0.22, 0.36, 0.5, 0.64, 0.78, 0.9):
+        for share in (0.12, 0.3, 0.5, 0.7, 0.88):
             side = min(share, 1 - share) * lot.width * 2
             for low in heights:
                 yield Place(lot.face, lot.width * share, low, "wall", (min(room[0], side), room[1]), dear)
+
+
+def _roofs(lots: Sequence[Lot]) -> Iterator[Place]:
+    for lot in lots:
+        yield Place(lot.face, lot.width / 2, lot.height + 0.5, "roof", (lot.width, 3.4), dear=0.1)
+
+
+def _within(place: Place, lots: Sequence[Lot]) -> bool:
+    """Whether a post would stand in a house, or in its garden wall."""
+    x, y, _ = place.wall.start
+    return any(
+        lot.start - 4 < y < lot.end + 4 and (x > 0) == (lot.side > 0) and abs(x) > lot.front - 3.5 for lot in lots
+    )
 
 
 def _by_doors(lots: Sequence[Lot]) -> Iterator[Place]:
@@ -288,13 +339,21 @@ def _steps(reach: tuple[int, int]) -> Iterator[float]:
     while y <= reach[1]:
         yield y
         yield -y
-        y += max(0.6, y * 0.1)
+        y += max(0.8, y * 0.14)
 
 
 def _cars(lens: Lens, road_half: float) -> Iterator[Place]:
+    """Rears of cars that stand along the street, or with their noses to a kerb."""
+    body: Rect = (-0.92, 0.0, 0.92, 1.5)
+    room = (0.95, 0.3)
     for y in _steps((3, 11)):
         for x in (road_half - 1.05, 1.05 - road_half, road_half * 0.3, -road_half * 0.3):
-            yield Place(_facing(lens, x, y, 0.5), 0.0, 0.62, "car", (1.15, 0.3), body=(-0.92, 0.0, 0.92, 1.5), centred=True)
+            yield Place(_facing(lens, x, y, 0.0), 0.0, 0.6, "car", room, body=body, centred=True)
+        for x in (road_half - 2.2, 2.2 - road_half):
+            if abs(x - lens.x_m) > 1.5:
+                out = -1.0 if x > lens.x_m else 1.0
+                wall = Wall((x, y, 0.0), (0.0, out, 0.0), (out, 0.0, 0.0))
+                yield Place(wall, 0.0, 0.6, "car", room, 0.1, body=body, centred=True)
 
 
 def _buses(lens: Lens, road_half: float) -> Iterator[Place]:
@@ -308,25 +367,24 @@ def _buses(lens: Lens, road_half: float) -> Iterator[Place]:
             yield Place(side, 5.5, 1.1, "bus_side", (9.6, 0.9), body=(0.0, 0.0, 11.0, 3.1), centred=True)
 
 
-def _across(lens: Lens, chance: random.Random) -> Iterator[Place]:
-    del chance
+def _across(lens: Lens) -> Iterator[Place]:
     for y in _steps((8, 30)):
         for low in (4.4, 5.2, 6.2):
             for x in (0.0, 1.5, -1.5):
                 yield Place(_facing(lens, x, y, 0.2), 0.0, low, "rope", (7.0, 1.8))
 
 
-def _stands(clue: Clue, lens: Lens) -> Iterator[Place]:
+def _stands(clue: Clue, lens: Lens, road_half: float) -> Iterator[Place]:
     """Stands and posts all over the place, for what found none."""
     car = clue.board == "number_plate"
     for y in _steps((3, 24)):
         for step in range(-9, 10):
             x = step * y / 8
             for low in (0.12, 0.9, 1.8, 2.6, 3.6, 5.0):
-                if car and low > 0.5:
+                if (car and low > 0.5) or (not car and abs(x) < road_half):
                     continue
                 wall = _facing(lens, x, y, 1.0)
                 if car:
                     yield Place(wall, 0.0, 0.62, "car", (1.15, 0.4), body=(-0.92, 0.0, 0.92, 1.5), centred=True)
                 else:
-                    yield Place(wall, 0.0, low, "stand" if low < 1 else "post", (8.0, 4.0))
+                    yield Place(wall, 0.0, low, "stand" if low < 1 else "post", (8.0, 4.0), dear=0.3 * low)

@@ -45,5 +45,5 @@ def sprite(plant: Plant, season: str, variant: int, height_px: int, *, snow: boo
     """One of a few individuals of a kind."""
     draw, width = KINDS[plant]
     pen = Pen(height_px, width)
-    draw(pen, season, random.Random(f"plant {plant} {season} {variant}"), snow=snow)
+    draw(pen, season, random.Random(f"plant {plant} {season} {variant}"), snow=snow)  # noqa: S311 - no secret
     return pen.sprite()

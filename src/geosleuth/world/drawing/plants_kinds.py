@@ -13,7 +13,7 @@ from .plants_sprite import Pen
 # Leaves in shade, plain and in the sun, by season; one of several is drawn.
 Tones = tuple[Colour, Colour, Colour]
 _GREEN: Tones = ((44, 78, 40), (76, 116, 54), (124, 156, 78))
-_LEAVES: dict[str, tuple[Tones, ...]] = {
+LEAVES: dict[str, tuple[Tones, ...]] = {
     "spring": (((70, 110, 48), (116, 156, 66), (168, 196, 96)), ((60, 102, 50), (104, 148, 68), (158, 190, 102))),
     "summer": (_GREEN, ((38, 72, 46), (66, 106, 60), (112, 146, 84)), ((58, 84, 36), (92, 122, 50), (142, 164, 76))),
     "autumn": (
@@ -84,7 +84,7 @@ def palm(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
     for number, (here, there) in enumerate(pairwise(spine)):
         pen.limb(here, there, (0.046 - 0.0016 * number, 0.042 - 0.0016 * number), _BARK[1] if number % 2 else _BARK[2])
         pen.limb((here[0] + 0.006, here[1]), (there[0] + 0.006, there[1]), (0.016, 0.016), _BARK[0])
-    dark, plain, light = chance.choice(_LEAVES["dry" if season == "dry" else "summer"])
+    dark, plain, light = chance.choice(LEAVES["dry" if season == "dry" else "summer"])
     head = spine[-1]
     angles = [-200 + 22 * number + chance.randrange(-8, 9) for number in range(17)]
     for number, angle in enumerate(sorted(angles, key=lambda turn: -abs((turn + 90) % 360 - 180))):
@@ -130,7 +130,7 @@ def cypress(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None
 
 def acacia(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
     """A flat, wide umbrella on forking stems."""
-    tones = chance.choice(_LEAVES["dry" if season in ("dry", "winter") else "wet"])
+    tones = chance.choice(LEAVES["dry" if season in ("dry", "winter") else "wet"])
     tones = (
         mixed(tones[0], (88, 92, 52), 0.35),
         mixed(tones[1], (126, 130, 74), 0.35),
@@ -141,8 +141,10 @@ def acacia(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
     for x in (-0.34, -0.16, 0.02, 0.2, 0.36):
         pen.limb(fork, (x * 0.55, 0.58), (0.026, 0.016), _BARK[0])
         pen.limb((x * 0.55, 0.58), (x, 0.76), (0.016, 0.006), _BARK[0])
-    clusters = [(x + chance.uniform(-0.03, 0.03), 0.8 + 0.1 * (1 - abs(x) / 0.45) + chance.uniform(-0.03, 0.02), 0.12, 0.055)
-                for x in (-0.4, -0.28, -0.15, -0.02, 0.1, 0.22, 0.34, 0.42)]  # fmt: skip
+    clusters = []
+    for x in (-0.4, -0.28, -0.15, -0.02, 0.1, 0.22, 0.34, 0.42):
+        y = 0.8 + 0.1 * (1 - abs(x) / 0.45)
+        clusters.append((x + chance.uniform(-0.03, 0.03), y + chance.uniform(-0.03, 0.02), 0.12, 0.055))
     _foliage(pen, clusters, tones, chance, 0.8)
     if snow:
         pen.snow(0.02, _SNOW[2], _SNOW[1])
@@ -171,7 +173,7 @@ def _column(pen: Pen, foot: Point2, tall: float, half: float, tones: Tones) -> N
 
 def bamboo(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
     """A thicket of canes."""
-    tones = _LEAVES["dry" if season == "dry" else "spring"][0]
+    tones = LEAVES["dry" if season == "dry" else "spring"][0]
     for _ in range(24):
         x, lean, tall = chance.uniform(-0.2, 0.2), chance.uniform(-0.12, 0.12), chance.uniform(0.7, 0.97)
         cane = mixed((96, 122, 52), (170, 168, 84), chance.random())
@@ -189,7 +191,7 @@ def bamboo(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
 
 def shrub(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
     """A low, round bush."""
-    tones = chance.choice(_LEAVES["dry" if season == "dry" else "summer" if season == "winter" else season])
+    tones = chance.choice(LEAVES["dry" if season == "dry" else "summer" if season == "winter" else season])
     clusters = [
         (0.1 * number - 0.4 + chance.uniform(-0.05, 0.05), chance.uniform(0.26, 0.6), 0.3, 0.28) for number in range(9)
     ]
@@ -223,7 +225,7 @@ def _leafy(
         if snow:
             pen.snow(0.008, _SNOW[2], _SNOW[1])
         return
-    tones = chance.choice(_BLOSSOM) if season == "spring" and chance.random() < 0.35 else chance.choice(_LEAVES[season])
+    tones = chance.choice(_BLOSSOM) if season == "spring" and chance.random() < 0.35 else chance.choice(LEAVES[season])
     clusters = [(0.0, middle, wide * 0.62, tall * 0.62)]
     for number in range(10):
         angle = number * 36 + chance.randrange(-12, 13)

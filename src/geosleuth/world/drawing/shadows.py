@@ -44,7 +44,9 @@ class Shadows:
         along, across = end[0] - at[0], end[1] - at[1]
         length = float(np.sqrt(along * along + across * across)) or 1.0
         x, y = -across / length * width_m / 2, along / length * width_m / 2
-        self.shapes.append([(at[0] + x, at[1] + y), (end[0] + x, end[1] + y), (end[0] - x, end[1] - y), (at[0] - x, at[1] - y)])
+        self.shapes.append(
+            [(at[0] + x, at[1] + y), (end[0] + x, end[1] + y), (end[0] - x, end[1] - y), (at[0] - x, at[1] - y)]
+        )
 
     def plant(self, at: Point2, plant: Plant, height_m: float) -> None:
         """A trunk and the crown above it."""
@@ -84,12 +86,12 @@ class Shadows:
         if not len(rows):
             return
         part = canvas.pixels[top + rows[0] : top + rows[-1] + 1]
-        mask = cv2.blur(mask[rows[0] : rows[-1] + 1], (3, 3))
+        soft = cv2.blur(mask[rows[0] : rows[-1] + 1], (3, 3))
         # Shadows are lit by the sky alone: they lose more red than blue.
         levels = np.arange(256)
         taken = [levels * round(self.light.direct * share) // 255 for share in (118, 108, 92)]
         table = np.stack(taken, axis=-1).astype(np.uint8)[None]
-        lost = np.multiply(part, cv2.LUT(cv2.merge([mask] * 3), table), dtype=np.uint16)
+        lost = np.multiply(part, cv2.LUT(cv2.merge([soft] * 3), table), dtype=np.uint16)
         lost >>= np.uint16(8)
         part -= lost.astype(np.uint8)
 

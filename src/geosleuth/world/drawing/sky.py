@@ -10,6 +10,7 @@ from PIL import Image
 
 from geosleuth.world.model import Sky
 
+from .camera import Point2
 from .canvas import Colour, mixed
 from .sky_light import Light
 from .sky_noise import NOISE_PX, cloud_noise
@@ -166,6 +167,24 @@ def lay(pixels: NDArray[np.uint8], mask: NDArray[np.uint8], corner: tuple[int, i
     part = pixels[top:bottom, left:right]
     under = part.astype(np.int32)
     part[:] = under + ((np.array(fill, np.int32) - under) * weight + 127) // 255
+
+
+def shine(pixels: NDArray[np.uint8], middle: Point2, radius_px: float, fill: Colour, strength: float) -> None:
+    """A soft glow about a lamp."""
+    size = max(4, min(2 * round(radius_px), 2 * pixels.shape[1]))
+    mask = (
+        _glow().resize((size, size), Image.Resampling.BILINEAR).point([round(level * strength) for level in range(256)])
+    )
+    lay(pixels, np.asarray(mask), (round(middle[0]) - size // 2, round(middle[1]) - size // 2), fill)
+
+
+@cache
+def _glow() -> Image.Image:
+    """Light that fades outwards."""
+    steps = np.arange(64) - 31.5
+    square = (steps * steps)[None, :] + (steps * steps)[:, None]
+    fading = np.clip(1 - square / 992, 0, 1)
+    return Image.fromarray((255 * fading * fading * 60 / (60 + square * 0.5)).astype(np.uint8))
 
 
 @cache

@@ -38,6 +38,9 @@ def draw_street(canvas: Canvas, look: Look, sky: Sky, light: Light, lots: tuple[
             _strip(canvas, side * edge, side * (edge + 0.2), 0.13, _KERB, light)
     _paths(canvas, lots, light, pavement)
     _strip(canvas, -edge, edge, 0.0, road, light)
+    for x in (-edge * 0.72, -edge * 0.28, edge * 0.28, edge * 0.72):
+        # Wheels leave the road darker.
+        _strip(canvas, x - 0.28, x + 0.28, 0.0, lit(road, 0.95), light)
     if look.road == "cobbles":
         _cobbles(canvas, edge, light, road)
     else:
@@ -105,9 +108,7 @@ def _cobbles(canvas: Canvas, edge: float, light: Light, fill: Colour) -> None:
 
 
 def _patches(canvas: Canvas, edge: float, light: Light, fill: Colour, chance: random.Random) -> None:
-    """Mended places, a manhole, darker wheel tracks."""
-    for x in (-edge * 0.72, -edge * 0.28, edge * 0.28, edge * 0.72):
-        canvas.shade3(((x - 0.3, 1.0, 0.0), (x + 0.3, 1.0, 0.0), (x + 0.3, 90.0, 0.0), (x - 0.3, 90.0, 0.0)), 0.05)
+    """Mended places."""
     for _ in range(4):
         x, y = edge * chance.randrange(-80, 60) / 100, chance.randrange(3, 24)
         wide, deep = chance.randrange(5, 18) / 10, chance.randrange(10, 40) / 10

@@ -62,7 +62,9 @@ def draw_ground(
     aside = ((np.arange(columns) * 2 + 1) * width - width * columns) * 10 // columns
     spread = np.array([round(far / window.far_px * 1024) for far in away_m], dtype=np.int32)[:, None]
     x = (aside.astype(np.int32)[None, :] * spread >> 10) + shift_x & last
-    bucket = np.array([64 * min(_STEPS - 1, round(_STEPS * far / (far + 40))) for far in away_m], dtype=np.int32)[:, None]
+    bucket = np.array([64 * min(_STEPS - 1, round(_STEPS * far / (far + 40))) for far in away_m], dtype=np.int32)[
+        :, None
+    ]
     noise = ground_noise().ravel().take(y + x) >> 2
     small = _ground_table(look.ground, sky, light).reshape(-1, 3).take(bucket + noise, axis=0)
     cv2.resize(small, (width, height - top), dst=pixels[top:], interpolation=cv2.INTER_LINEAR_EXACT)
@@ -191,7 +193,12 @@ def _facets(
 
 
 def _trees_along(
-    pixels: NDArray[np.uint8], window: SkyWindow, ridge: Sequence[float], colour: Colour, chance: random.Random, tall: float
+    pixels: NDArray[np.uint8],
+    window: SkyWindow,
+    ridge: Sequence[float],
+    colour: Colour,
+    chance: random.Random,
+    tall: float,
 ) -> None:
     """A rough edge of woods, as far trees make it."""
     turns = np.frombuffer(chance.randbytes(720), dtype=np.uint8).astype(np.int64)

@@ -8,6 +8,7 @@ from PIL import Image
 
 from .camera import Point2
 from .canvas import Canvas, Colour, mixed
+from .sky import shine
 from .sky_light import Light
 from .vehicles_body import Body, Corners, Facing, glass_in, part
 
@@ -117,27 +118,23 @@ def _shell(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
     for v in (-half, half):
         turned = (0.0, v / half, 0.0)
         outline = [
-            (0.06, v, 0.3), (0.0, v, 0.5), (0.04, v, shape.boot - 0.1), (0.14, v, shape.boot), (shape.cabin[3], v, shape.belt),
-            (length - 0.3, v, shape.bonnet - 0.06), (length - 0.04, v, shape.bonnet - 0.22), (length, v, 0.5), (length - 0.06, v, 0.3),
+            (0.06, v, 0.3), (0.0, v, 0.5), (0.04, v, shape.boot - 0.1), (0.14, v, shape.boot),
+            (shape.cabin[3], v, shape.belt), (length - 0.3, v, shape.bonnet - 0.06),
+            (length - 0.04, v, shape.bonnet - 0.22), (length, v, 0.5), (length - 0.06, v, 0.3),
         ]  # fmt: skip
         if not body.face(outline, turned, mixed(colour, (0, 0, 0), 0.04)):
             continue
-        # A crease that catches light, a dark sill, seams of the doors.
-        low = body.side(v, 0.1, length - 0.1, 0.28, 0.36)
-        body.face(low, turned, mixed(colour, (18, 18, 20), 0.7))
-        body.face(body.side(v, 0.08, length - 0.2, shape.belt - 0.16, shape.belt - 0.12), turned, mixed(colour, (255, 255, 255), 0.16))
-        first, last = shape.cabin[1], shape.cabin[3]
-        for share in (0.02, 0.5, 0.93) if last - first > 1.6 else (0.1, 0.95):
-            u = first + (last - first) * share
-            body.face(body.side(v, u, u + 0.025, 0.36, shape.belt - 0.02), turned, mixed(colour, (0, 0, 0), 0.42))
-        for share in (0.4, 0.84):
-            u = first + (last - first) * share
-            body.face(body.side(v, u, u + 0.16, shape.belt - 0.11, shape.belt - 0.075), turned, mixed(colour, (0, 0, 0), 0.5))
+        _doors(body, shape, v, colour)
         for u in (0.78, length - 0.82):
             body.arch(u, v, shape.wheel + 0.07)
             body.wheel(u, v * 1.003, shape.wheel, (168, 172, 176))
     up = (0.0, 0.0, 1.0)
-    deck = ((0.1, -half, shape.boot), (0.1, half, shape.boot), (shape.cabin[0], half, shape.belt), (shape.cabin[0], -half, shape.belt))
+    deck = (
+        (0.1, -half, shape.boot),
+        (0.1, half, shape.boot),
+        (shape.cabin[0], half, shape.belt),
+        (shape.cabin[0], -half, shape.belt),
+    )
     if shape.cabin[0] > 0.2:
         body.face(deck, up, colour)
     front = shape.cabin[3]
@@ -146,14 +143,48 @@ def _shell(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
         (length - 0.3, 0.04 - half, shape.bonnet - 0.05),
     )  # fmt: skip
     body.face(bonnet, up, colour)
-    nose = (bonnet[3], bonnet[2], (length - 0.02, half - 0.06, shape.bonnet - 0.22), (length - 0.02, 0.06 - half, shape.bonnet - 0.22))
+    nose = (
+        bonnet[3],
+        bonnet[2],
+        (length - 0.02, half - 0.06, shape.bonnet - 0.22),
+        (length - 0.02, 0.06 - half, shape.bonnet - 0.22),
+    )
     body.face(nose, (0.7, 0, 0.7), colour)
+
+
+def _doors(body: Body, shape: _Shape, v: float, colour: Colour) -> None:
+    length = shape.length
+    turned = (0.0, 1.0 if v > 0 else -1.0, 0.0)
+    if not body.near:
+        return
+    # A crease that catches light, a dark sill, seams of the doors.
+    low = body.side(v, 0.1, length - 0.1, 0.28, 0.36)
+    body.face(low, turned, mixed(colour, (18, 18, 20), 0.7))
+    body.face(
+        body.side(v, 0.08, length - 0.2, shape.belt - 0.16, shape.belt - 0.12),
+        turned,
+        mixed(colour, (255, 255, 255), 0.16),
+    )
+    first, last = shape.cabin[1], shape.cabin[3]
+    for share in (0.02, 0.5, 0.93) if last - first > 1.6 else (0.1, 0.95):
+        u = first + (last - first) * share
+        body.face(body.side(v, u, u + 0.025, 0.36, shape.belt - 0.02), turned, mixed(colour, (0, 0, 0), 0.42))
+    for share in (0.4, 0.84):
+        u = first + (last - first) * share
+        body.face(
+            body.side(v, u, u + 0.16, shape.belt - 0.11, shape.belt - 0.075), turned, mixed(colour, (0, 0, 0), 0.5)
+        )
 
 
 def _bed(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
     """The open bed of a pickup, dark inside."""
     front = shape.cabin[0]
-    inner = ((0.16, 0.1 - half, 1.0), (0.16, half - 0.1, 1.0), (front - 0.08, half - 0.1, 1.0), (front - 0.08, 0.1 - half, 1.0))
+    inner = (
+        (0.16, 0.1 - half, 1.0),
+        (0.16, half - 0.1, 1.0),
+        (front - 0.08, half - 0.1, 1.0),
+        (front - 0.08, 0.1 - half, 1.0),
+    )
     body.face(inner, (0, 0, 1), mixed(colour, (20, 20, 22), 0.8))
 
 
@@ -165,7 +196,8 @@ def _cabin(body: Body, shape: _Shape, half: float, colour: Colour, *, panel: boo
     for v in (-1, 1):
         first, last = ((rear, back), (front, fore)) if v > 0 else ((front, fore), (rear, back))
         side: Corners = (
-            (first[1], v * high, shape.roof), (last[1], v * high, shape.roof), (last[0], v * low, shape.belt), (first[0], v * low, shape.belt),
+            (first[1], v * high, shape.roof), (last[1], v * high, shape.roof),
+            (last[0], v * low, shape.belt), (first[0], v * low, shape.belt),
         )  # fmt: skip
         turned = (0.0, v * 0.96, 0.28)
         if not body.face(side, turned, dark):
@@ -177,13 +209,24 @@ def _cabin(body: Body, shape: _Shape, half: float, colour: Colour, *, panel: boo
         for left, right in ((0.07, 0.48), (0.52, 0.93)) if front - rear > 1.9 else ((0.1, 0.9),):
             pane = part(side, left, 0.14, right, 0.94)
             body.face(pane, turned, glass)
-            body.face(part(pane, 0.1, 0.0, 0.32, 1.0), turned, mixed(glass, (214, 226, 236), 0.22))
-    behind: Corners = ((back, -high, shape.roof), (back, high, shape.roof), (rear, low, shape.belt), (rear, -low, shape.belt))
-    if body.face(behind, (-0.85, 0, 0.5), dark) :
+            if body.near:
+                body.face(part(pane, 0.1, 0.0, 0.32, 1.0), turned, mixed(glass, (214, 226, 236), 0.22))
+    behind: Corners = (
+        (back, -high, shape.roof),
+        (back, high, shape.roof),
+        (rear, low, shape.belt),
+        (rear, -low, shape.belt),
+    )
+    if body.face(behind, (-0.85, 0, 0.5), dark):
         pane = part(behind, 0.1, 0.14, 0.9, 0.7 if panel else 0.88)
         body.face(pane, (-0.85, 0, 0.5), glass)
         body.face(part(pane, 0.08, 0.0, 0.3, 1.0), (-0.85, 0, 0.5), mixed(glass, (214, 226, 236), 0.2))
-    before: Corners = ((fore, high, shape.roof), (fore, -high, shape.roof), (front, -low, shape.belt), (front, low, shape.belt))
+    before: Corners = (
+        (fore, high, shape.roof),
+        (fore, -high, shape.roof),
+        (front, -low, shape.belt),
+        (front, low, shape.belt),
+    )
     if body.face(before, (0.6, 0, 0.8), dark):
         pane = part(before, 0.06, 0.08, 0.94, 0.95)
         body.face(pane, (0.6, 0, 0.8), glass)
@@ -195,8 +238,11 @@ def _cabin(body: Body, shape: _Shape, half: float, colour: Colour, *, panel: boo
 def _mirrors(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
     u = shape.cabin[3] - 0.25
     for v in (-1, 1):
-        wing = [(u, v * (half + aside), shape.belt + up) for aside, up in ((0.02, 0.0), (0.17, 0.02), (0.17, 0.14), (0.02, 0.13))]
-        for ahead in (-1, 1):
+        wing = [
+            (u, v * (half + aside), shape.belt + up)
+            for aside, up in ((0.02, 0.0), (0.17, 0.02), (0.17, 0.14), (0.02, 0.13))
+        ]
+        for ahead in (-1, 1) if body.near else ():
             body.face(wing, (ahead, 0, 0), mixed(colour, (0, 0, 0), 0.2))
 
 
@@ -240,9 +286,8 @@ def _lamp(body: Body, lamp: Corners, turned: tuple[float, float, float], *, fron
     body.glowing(inner, turned, (255, 250, 226) if front else (255, 70, 54))
     middle = body.canvas.view.project(body.place(*part(lamp, 0.5, 0.4, 1, 1)[0]))
     if middle is not None:
-        radius = 0.34 * body.canvas.view.focal_px / body.distance_m
-        for grow, alpha in ((1.0, 0.1), (0.55, 0.16)):
-            body.canvas.ellipse(middle, radius * grow, radius * grow, (255, 240, 200) if front else (255, 90, 70), alpha)
+        radius = 0.6 * body.canvas.view.focal_px / body.distance_m
+        shine(body.canvas.pixels, middle, radius, (255, 240, 200) if front else (255, 90, 70), 0.5)
 
 
 def _plate(

@@ -33,6 +33,8 @@ class Body:
         self.forward = _FORWARD[facing]
         self.right = (self.forward[1], -self.forward[0])
         self.distance_m = max(1.0, canvas.view.depth_m((at[0], at[1], 1.0)))
+        self.near = length_m * canvas.view.focal_px / self.distance_m > 140
+        """Whether seams, mirrors and glints are large enough to be seen."""
 
     def place(self, u: float, v: float, z: float) -> Point3:
         """A point of the vehicle in metres of the street."""
@@ -61,7 +63,9 @@ class Body:
     def glowing(self, points: Sequence[Point3], normal: Point3, colour: Colour) -> None:
         """Fill a face that shines by itself."""
         if self.shows(points[0], normal):
-            self.canvas.polygon3([self.place(*point) for point in points], self.light.hazed(colour, self.distance_m / 2))
+            self.canvas.polygon3(
+                [self.place(*point) for point in points], self.light.hazed(colour, self.distance_m / 2)
+            )
 
     def shows(self, point: Point3, normal: Point3) -> bool:
         """Whether a face with this point and normal turns towards the camera."""
@@ -121,9 +125,8 @@ def part(corners: Corners, left: float, top: float, right: float, bottom: float)
 
 
 def _between(one: Point3, other: Point3, share: float) -> Point3:
-    return (
-        one[0] + (other[0] - one[0]) * share, one[1] + (other[1] - one[1]) * share, one[2] + (other[2] - one[2]) * share,
-    )  # fmt: skip
+    rest = 1 - share
+    return one[0] * rest + other[0] * share, one[1] * rest + other[1] * share, one[2] * rest + other[2] * share
 
 
 def glass_in(light: Light) -> Colour:

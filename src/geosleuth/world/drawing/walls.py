@@ -39,7 +39,7 @@ class Wall:
         """Many rectangles at once, for `Canvas.polygons3`."""
         return np.array([self.quad(rect, out_m) for rect in rects], dtype=np.float64).reshape(-1, 4, 3)
 
-    def lines(self, ends: Iterable[Rect]) -> NDArray[np.float64]:
+    def lines(self, ends: Iterable[Rect], out_m: float = 0.0) -> NDArray[np.float64]:
         """Many lines at once, each from its left bottom to its right top, for `Canvas.strokes3`."""
-        pairs = [(self.at(left, low), self.at(right, high)) for left, low, right, high in ends]
+        pairs = [(self.at(left, low, out_m), self.at(right, high, out_m)) for left, low, right, high in ends]
         return np.array(pairs, dtype=np.float64).reshape(-1, 2, 3)

@@ -18,43 +18,65 @@ def warped(target: NDArray[np.uint8], picture: Image.Image, quad: Sequence[Point
     """Lay a picture over part of a canvas, its corners where the quad has them."""
     across, down, over = _way_back(quad)
     height, width = target.shape[:2]
-    columns = np.arange(2 * width, dtype=np.float64) * 0.5 + 0.25
-    rows = (np.arange(2 * height, dtype=np.float64) * 0.5 + 0.25)[:, None]
-    depth = rows * over[1] + (columns * over[0] + over[2])
-    # A point on the quad's vanishing line has no place in the picture: it is far outside instead.
-    depth[depth == 0] = 1e-12
     texture = _premultiplied(picture, light)
     tall, wide = texture.shape
-    u = (rows * across[1] + (columns * across[0] + across[2])) / depth
-    v = (rows * down[1] + (columns * down[0] + down[2])) / depth
-    inside = (u >= 0) & (u < 1) & (v >= 0) & (v < 1)
-    # The last row and column of the texture are empty: samples outside land there.
-    place = np.where(
-        inside, (v * (tall - 1)).astype(np.int32) * wide + (u * (wide - 1)).astype(np.int32), wide * tall - 1
-    )
-    samples = texture.ravel()[place]
+    columns = np.arange(2 * width, dtype=np.float32) * np.float32(0.5) + np.float32(0.25)
+    rows = (np.arange(2 * height, dtype=np.float32) * np.float32(0.5) + np.float32(0.25))[:, None]
+    depth = _plane(rows, columns, over, 1.0)
+    # A point on the quad's vanishing line has no place in the picture: it is far outside instead.
+    depth[depth == 0] = np.float32(1e-6)
+    np.reciprocal(depth, out=depth)
+    # The texture has an empty rim: samples outside land there.
+    place = _texels(_plane(rows, columns, down, tall - 2.0), depth, tall)
+    place *= np.int32(wide)
+    place += _texels(_plane(rows, columns, across, wide - 2.0), depth, wide)
+    samples = texture.reshape(-1).take(place)
     low, high = samples & _LOW_BITS, (samples >> np.uint32(8)) & _LOW_BITS
-    low = low[::2, ::2] + low[::2, 1::2] + low[1::2, ::2] + low[1::2, 1::2]
-    high = high[::2, ::2] + high[::2, 1::2] + high[1::2, ::2] + high[1::2, 1::2]
-    through = 1020 - (high >> np.uint32(16))
+    low = _fourfold(low)
+    high = _fourfold(high)
+    through = np.uint32(1020) - (high >> np.uint32(16))
     for channel, part in enumerate((low & np.uint32(0xFFFF), high & np.uint32(0xFFFF), low >> np.uint32(16))):
-        target[..., channel] = (part * np.uint32(255) + target[..., channel] * through + np.uint32(510)) // np.uint32(
-            1020
-        )
+        part *= np.uint32(255)
+        part += target[..., channel] * through
+        part += np.uint32(510)
+        target[..., channel] = part // np.uint32(1020)
+
+
+def _plane(
+    rows: NDArray[np.float32], columns: NDArray[np.float32], factors: Point3, scale: float
+) -> NDArray[np.float32]:
+    a, b, c = (np.float32(factor * scale) for factor in factors)
+    return rows * b + (columns * a + c)
+
+
+def _texels(plane: NDArray[np.float32], depth: NDArray[np.float32], count: int) -> NDArray[np.int32]:
+    plane *= depth
+    plane += np.float32(1)
+    np.clip(plane, np.float32(0), np.float32(count - 1), out=plane)
+    return plane.astype(np.int32)
+
+
+def _fourfold(samples: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Sums of two by two samples."""
+    rows = samples[::2] + samples[1::2]
+    return rows[:, ::2] + rows[:, 1::2]
 
 
 def _premultiplied(picture: Image.Image, light: float) -> NDArray[np.uint32]:
-    """Red, green, blue and cover in one number each (from the lowest byte), with an empty row and column added."""
-    pixels = np.asarray(picture.convert("RGBA")).astype(np.uint32)
+    """Red, green, blue and cover in one number each (from the lowest byte), with an empty rim around them."""
+    scale = int(light * 256 + 0.5)
+    picture = picture.convert("RGBA")
+    if scale != 256:
+        lighter = [min(255, part * scale >> 8) for part in range(256)]
+        picture = picture.point([*lighter, *lighter, *lighter, *range(256)])
+    pixels = np.asarray(picture)
     cover = pixels[..., 3]
-    scale = np.uint32(int(light * 256 + 0.5))
-    red, green, blue = (
-        (np.minimum(pixels[..., channel] * scale >> np.uint32(8), np.uint32(255)) * cover + np.uint32(127))
-        // np.uint32(255)
-        for channel in range(3)
-    )
-    packed = np.zeros((pixels.shape[0] + 1, pixels.shape[1] + 1), np.uint32)
-    packed[:-1, :-1] = red | green << np.uint32(8) | blue << np.uint32(16) | cover << np.uint32(24)
+    if cover.min() < 255:
+        weight = cover.astype(np.uint16)[..., None]
+        pixels = pixels.copy()
+        pixels[..., :3] = (pixels[..., :3] * weight + np.uint16(127)) // np.uint16(255)
+    packed = np.zeros((pixels.shape[0] + 2, pixels.shape[1] + 2), np.uint32)
+    packed[1:-1, 1:-1] = np.ascontiguousarray(pixels).view("<u4")[..., 0]
     return packed
 
 
@@ -69,8 +91,10 @@ def _way_back(quad: Sequence[Point2]) -> tuple[Point3, Point3, Point3]:
     g, h = (sx * dy2 - dx2 * sy) / area, (dx1 * sy - sx * dy1) / area
     a, b, c = x1 - x0 + g * x1, x3 - x0 + h * x3, x0
     d, e, f = y1 - y0 + g * y1, y3 - y0 + h * y3, y0
+    # Scaled so that the last row is about 1: the factors stay within what short floats hold well.
+    size = (a * e - b * d) + (d * h - e * g) * x0 + (b * g - a * h) * y0 or 1.0
     return (
-        (e - f * h, c * h - b, b * f - c * e),
-        (f * g - d, a - c * g, c * d - a * f),
-        (d * h - e * g, b * g - a * h, a * e - b * d),
+        ((e - f * h) / size, (c * h - b) / size, (b * f - c * e) / size),
+        ((f * g - d) / size, (a - c * g) / size, (c * d - a * f) / size),
+        ((d * h - e * g) / size, (b * g - a * h) / size, (a * e - b * d) / size),
     )

@@ -3,7 +3,7 @@
 from .episode import Episode, Told
 from .for_trl import GeoEnvironment, environment_for, hear_replies, prompt_for
 from .posing import Posed, Poser, pose_item, pose_photo, row_of
-from .setting import AnswerBy, Setting, geocoder_of, offline_setting
+from .setting import AnswerBy, Setting, geocoder_of, offline_setting, setting_of
 
 __all__ = [
     "AnswerBy",
@@ -21,4 +21,5 @@ __all__ = [
     "pose_photo",
     "prompt_for",
     "row_of",
+    "setting_of",
 ]

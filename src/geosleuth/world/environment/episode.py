@@ -55,6 +55,7 @@ class Episode:
         self._events: list[Event] = []
         self._outside = _Outside()
         self._task: asyncio.Task[Trajectory] | None = None
+        self._turn = asyncio.Lock()
         self._over = False
         self._reward: float | None = None
 
@@ -74,7 +75,11 @@ class Episode:
         return (self.trajectory.answer if self._events else None) or Answer()
 
     async def begin(self) -> None:
-        """Let the loop come to the point where it asks for the first step."""
+        """Let the loop come to the point where it asks for the first step; steps said meanwhile wait for that."""
+        async with self._turn:
+            await self._begin()
+
+    async def _begin(self) -> None:
         setting = self._setting
         self._task = asyncio.create_task(
             run(
@@ -92,13 +97,18 @@ class Episode:
         await self._wait()
 
     async def step(self, step: Step) -> Told:
-        """Say the next step; what the policy is told then. A step after the end is told that it is too late."""
-        if self._over:
-            return Told(tuple(refused(call, OVER) for call in step.calls), over=True)
-        before = len(self._events)
-        self._outside.say(replace(step, text=step.text[:REPLY_CHARACTERS], thinking=step.thinking[:REPLY_CHARACTERS]))
-        await self._wait()
-        return self._told(step.calls, self._events[before:])
+        """Say the next step; what the policy is told then. A step after the end is told that it is too late.
+
+        Steps that come at once are taken one after the other, as turns of their own.
+        """
+        short = replace(step, text=step.text[:REPLY_CHARACTERS], thinking=step.thinking[:REPLY_CHARACTERS])
+        async with self._turn:
+            if self._over:
+                return Told(tuple(refused(call, OVER) for call in step.calls), over=True)
+            before = len(self._events)
+            self._outside.say(short)
+            await self._wait()
+            return self._told(step.calls, self._events[before:])
 
     async def close(self) -> None:
         """End it here; the best candidate of the pool is the answer where none was given."""
@@ -114,7 +124,13 @@ class Episode:
             loop.call_soon_threadsafe(task.cancel)
 
     def reward(self) -> float:
-        """What the answer earns; an episode that goes on has none yet and earns the least."""
+        """What the answer earns; an episode that goes on has none yet and earns the least.
+
+        Raises:
+            ValueError: nobody told it the truth.
+        """
+        if self._truth is None:
+            raise ValueError("this episode was made without a truth; score its answer elsewhere")
         if not self._over:
             return self._setting.reward.least
         if self._reward is None:

@@ -20,11 +20,12 @@ TRUTH_COLUMNS = ("lat", "lon", "country", "region", "city")
 class Posed:
     """Photos of one place, and the truth about it. The truth goes to the reward and nowhere else.
 
+    ``truth`` is None where rewards are worked out elsewhere, such as by a trainer that keeps tools and truths apart.
     ``reader`` reads text in place of the text reading that comes with the package, see `geosleuth.world.clue_reader`.
     """
 
     photos: tuple[OpenedPhoto, ...]
-    truth: Truth = field(repr=False)
+    truth: Truth | None = field(default=None, repr=False)
     reader: TextReader | None = None
 
 

@@ -1,8 +1,8 @@
 """How episodes are played: the method with its words and budget, the tools, the world they ask, the reward."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from geosleuth.agent import Budget, Method
 from geosleuth.agent.methods import method as method_of
@@ -17,6 +17,8 @@ from geosleuth.score.rewards import Geocoder, Helpers, Reward, read_reward
 from geosleuth.tools import Observation, Toolset
 from geosleuth.tools.catalogue import all_tools
 from geosleuth.tools.surfaces import Background
+from geosleuth.world.layer import world_atlas
+from geosleuth.world.world import open_world
 
 AnswerBy = Literal["tool", "reply"]
 """How a policy gives its answer: by the tool `answer`, or by a reply without a call."""
@@ -110,6 +112,28 @@ def offline_setting(
         answer_by=answer_by,
         force_answer=force_answer,
     )
+
+
+WORDS = ("method", "reward", "tools", "turns", "calls", "answer_by", "box_scale", "force_answer", "world")
+
+
+def setting_of(words: Mapping[str, Any]) -> Setting:
+    """A setting from plain data, as files and commands hold it; whatever is left out is as in `offline_setting`.
+
+    ``turns`` and ``calls`` change the method's budget. ``world`` is the seed of the world whose map tools ask, which is
+    made where it is not there yet; without it they ask the atlas with the user's regions.
+
+    Raises:
+        BadInput: a word is unknown, or what it says can't be used.
+    """
+    if unknown := [name for name in words if name not in WORDS]:
+        raise BadInput(f"an environment has no setting {unknown[0]!r}; those there are: {', '.join(WORDS)}")
+    given = {name: value for name, value in words.items() if value is not None}
+    method = method_of(given.pop("method", "default"), box_scale=given.pop("box_scale", "pixels"))
+    limits = {name: int(given.pop(name)) for name in ("turns", "calls") if name in given}
+    seed = given.pop("world", None)
+    atlas = None if seed is None else world_atlas(open_world(int(seed)))
+    return offline_setting(method, atlas=atlas, budget=replace(method.budget, **limits), **given)
 
 
 def geocoder_of(atlas: Atlas) -> Geocoder:

@@ -39,6 +39,7 @@ def land(
     code: str, domain: str, towns: str, words: str, streets: str = "", prices: str = "", digits: int = 0, *,
     own: bool = False,
 ) -> Land:  # fmt: skip
+    """A land from texts: parts stand between bars, what is known of a town between semicolons."""
     return Land(code, domain, _towns(towns), _cut(words), _cut(streets), _cut(prices), digits, own)
 
 

@@ -1,0 +1,250 @@
+"""A judge by rule for the consistency of a reasoning: it derives places from the clues that the reasoning names.
+
+It sees texts alone, conclusions taken out (see `geosleuth.score.rewards`). What a sign says is read as the detective
+reads signs: numbers, prices, web addresses, plates, languages. Beside that it knows a few words about streets:
+languages by their English names, the side that traffic keeps to, calling codes, ends of web addresses. What a reasoning
+sets aside ("but such things are found far from home") does not count. A level without a text of its own, or without a
+clue that tells, derives nothing.
+
+The name of a town never derives a country: who writes "Lyon" has said "France", and not reasoned. It derives a
+region, of a country that something else has derived.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+from geosleuth.atlas.borders import Borders
+from geosleuth.atlas.facts import Evidence, all_countries, by_calling_code, by_language, by_tld
+from geosleuth.clues import Clue, Spot, TextSeen, distances, text_clues
+from geosleuth.clues.model import ClueKind
+from geosleuth.clues.posterior import Posterior, posterior
+from geosleuth.clues.towns import LARGE_TOWN
+from geosleuth.geo import LatLon, Range, range_fixes
+from geosleuth.names import country_name, fold
+from geosleuth.names.folding import fold_once
+from geosleuth.names.geonames import City, cities_by_country
+from geosleuth.photo.text import script_of
+from geosleuth.policies.detective.stated import Known, stated_clues
+from geosleuth.score import AnswerNames
+from geosleuth.score.rewards import Reasoning
+
+Search = Callable[[str, str], Sequence[Spot]]
+"""From a name on a sign and a country's ISO code to the places there that a map has under it, called by their town."""
+
+LEAST_COUNTRY = 0.25
+LEAST_PLACE = 0.2
+"""How likely a country, and a place in it, must be to be derived."""
+
+LEAST_RANGES = 2
+KM_A_MILE = 1.609344
+MOST_LINES = 24
+MOST_SEARCHES = 6
+_PROSE_RELIABILITY = 0.6
+_TOWN_RELIABILITY = 0.5
+_TOWN_RADIUS_KM = 10.0
+_LINE_HEIGHT = 20.0
+
+_SENTENCE = re.compile(r"(?<=[.!?。])\s+(?=[^\W\d_a-z]|\")|\n+")
+_SET_ASIDE = re.compile(
+    r"\b(?:left aside|set aside|another country|far from home|elsewhere|mislead\w*|despite|ignor\w+|does not fit|"
+    r"not from here|ruled? out|unlikely|rather than|instead of|against it)\b",
+    re.IGNORECASE,
+)
+_LABELLED = re.compile(r"([a-z][a-z ]{2,24}):\s*(.+)", re.DOTALL)
+_QUOTED = re.compile(r"\"([^\"\n]{2,120})\"|“([^”\n]{2,120})”|„([^“”\n]{2,120})[“”]|«([^»\n]{2,120})»|「([^」\n]{2,60})」")
+_READ = re.compile(r"\b(?:reads?|says?|called|labelled|lettered|written)\s+([^\s,.;:][^,;.\n]{1,60})")
+_WEB = re.compile(r"(?:https?://|www\.)?[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}\b", re.IGNORECASE)
+_TLD = re.compile(r"(?<![\w.])\.[a-z]{2,3}\b")
+_PHONE = re.compile(r"(?:\+|\b0)\d[\d\s().\-/]{5,16}\d")
+_CALLING_CODE = re.compile(r"\+\d{1,3}\b(?![\s().-]*\d)")
+_PRICE = re.compile(r"(?:[^\W\d_]{1,4}|[€£¥$₽₹₺₩฿₫₴₪])\s?\d+(?:[.,]\d{2})?\b|\b\d+(?:[.,]\d{1,2})?\s?(?:[^\W\d_]{1,4}\b|[€£¥$₽₹₺₩฿₫₴₪])")
+_SIDE = re.compile(r"\b(?:traffic|driv\w+|keep\w*|cars?)\b[^.;]{0,40}\b(?:on|to) the (left|right)\b", re.IGNORECASE)
+_OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f\u1e00-\u1eff]{2,}(?:[\s·-]?[^\W_a-zA-Z\u00c0-\u024f\u1e00-\u1eff]+)*")
+_CAPITALISED = re.compile(r"[^\W\d_a-z][\w'’.-]*(?:[ -](?:(?:de|la|le|am|an|der|of|sur|do|da|di)[ -])?[^\W\d_a-z][\w'’-]*){0,3}")
+_NAMES_ON_SIGNS = frozenset({"business", "chain", "shop", "shop sign", "street name", "bus stop", "station", "restaurant"})
+
+
+class RuleReader:
+    """A `geosleuth.score.rewards.Judge` by rule.
+
+    ``search`` finds what signs name on a map; without one, names of shops and streets derive nothing.
+    """
+
+    def __init__(self, search: Search | None = None) -> None:
+        self._search = search
+
+    def derive(self, reasonings: Sequence[Reasoning]) -> list[AnswerNames]:
+        """What each reasoning leads to."""
+        return [self._derive(reasoning) for reasoning in reasonings]
+
+    def _derive(self, reasoning: Reasoning) -> AnswerNames:
+        texts = (reasoning.country, reasoning.region, reasoning.precise)
+        if not any(map(str.strip, texts)):
+            return AnswerNames()
+        sentences = [sentence for text in texts for sentence in _counted(text)]
+        code = _country(posterior(_clues(sentences)))
+        if code is None:
+            return AnswerNames()
+        country = country_name(code) if reasoning.country.strip() else None
+        region = self._place(reasoning.region, code, towns=True) if reasoning.region.strip() else None
+        precise = self._place(reasoning.precise, code, towns=False) if reasoning.precise.strip() else None
+        return AnswerNames(
+            country,
+            None if region is None else _region_name(region.point, code),
+            None if precise is None else precise.name.removeprefix("the area of "),
+        )
+
+    def _place(self, text: str, code: str, *, towns: bool) -> Spot | None:
+        """The likeliest place that a level's own text points at, inside the country."""
+        sentences = list(_counted(text))
+        clues = [clue for clue in _clues(sentences) if clue.spots]
+        if towns:
+            clues += _distance_clues(sentences, code) or _town_clues(sentences, code)
+        if self._search is not None:
+            clues += _found_clues(sentences, code, self._search)
+        if not clues:
+            return None
+        candidates = posterior(clues, countries=(code,)).candidates
+        if not candidates or candidates[0].probability < LEAST_PLACE:
+            return None
+        best = candidates[0]
+        return Spot(best.name, best.point, best.radius_km, best.probability, best.country)
+
+
+def _counted(text: str) -> Iterator[str]:
+    """The sentences and lines of a text that it does not set aside itself."""
+    for sentence in _SENTENCE.split(text):
+        if sentence.strip() and not _SET_ASIDE.search(sentence):
+            yield sentence.strip()
+
+
+def _clues(sentences: Sequence[str]) -> list[Clue]:
+    lines = list(dict.fromkeys(line for sentence in sentences for line in _signs(sentence)))[:MOST_LINES]
+    seen = [_seen(line, number) for number, line in enumerate(lines)]
+    return [*text_clues(seen), *_told(" ".join(sentences))]
+
+
+def _seen(line: str, number: int) -> TextSeen:
+    # Each stands by itself: nothing may be read across two lines that were never on one sign.
+    top = 10 * _LINE_HEIGHT * number
+    box = (0.0, top, 0.6 * _LINE_HEIGHT * len(line), top + _LINE_HEIGHT)
+    return TextSeen(line, "reasoning", box, 1.0, script_of(line))
+
+
+def _signs(sentence: str) -> Iterator[str]:
+    """What stands on signs, as far as a sentence repeats it."""
+    labelled = _LABELLED.fullmatch(sentence)
+    if labelled is not None:
+        mark = "Tel. " if "phone" in labelled[1] else ""
+        yield from (f"{mark}{part.strip()}" for part in labelled[2].split(" / ") if part.strip())
+        return
+    for groups in _QUOTED.findall(sentence):
+        yield from filter(None, groups)
+    for pattern in (_READ, _WEB, _PHONE, _PRICE, _OTHER_SCRIPT):
+        for found in pattern.finditer(sentence):
+            text = found[1] if found.re.groups else found[0]
+            yield f"Tel. {text}" if pattern is _PHONE else text
+
+
+def _told(prose: str) -> Iterator[Clue]:
+    """What is said about a street without repeating its signs."""
+    side = _SIDE.search(prose)
+    if side is not None:
+        yield from stated_clues(Known(drives_on="left" if side[1].lower() == "left" else "right"), (), ())
+    for code in dict.fromkeys(_CALLING_CODE.findall(prose)):
+        yield from _clue("phone", by_calling_code(code), 0.8)
+    for domain in dict.fromkeys(_TLD.findall(prose)):
+        yield from _clue("tld", by_tld(domain), 0.8)
+    words = fold(prose).split()
+    names = {*words, *(" ".join(pair) for pair in zip(words, words[1:], strict=False))}
+    for name in sorted(names & _languages().keys()):
+        yield from _clue("language", by_language(_languages()[name]), _PROSE_RELIABILITY)
+
+
+def _clue(kind: ClueKind, evidence: Evidence, reliability: float) -> Iterator[Clue]:
+    if evidence.shares:
+        yield Clue(kind, evidence.clue, evidence.note, reliability, dict(evidence.shares))
+
+
+@cache
+def _languages() -> dict[str, str]:
+    """Codes of languages by their folded English names; English itself tells nothing."""
+    spoken = {language for facts in all_countries().values() for language in facts.languages}
+    return {fold_once(one.name): one.code for one in sorted(spoken, key=lambda one: one.code) if one.code != "en"}
+
+
+def _country(found: Posterior) -> str | None:
+    """The country that the clues speak for; what is only likely beforehand is not derived."""
+    if not found.clues or not found.countries:
+        return None
+    code, probability = next(iter(found.countries.items()))
+    supported = any(part.speaks_for for part in found.country_contributions(code))
+    return code if supported and probability >= LEAST_COUNTRY else None
+
+
+def _town_clues(sentences: Sequence[str], code: str) -> list[Clue]:
+    """Towns that a text names."""
+    towns = _towns(code)
+    names = dict.fromkeys(name for sentence in sentences for name in _CAPITALISED.findall(sentence))
+    return [
+        Clue(
+            "place",
+            name,
+            f"{name} is a town",
+            _TOWN_RELIABILITY,
+            spots=(Spot(town.names[0], LatLon(town.lat, town.lon), _TOWN_RADIUS_KM, 0.9, code),),
+        )
+        for name in names
+        if (town := towns.get(fold(name))) is not None
+    ]
+
+
+def _distance_clues(sentences: Sequence[str], code: str) -> list[Clue]:
+    """Where the distances of a sign meet, if it names two towns or more that are known."""
+    lines = [line for sentence in sentences if _LABELLED.fullmatch(sentence) for line in _signs(sentence)]
+    said = distances([_seen(line, number) for number, line in enumerate(lines)])
+    known = [(_towns(code).get(fold(one.town)), one) for one in said]
+    ranges = [
+        Range(LatLon(town.lat, town.lon), one.distance * (KM_A_MILE if one.unit == "mi" else 1.0))
+        for town, one in known
+        if town is not None
+    ]
+    if len(ranges) < LEAST_RANGES:
+        return []
+    found = range_fixes(ranges)
+    spots = [
+        Spot("where the distances meet", fix.point, max(fix.radius_km, 1.0), 0.9 * fix.share, code)
+        for fix in (() if found.absurd else found.fixes)
+        if not fix.is_ring
+    ]
+    told = " and ".join(one.town for town, one in known if town is not None)
+    return [Clue("distance_sign", told, f"distances to {told}", 0.85, spots=tuple(spots))] if spots else []
+
+
+@cache
+def _towns(code: str) -> dict[str, City]:
+    """The towns of a country by their main names, large ones by all their names; of several the largest."""
+    found: dict[str, City] = {}
+    for city in sorted(cities_by_country().get(code, ()), key=lambda city: (city.population, city.geoname_id)):
+        names = city.names if city.population >= LARGE_TOWN else city.names[:1]
+        found |= {fold_once(name): city for name in names if len(name) > 3 or not name.isascii()}
+    return found
+
+
+def _found_clues(sentences: Sequence[str], code: str, search: Search) -> list[Clue]:
+    """Shops, streets and stops that a text names and a map knows."""
+    labelled = filter(None, map(_LABELLED.fullmatch, sentences))
+    names = [line for found in labelled if found[1] in _NAMES_ON_SIGNS for line in found[2].split(" / ")]
+    names += [name for sentence in sentences for groups in _QUOTED.findall(sentence) for name in groups if name]
+    clues = []
+    for name in list(dict.fromkeys(names))[:MOST_SEARCHES]:
+        spots = tuple(search(name, code))
+        if spots:
+            clues.append(Clue("business", name, f"a map knows {name}", 0.75, spots=spots))
+    return clues
+
+
+def _region_name(point: LatLon, code: str) -> str | None:
+    region = Borders.load().at(point)
+    return None if region is None or region.country != code else region.name

@@ -1,0 +1,173 @@
+"""What stands along a street on one foot: poles with wires, lamps, bollards."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from .camera import Point2, Point3
+from .canvas import Canvas, Colour, mixed
+from .sky import shine
+from .sky_light import Light
+
+Material = Literal["wood", "concrete", "metal"]
+_COLOURS: dict[Material, Colour] = {"wood": (104, 82, 62), "concrete": (172, 168, 160), "metal": (126, 134, 140)}
+_WIRE: Colour = (38, 40, 44)
+_HEIGHT_M = 8.2
+
+
+@dataclass(frozen=True, slots=True)
+class PoleLine:
+    """Poles in a row along a street."""
+
+    at: tuple[Point2, ...]
+    height_m: float
+    arms: int
+    transformer: int | None
+
+    def things(
+        self, canvas: Canvas, material: Material, light: Light, *, wires: bool
+    ) -> list[tuple[float, Callable[[], None]]]:
+        """What there is to draw, each with its distance."""
+        drawn: list[tuple[float, Callable[[], None]]] = []
+        for number, (x, y) in enumerate(self.at):
+            has_box = number == self.transformer
+
+            def draw(x: float = x, y: float = y, has_box: bool = has_box) -> None:  # noqa: FBT001 - bound per pole
+                _pole(canvas, (x, y), self.height_m, self.arms, material, light, has_box=has_box)
+
+            drawn.append((y, draw))
+        if wires:
+            # Wires hang in front of what lies under their far end.
+            for here, there in pairwise(self.at):
+
+                def span(here: Point2 = here, there: Point2 = there) -> None:
+                    _wires(canvas, here, there, self.height_m, self.arms, light)
+
+                drawn.append((max(here[1], 0.0), span))
+        return drawn
+
+
+def pole_line(x_m: float, chance: random.Random, *, first_m: float = -12.0, far_m: float = 150.0) -> PoleLine:
+    """A row of poles at one side of the street, beginning behind the camera so that wires pass over it."""
+    step = chance.uniform(24, 34)
+    y = first_m - chance.uniform(0, 6)
+    at = []
+    while y < far_m:
+        at.append((x_m + round(chance.uniform(-0.15, 0.15), 3), round(y, 3)))
+        y += step
+    transformer = chance.choice((None, 1, 2))
+    return PoleLine(tuple(at), _HEIGHT_M + round(chance.uniform(-0.7, 0.9), 3), chance.choice((1, 1, 2)), transformer)
+
+
+def _pole(
+    canvas: Canvas, at: Point2, height_m: float, arms: int, material: Material, light: Light, *, has_box: bool
+) -> None:
+    x, y = at
+    if canvas.view.depth_m((x, y, 1.0)) < 1.5:
+        return
+    base = light.hazed(light.shade(_COLOURS[material], (-light.sun[0], -light.sun[1], 0.0)), y)
+    shaft(canvas, (x, y, 0.0), (x, y, height_m), (0.32, 0.2), base, light)
+    for number in range(arms):
+        z = height_m - 0.45 - 0.8 * number
+        canvas.line3((x - 1.0, y, z), (x + 1.0, y, z), mixed(base, (30, 28, 26), 0.25), 0.12)
+        for aside in (-0.9, -0.35, 0.35, 0.9):
+            canvas.line3((x + aside, y, z), (x + aside, y, z + 0.2), light.hazed(light.shade((196, 190, 180)), y), 0.07)
+    if has_box:
+        side = light.hazed(light.shade((138, 144, 148), (-1.0 if x > 0 else 1.0, 0, 0)), y)
+        shaft(
+            canvas, (x + 0.35, y - 0.05, height_m - 2.6), (x + 0.35, y - 0.05, height_m - 1.5), (0.5, 0.5), side, light
+        )
+
+
+def _wires(canvas: Canvas, here: Point2, there: Point2, height_m: float, arms: int, light: Light) -> None:
+    ink = light.hazed(mixed(_WIRE, light.horizon, 0.1), max(here[1], 10.0))
+    for number in range(arms):
+        z = height_m - 0.25 - 0.8 * number
+        for aside in (-0.9, -0.35, 0.35, 0.9) if here[1] < 70 else (-0.9, 0.9):
+            points: list[Point3] = []
+            steps = 8 if here[1] < 40 else 3
+            for step in range(steps + 1):
+                share = step / steps
+                sag = 4 * share * (1 - share) * 0.55
+                points.append(
+                    (here[0] + (there[0] - here[0]) * share + aside, here[1] + (there[1] - here[1]) * share, z - sag)
+                )
+            for one, other in pairwise(points):
+                flat = canvas.view.outline((one, other))
+                if len(flat) >= 2:
+                    scale = canvas.view.focal_px / max(4.0, (one[1] + other[1]) / 2)
+                    canvas.line(flat[:2], ink, 0.022 * scale)
+
+
+def shaft(
+    canvas: Canvas, foot: Point3, top: Point3, thick_m: tuple[float, float], colour: Colour, light: Light
+) -> None:
+    """An upright round thing: lighter on the sun's side, darker on the other."""
+    low, high = canvas.view.project(foot), canvas.view.project(top)
+    if low is None or high is None:
+        return
+    scale = canvas.view.pixels_per_metre(foot)
+    first, last = max(0.5, thick_m[0] * scale / 2), max(0.4, thick_m[1] * scale / 2)
+    canvas.polygon(
+        [(low[0] - first, low[1]), (high[0] - last, high[1]), (high[0] + last, high[1]), (low[0] + first, low[1])],
+        colour,
+    )
+    if first < 1.5:
+        return
+    sunny = -1 if light.sun[0] < 0 else 1
+    for side, share, tone in ((sunny, 0.3, (255, 250, 238)), (-sunny, 0.34, (16, 18, 24))):
+        strength = 0.24 if light.direct > 0.05 else 0.12
+        inner, outer = (1 - 2 * share) * side, side
+        canvas.polygon(
+            [(low[0] + inner * first, low[1]), (high[0] + inner * last, high[1]), (high[0] + outer * last, high[1]),
+             (low[0] + outer * first, low[1])],
+            mixed(colour, tone, strength),
+        )  # fmt: skip
+
+
+def draw_lamp(canvas: Canvas, at: Point2, reach_m: float, light: Light, *, height_m: float = 6.2) -> None:
+    """A street lamp whose arm reaches over the road: to the left for a negative reach. It shines at night."""
+    x, y = at
+    depth = canvas.view.depth_m((x, y, 1.0))
+    if depth < 1.5:
+        return
+    grey = light.hazed(light.shade((92, 98, 104), (-light.sun[0], -light.sun[1], 0.0)), y)
+    shaft(canvas, (x, y, 0.0), (x, y, height_m), (0.18, 0.1), grey, light)
+    end = x + reach_m * 1.4
+    canvas.line3((x, y, height_m - 0.05), (end, y, height_m + 0.25), grey, 0.09)
+    head = (
+        (end - 0.4, y, height_m + 0.32),
+        (end + 0.4, y, height_m + 0.32),
+        (end + 0.3, y, height_m + 0.16),
+        (end - 0.3, y, height_m + 0.16),
+    )
+    canvas.polygon3(head, grey)
+    if not light.night:
+        return
+    canvas.polygon3([(px, y, pz - 0.12) for px, _, pz in head], (255, 232, 176))
+    middle = canvas.view.project((end, y, height_m + 0.1))
+    if middle is not None:
+        scale = canvas.view.focal_px / depth
+        shine(canvas.pixels, middle, 1.9 * scale, (255, 222, 150), 0.8)
+    pool = [(end + a * 3.2, y + b * 4.5, 0.0) for a, b in _RING if y + b * 4.5 > 0.5]
+    canvas.polygon3(pool, (255, 214, 140), 0.16)
+
+
+_RING: tuple[Point2, ...] = (
+    (1, 0), (0.924, 0.383), (0.707, 0.707), (0.383, 0.924), (0, 1), (-0.383, 0.924), (-0.707, 0.707), (-0.924, 0.383),
+    (-1, 0), (-0.924, -0.383), (-0.707, -0.707), (-0.383, -0.924), (0, -1), (0.383, -0.924), (0.707, -0.707),
+    (0.924, -0.383),
+)  # fmt: skip
+
+
+def draw_bollard(canvas: Canvas, at: Point2, light: Light, *, band: Colour | None = (232, 232, 226)) -> None:
+    """A short post at the kerb, with a bright band."""
+    x, y = at
+    if canvas.view.depth_m((x, y, 0.5)) < 1.2:
+        return
+    tone = light.hazed(light.shade((66, 70, 76), (-light.sun[0], -light.sun[1], 0.0)), y)
+    shaft(canvas, (x, y, 0.0), (x, y, 0.92), (0.14, 0.13), tone, light)
+    if band is not None:
+        shaft(canvas, (x, y, 0.72), (x, y, 0.82), (0.145, 0.145), light.hazed(light.shade(band), y), light)

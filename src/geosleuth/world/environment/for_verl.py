@@ -1,0 +1,178 @@
+"""The environment for verl: a YAML file of tools, rows in Parquet, a tool class and a reward function.
+
+verl (0.9 on) makes one object per tool in a worker and hands every call the state of its rollout; all tools of a
+rollout share one episode here. The tools' workers never get the truth: it lies in the rows under
+``reward_model.ground_truth``, which goes to `compute_score` alone. Answers are replies. verl is imported only inside
+the tool, where it is at work anyway.
+"""
+
+import json
+import weakref
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from geosleuth.answer import Answer
+from geosleuth.bench.sets import Item
+from geosleuth.errors import BadInput, require
+from geosleuth.files import write_bytes_atomically, write_text_atomically
+from geosleuth.photo import encode, open_photo
+from geosleuth.policies import Step
+from geosleuth.tools import ToolCall, native_tools
+
+from .episode import Episode
+from .posing import Posed, row_of, truth_of_row
+from .setting import Setting, setting_of
+
+TOOLS_FILE, ROWS_FILE = "tools.yaml", "rows.parquet"
+DATA_SOURCE = "geosleuth"
+_KEY = "geosleuth"
+_TOOL_CLASS = f"{__name__}.GeoTool"
+# What verl's chat templates put between the tools' words and the model's.
+_AFTER_TOOLS = "</tool_response>"
+
+
+def write_verl(folder: Path, items: Iterable[Item], words: Mapping[str, Any]) -> int:
+    """Write ``tools.yaml`` and ``rows.parquet`` into a folder; how many rows there are.
+
+    Args:
+        folder: made where it is not there; files of these names are replaced.
+        items: the photos, which must be files of their own: tools cut from the originals.
+        words: how episodes are played, see `setting_of`; answers are always replies.
+
+    Raises:
+        BadInput: a photo or a word can't be used.
+        MissingExtra: pyarrow is not installed.
+    """
+    arrow, parquet = require("pyarrow", extra="bench"), require("pyarrow.parquet", extra="bench")
+    played = {**words, "answer_by": "reply"}
+    setting = setting_of(played)
+    rows = [_row(number, item, setting, played) for number, item in enumerate(items)]
+    if not rows:
+        raise BadInput("there is no photo to write rows for")
+    folder.mkdir(parents=True, exist_ok=True)
+    sink = arrow.BufferOutputStream()
+    parquet.write_table(arrow.Table.from_pylist(rows), sink)
+    write_bytes_atomically(folder / ROWS_FILE, sink.getvalue().to_pybytes())
+    write_text_atomically(folder / TOOLS_FILE, tools_yaml(setting, played))
+    return len(rows)
+
+
+def tools_yaml(setting: Setting, words: Mapping[str, Any]) -> str:
+    """The tools as verl's ``tool_config_path`` names them."""
+    import yaml
+
+    config = {"type": "native", **words}
+    tools = [
+        {"class_name": _TOOL_CLASS, "config": dict(config), "tool_schema": schema}
+        for schema in native_tools(setting.toolset)
+    ]
+    return yaml.safe_dump({"tools": tools}, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _row(number: int, item: Item, setting: Setting, words: Mapping[str, Any]) -> dict[str, Any]:
+    truth = row_of(item)
+    photo = truth.pop("photo")
+    episode = Episode(Posed((open_photo(photo),)), setting)
+    shown = [encode(episode.case.album[info.handle]) for info in episode.images]
+    captions = "".join(f"\n{info.caption}\n<image>" for info in episode.images)
+    return {
+        "data_source": DATA_SOURCE,
+        "agent_name": "tool_agent",
+        "prompt": [
+            {"role": "system", "content": episode.system},
+            {"role": "user", "content": f"{episode.prompt}{captions}"},
+        ],
+        "images": [{"bytes": content} for content in shown],
+        "ability": "geolocation",
+        "reward_model": {"style": "rule", "ground_truth": json.dumps(truth, ensure_ascii=False)},
+        "extra_info": {
+            "index": number,
+            "need_tools_kwargs": True,
+            "tools_kwargs": {_KEY: {"photo": photo}},
+            "played": json.dumps(dict(words), ensure_ascii=False),
+        },
+    }
+
+
+def compute_score(
+    data_source: str, solution_str: str, ground_truth: str, extra_info: Mapping[str, Any] | None = None, **_more: Any
+) -> float:
+    """A reward function for verl's ``custom_reward_function``: what the last words of a rollout earn.
+
+    Raises:
+        BadInput: the row was not made by `write_verl`.
+    """
+    if data_source != DATA_SOURCE or not extra_info or "played" not in extra_info:
+        raise BadInput(f"this row is of {data_source!r}; the reward reads rows that geosleuth wrote")
+    setting = _setting(extra_info["played"])
+    return setting.earned(answer_in(solution_str, setting), truth_of_row(json.loads(ground_truth)))
+
+
+def answer_in(reply: str, setting: Setting) -> Answer:
+    """The answer in what a model wrote, whatever tools said before it."""
+    return setting.method.read_answer(reply.rpartition(_AFTER_TOOLS)[2])
+
+
+@cache
+def _setting(played: str) -> Setting:
+    return setting_of(json.loads(played))
+
+
+class GeoTool:
+    """One tool of verl's; it has what verl asks of its ``BaseTool``."""
+
+    _episodes: "weakref.WeakKeyDictionary[Any, Episode]" = weakref.WeakKeyDictionary()
+
+    def __init__(self, config: dict[str, Any], tool_schema: Any) -> None:
+        """Take the config and the schema of the YAML file."""
+        self.config = config
+        self.tool_schema = tool_schema
+        self.name: str = tool_schema.function.name
+        played = {name: value for name, value in config.items() if name != "type"}
+        self._setting = _setting(json.dumps(played, sort_keys=True))
+
+    def get_openai_tool_schema(self) -> Any:
+        """The schema, as verl read it."""
+        return self.tool_schema
+
+    async def create(self, instance_id: str | None = None, **_more: Any) -> tuple[str, Any]:
+        """An id for a call: what a rollout has in common hangs on the rollout itself."""
+        return instance_id or str(uuid4()), _response()
+
+    async def execute(
+        self, instance_id: str, parameters: dict[str, Any], **given: Any
+    ) -> tuple[Any, float, dict[str, Any]]:
+        """Make the call in the rollout's episode; words and pictures, no reward yet, and how the call went."""
+        episode = await self._episode(given["agent_data"])
+        told = await episode.step(Step(calls=(ToolCall(instance_id, self.name, parameters),)))
+        seen = told.observations[0]
+        pictures = [episode.case.album[info.handle].image for info in seen.images]
+        captions = [info.caption for info in seen.images]
+        text = "\n\n".join((self._setting.words(seen), *captions, *told.words))
+        return _response(text, pictures), 0.0, {"failed": float(seen.failure is not None)}
+
+    async def calc_reward(self, instance_id: str, **_more: Any) -> float:  # noqa: ARG002  (verl's own names)
+        """Nothing: answers earn, calls do not."""
+        return 0.0
+
+    async def release(self, instance_id: str, **_more: Any) -> None:  # noqa: ARG002
+        """Nothing hangs on a call."""
+
+    async def _episode(self, rollout: Any) -> Episode:
+        episode = self._episodes.get(rollout)
+        if episode is None:
+            # Known before anything is awaited: calls of one reply come at once.
+            photo = rollout.tools_kwargs[_KEY]["photo"]
+            episode = self._episodes[rollout] = Episode(Posed((open_photo(photo),)), self._setting)
+            weakref.finalize(rollout, episode.drop)
+            await episode.begin()
+        return episode
+
+
+def _response(text: str | None = None, pictures: list[Any] | None = None) -> Any:
+    schemas: Any = import_module("verl.tools.schemas")
+    return schemas.ToolResponse(text=text, **({"image": pictures} if pictures else {}))
