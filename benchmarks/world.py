@@ -106,9 +106,7 @@ def zoom(count: int, jobs: int) -> dict[str, Any]:
     with ProcessPoolExecutor(jobs) as pool:
         pairs = [pair for part in pool.map(read_small, range(count)) for pair in part]
     before, after = (100 * sum(pair[at] for pair in pairs) / max(1, len(pairs)) for at in (0, 1))
-    print(
-        f"\nsmall signs: {len(pairs)} lines on {count} scenes; read: at least {LEGIBLE:.0%} of the letters are right"
-    )
+    print(f"\nsmall signs: {len(pairs)} lines on {count} scenes; read: at least {LEGIBLE:.0%} of the letters are right")
     print(f"first view of 2 million pixels {before:.1f} %, after zoom {after:.1f} %: {after - before:+.1f} points")
     return {"lines": len(pairs), "first_view": before, "after_zoom": after}
 

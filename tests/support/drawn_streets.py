@@ -1,7 +1,7 @@
 """Scenes written by hand, to be drawn: every board in several streets, no atlas needed."""
 
 import random
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from geosleuth.geo import LatLon
 from geosleuth.world.drawing.designs import designs_for
@@ -11,7 +11,7 @@ _WORDS: dict[str, dict[Board, tuple[Sort, tuple[str, ...]]]] = {
     "pt": {
         "shop_front": ("business", ("Farmácia São João",)), "street_plate": ("street_name", ("Rua Augusta",)),
         "house_number": ("house_number", ("47",)), "bus_stop": ("bus_stop", ("Praça da Figueira",)),
-        "notice": ("phone", ("Aberto 9-18", "tel. 21 555 0134")), "poster": ("language", ("Festa de Verão", "12 julho")),
+        "notice": ("phone", ("Aberto 9-18", "tel. 21 555 0134")), "poster": ("language", ("Festa de Verão",)),
         "billboard": ("brand", ("Café Central",)), "bus": ("tour_bus", ("Viagens Oliveira",)),
         "number_plate": ("number_plate", ("AA 47 BX",)), "town_sign": ("town_name", ("Setúbal",)),
         "direction_sign": ("distance", ("Lisboa 48", "Évora 102")), "road_shield": ("road_number", ("N 10",)),
@@ -38,9 +38,9 @@ _WORDS: dict[str, dict[Board, tuple[Sort, tuple[str, ...]]]] = {
 }  # fmt: skip
 _LOOKS: dict[str, Look] = {
     "pt": Look("high_street", "right", "white", False, "none", ("plaster", "tiles"), ("#e9d8b4", "#d9a08a", "#bcd0d8"),
-               "gable", "#b5603f", (2, 4), "concrete", True, "palm", "dry_grass", "hills", "#ffffff", "#111111", "#1f3f99",
-               "cobbles"),
-    "de": Look("high_street", "right", "white", False, "white", ("plaster", "timber"), ("#efe6cf", "#dcc9a0", "#c9d3c0"),
+               "gable", "#b5603f", (2, 4), "concrete", True, "palm", "dry_grass", "hills", "#ffffff", "#111111",
+               "#1f3f99", "cobbles"),
+    "de": Look("high_street", "right", "white", False, "white", ("plaster", "timber"), ("#efe6cf", "#dcc9a0"),
                "gable", "#8a4a38", (2, 3), "none", False, "broadleaf", "grass", "mountains", "#ffffff", "#111111",
                "#1f3f99"),
     "ja": Look("market", "left", "white", False, "white", ("concrete", "tiles"), ("#dcdcd6", "#c8c2b4", "#b8c0c4"),
@@ -49,7 +49,13 @@ _LOOKS: dict[str, Look] = {
 
 
 def clue(
-    land: str, board: Board, *, number: int = 0, visibility: Visibility = "plain", split: Split = "train", design: str = ""
+    land: str,
+    board: Board,
+    *,
+    number: int = 0,
+    visibility: Visibility = "plain",
+    split: Split = "train",
+    design: str = "",
 ) -> Clue:
     """A clue with what would stand on such a board there."""
     sort, lines = _WORDS[land][board]
@@ -65,11 +71,13 @@ def street_scene(
 ) -> Scene:  # fmt: skip
     """A scene with these boards."""
     seen = visibility or {}
-    spot = Spot(LatLon(47.85, 12.13), "DE", "Germany", "Bavaria", "Rosenheim", "Rosenheim", 61844, "Cfb", "47/12", split)
+    spot = Spot(
+        LatLon(47.85, 12.13), "DE", "Germany", "Bavaria", "Rosenheim", "Rosenheim", 61844, "Cfb", "47/12", split
+    )
     written = tuple(
         clue(land, board, number=seed, visibility=seen.get(board, "plain"), split=split) for board in boards
     )
-    noon = datetime(2025, 6, 14, 12, 0, tzinfo=timezone.utc)
+    noon = datetime(2025, 6, 14, 12, 0, tzinfo=UTC)
     return Scene(
         f"{land}-{seed}", seed, kind, split, size, spot, look or _LOOKS[land],
         sky or Sky(noon, 150.0, 48.0, "clear", "summer"), camera or Camera(40.0, 1.65, 68.0, 0.25, 1.0),

@@ -6,15 +6,13 @@ from pathlib import Path
 import pytest
 
 from geosleuth.world import Scene, Split, Wants, World, design_scene, open_world
-from homes import home_with_base
 
 
 @cache
-def world_of(base_file: Path, home: Path) -> World:
-    """The world of seed 1; its towns are read once from the base atlas, which is put into a home for that."""
+def world_of(home: Path) -> World:
+    """The world of seed 1; its towns are read once, from the base atlas in a home."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GEOSLEUTH_HOME", str(home))
-        home_with_base(home, base_file)
         return open_world(1)
 
 

@@ -10,6 +10,9 @@ import typer
 from geosleuth import __version__
 from geosleuth.app.atlas import atlas
 from geosleuth.app.bench import bench
+from geosleuth.app.data import data
+from geosleuth.app.data_filter import add_filter
+from geosleuth.app.data_store import add_store
 from geosleuth.app.dataset import dataset
 from geosleuth.app.dataset_make import add_makers
 from geosleuth.app.dataset_pictures import add_pictures
@@ -35,6 +38,9 @@ app.command()(serve)
 app.command()(mcp)
 app.add_typer(atlas, name="atlas")
 app.add_typer(bench, name="bench")
+add_store(data)
+add_filter(data)
+app.add_typer(data, name="data")
 add_makers(dataset)
 add_pictures(dataset)
 app.add_typer(dataset, name="dataset")

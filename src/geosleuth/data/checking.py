@@ -9,7 +9,7 @@ from typing import Any
 from geosleuth.errors import BadInput
 
 from .rows import sample_of
-from .store import IMAGES, SHARDS, Store, image_name, read_batches
+from .store import IMAGES, SHARDS, Store, image_name, read_batches, sha_of
 
 Progress = Callable[[int], None]
 
@@ -50,13 +50,10 @@ def check_store(store: Store, progress: Progress = _nobody) -> Iterator[str]:
 
 def _shard_trouble(path: Path, digest: str) -> str | None:
     try:
-        with path.open("rb") as stream:
-            found = sha256()
-            while block := stream.read(1 << 20):
-                found.update(block)
+        found = sha_of(path)
     except OSError as error:
         return f"can't be read: {error.strerror or error}"
-    return None if found.hexdigest() == digest else "was changed after it was written"
+    return None if found == digest else "was changed after it was written"
 
 
 def _rows_of(store: Store, file: str) -> Iterator[dict[str, Any]]:

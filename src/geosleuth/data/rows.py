@@ -82,7 +82,7 @@ def row_of(sample: Sample) -> Row:
         "truth_lon": truth.point.lon if truth else None,
         "answer_lat": point.lat if point else None,
         "answer_lon": point.lon if point else None,
-        "error_km": distance_km(truth.point, point) if truth and point else None,
+        "error_km": distance_km(truth.point, point, "geodesic") if truth and point else None,
         "turns": spent.turns,
         "calls": spent.calls,
         "failed_calls": spent.failed_calls,

@@ -319,6 +319,19 @@ def whole_lines(path: Path) -> Iterator[dict[str, Any]]:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
 
 
+def sha_of(path: Path) -> str:
+    """The checksum of a file.
+
+    Raises:
+        OSError: it can't be read.
+    """
+    found = sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            found.update(block)
+    return found.hexdigest()
+
+
 def sync_file(path: Path) -> None:
     """Wait until a file is safe on the disk.
 
@@ -354,5 +367,4 @@ def _write_shard(path: Path, rows: list[Row]) -> tuple[int, str]:
         table = arrow.Table.from_pylist(rows, schema=schema())
         parquet.write_table(table, neighbour, compression="zstd", row_group_size=_ROWS_AT_ONCE)
         sync_file(neighbour)
-        data = neighbour.read_bytes()
-    return len(data), sha256(data).hexdigest()
+        return neighbour.stat().st_size, sha_of(neighbour)

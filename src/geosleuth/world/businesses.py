@@ -8,8 +8,9 @@ from typing import Final
 
 from geosleuth.geo import LatLon
 
-from .businesses_contact import domain_of, phone_of, postcode_of
+from .businesses_contact import domain_of, phones_of
 from .businesses_names import names_of
+from .businesses_postcodes import postcode_of
 from .model import Business
 from .streets import Plan, at
 from .towns import WorldTown
@@ -63,10 +64,9 @@ def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homon
     stops = bus_stops_of(town, plan)
     called = names_of(town, seed, count, chains=chains, homonyms=homonyms)
     found = []
+    phones = phones_of(town, seed)
     for number, (door, name) in enumerate(zip(chosen, called, strict=True)):
-        point = at(town.point, door.east_m, door.north_m)
-        reached = random.Random(f"reached {seed} {town.geonames} {number}")  # noqa: S311 - no secret depends on it
-        phone, online = phone_of(town, reached), reached.random() < _WITH_DOMAIN
+        point, online = at(town.point, door.east_m, door.north_m), chance.random() < _WITH_DOMAIN
         found.append(
             Business(
                 id=f"osm:{region_name(seed)}:n{town.geonames}{number:03}",
@@ -75,7 +75,7 @@ def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homon
                 point=point,
                 street=plan.streets[door.street].name,
                 house_number=str(door.number),
-                phone=phone,
+                phone=next(phones),
                 domain=domain_of(town, name.name, number, shared=name.homonym) if online else None,
                 postcode=postcode_of(town, door.street, seed),
                 bus_stop=_nearest_stop(door, stops),

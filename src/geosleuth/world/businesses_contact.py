@@ -1,49 +1,77 @@
-"""How a made-up business is reached: telephone numbers, postcodes and web addresses in the form of its country."""
+"""How a made-up business is reached: telephone numbers and web addresses in the form of its country."""
 
 import random
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from .lands.postcodes import POSTCODES
+from .lands.areas import areas
 from .towns import WorldTown
 
 if TYPE_CHECKING:
     from phonenumbers import PhoneNumber
 
-_TRIES: Final = 40
+_TRIES: Final = 60
+_EXCHANGES: Final = 3
+_FREE_FIGURES: Final = 4
 _NO_LETTERS: Final = re.compile(r"[^a-z0-9]+")
 _LATIN: Final = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "ə": "e"}
 )
-_LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"
 
 
-def phone_of(town: WorldTown, chance: random.Random) -> str:
-    """A number with the town's area code where that is known, a mobile one where not, as dialled from abroad.
+def phones_of(town: WorldTown, seed: int) -> Iterator[str]:
+    """Numbers that begin as the town's or its region's do, or else as mobile ones; as dialled from abroad.
 
-    The figures are drawn: whether somebody has that number is not known.
+    The last figures are drawn: whether somebody has that number is not known.
     """
+    chance = random.Random(f"phones {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
+    patterns = [_valid_number(town, chance) for _ in range(_EXCHANGES)]
+    given: set[str] = set()
+    while True:
+        pattern, free = chance.choice(patterns)
+        figures = iter(f"{chance.randrange(10**free):0{free}}")
+        keep = sum(letter.isdigit() for letter in pattern) - free
+        number = ""
+        for letter in pattern:
+            keep -= letter.isdigit()
+            number += next(figures) if letter.isdigit() and keep < 0 else letter
+        if number not in given:
+            given.add(number)
+            yield number
+
+
+def _valid_number(town: WorldTown, chance: random.Random) -> tuple[str, int]:
+    """A number of the town as it is written, and how many of its last figures may be any."""
     import phonenumbers
     from phonenumbers import PhoneNumberFormat
 
-    land = town.land
-    country = phonenumbers.country_code_for_region(land.code)
-    for _ in range(_TRIES if land.digits and town.area else 0):
-        more = "".join(str(chance.randrange(10)) for _ in range(land.digits - len(town.area)))
-        number = phonenumbers.parse(f"+{country}{town.area}{more}", None)
-        if phonenumbers.is_valid_number_for_region(number, land.code):
-            return phonenumbers.format_number(number, PhoneNumberFormat.INTERNATIONAL)
-    example = _example(land.code)
-    national = phonenumbers.national_significant_number(example)
-    number = example
+    country = phonenumbers.country_code_for_region(town.country)
+    begins, length = _beginning(town)
+    free = min(_FREE_FIGURES, length - len(begins))
     for _ in range(_TRIES):
-        varied = national[:-5] + f"{chance.randrange(100_000):05}"
-        number = phonenumbers.parse(f"+{country}{varied}", None)
-        if phonenumbers.is_valid_number_for_region(number, land.code):
-            break
-    return phonenumbers.format_number(number, PhoneNumberFormat.INTERNATIONAL)
+        more = "".join(str(chance.randrange(10)) for _ in range(length - len(begins)))
+        number = phonenumbers.parse(f"+{country}{begins}{more}", None)
+        if phonenumbers.is_valid_number_for_region(number, town.country):
+            return phonenumbers.format_number(number, PhoneNumberFormat.INTERNATIONAL), free
+    return phonenumbers.format_number(_example(town.country), PhoneNumberFormat.INTERNATIONAL), _FREE_FIGURES
+
+
+def _beginning(town: WorldTown) -> tuple[str, int]:
+    """With which figures numbers of a town begin, and how many there are in all."""
+    import phonenumbers
+    from phonenumbers import PhoneNumberType
+
+    if town.area and town.land.digits:
+        return town.area, town.land.digits
+    begins = areas().get(str(town.geonames)) or areas().get(town.region_code, "")
+    kept = phonenumbers.example_number_for_type(town.country, PhoneNumberType.FIXED_LINE)
+    if not begins or kept is None:
+        mobile = phonenumbers.national_significant_number(_example(town.country))
+        return mobile[:-_FREE_FIGURES], len(mobile)
+    return begins, len(phonenumbers.national_significant_number(kept))
 
 
 @cache
@@ -56,31 +84,6 @@ def _example(country: str) -> "PhoneNumber":
     if example is None:
         raise LookupError(f"phonenumbers has no example for {country}")
     return example
-
-
-def postcode_of(town: WorldTown, street: int, seed: int) -> str | None:
-    """The postcode of one of a town's streets; None where the land has none, or none that can be made up.
-
-    The table of lands knows the codes of some towns' centres. Elsewhere the figures are drawn: the form is the
-    country's, the place is not.
-    """
-    if town.postcode:
-        return town.postcode
-    mask = POSTCODES.get(town.country)
-    if mask is None:
-        return None
-    of_town = random.Random(f"post {town.geonames}")  # noqa: S311 - no secret depends on it
-    of_street = random.Random(f"post {seed} {town.geonames} {street}")  # noqa: S311 - no secret depends on it
-    fixed = (len(mask) + 1) // 2
-    return "".join(
-        _figure(sign, of_town if place < fixed else of_street, first=place == 0) for place, sign in enumerate(mask)
-    )
-
-
-def _figure(sign: str, chance: random.Random, *, first: bool) -> str:
-    if sign == "#":
-        return str(chance.randrange(1 if first else 0, 10))
-    return chance.choice(_LETTERS) if sign == "@" else sign
 
 
 def domain_of(town: WorldTown, name: str, number: int, *, shared: bool) -> str:

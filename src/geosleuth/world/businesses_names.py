@@ -31,7 +31,8 @@ _GOLDEN: Final = 0.6180339887
 WORLD_CHAINS: Final = (
     ("Velora", "shop=clothes"), ("Brenko", "shop=hardware"), ("Kaffa & Co", "amenity=cafe"),
     ("Ottima", "shop=optician"), ("Nordlo", "tourism=hotel"), ("Zapatek", "shop=shoes"),
-    ("Burgerama", "amenity=fast_food"), ("Minimaxo", "shop=convenience"), ("Pastavia", "amenity=restaurant"), ("Autofixa", "shop=car_repair"),
+    ("Burgerama", "amenity=fast_food"), ("Minimaxo", "shop=convenience"), ("Pastavia", "amenity=restaurant"),
+    ("Autofixa", "shop=car_repair"),
 )  # fmt: skip
 """Chains of no land: they stand everywhere under the same Latin letters."""
 

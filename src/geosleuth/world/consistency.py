@@ -13,10 +13,11 @@ region, of a country that something else has derived.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.facts import Evidence, all_countries, by_calling_code, by_language, by_tld
-from geosleuth.clues import Clue, Spot, TextSeen, distances, text_clues
+from geosleuth.clues import Clue, Spot, TextSeen, TownDistance, distances, text_clues
 from geosleuth.clues.model import ClueKind
 from geosleuth.clues.posterior import Posterior, posterior
 from geosleuth.clues.towns import LARGE_TOWN
@@ -28,6 +29,8 @@ from geosleuth.photo.text import script_of
 from geosleuth.policies.detective.stated import Known, stated_clues
 from geosleuth.score import AnswerNames
 from geosleuth.score.rewards import Reasoning
+from geosleuth.score.rewards.conclusions import GAP
+from geosleuth.tools.ranges import KM_A_MILE
 
 Search = Callable[[str, str], Sequence[Spot]]
 """From a name on a sign and a country's ISO code to the places there that a map has under it, called by their town."""
@@ -37,13 +40,13 @@ LEAST_PLACE = 0.2
 """How likely a country, and a place in it, must be to be derived."""
 
 LEAST_RANGES = 2
-KM_A_MILE = 1.609344
 MOST_LINES = 24
 MOST_SEARCHES = 6
 _PROSE_RELIABILITY = 0.6
 _TOWN_RELIABILITY = 0.5
 _TOWN_RADIUS_KM = 10.0
 _LINE_HEIGHT = 20.0
+_AREA = "the area of "
 
 _SENTENCE = re.compile(r"(?<=[.!?。])\s+(?=[^\W\d_a-z]|\")|\n+")
 _SET_ASIDE = re.compile(
@@ -52,17 +55,26 @@ _SET_ASIDE = re.compile(
     re.IGNORECASE,
 )
 _LABELLED = re.compile(r"([a-z][a-z ]{2,24}):\s*(.+)", re.DOTALL)
-_QUOTED = re.compile(r"\"([^\"\n]{2,120})\"|“([^”\n]{2,120})”|„([^“”\n]{2,120})[“”]|«([^»\n]{2,120})»|「([^」\n]{2,60})」")
+_QUOTED = re.compile(
+    r"\"([^\"\n]{2,120})\"|“([^”\n]{2,120})”|„([^“”\n]{2,120})[“”]|«([^»\n]{2,120})»|「([^」\n]{2,60})」"
+)
 _READ = re.compile(r"\b(?:reads?|says?|called|labelled|lettered|written)\s+([^\s,.;:][^,;.\n]{1,60})")
 _WEB = re.compile(r"(?:https?://|www\.)?[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}\b", re.IGNORECASE)
 _TLD = re.compile(r"(?<![\w.])\.[a-z]{2,3}\b")
 _PHONE = re.compile(r"(?:\+|\b0)\d[\d\s().\-/]{5,16}\d")
 _CALLING_CODE = re.compile(r"\+\d{1,3}\b(?![\s().-]*\d)")
-_PRICE = re.compile(r"(?:[^\W\d_]{1,4}|[€£¥$₽₹₺₩฿₫₴₪])\s?\d+(?:[.,]\d{2})?\b|\b\d+(?:[.,]\d{1,2})?\s?(?:[^\W\d_]{1,4}\b|[€£¥$₽₹₺₩฿₫₴₪])")
+_SIGN_OF_MONEY = r"[€£¥$₽₹₺₩฿₫₴₪]"
+_PRICE = re.compile(
+    rf"(?:[^\W\d_]{{1,4}}|{_SIGN_OF_MONEY})\s?\d+(?:[.,]\d{{2}})?\b|"
+    rf"\b\d+(?:[.,]\d{{1,2}})?\s?(?:[^\W\d_]{{1,4}}\b|{_SIGN_OF_MONEY})"
+)
 _SIDE = re.compile(r"\b(?:traffic|driv\w+|keep\w*|cars?)\b[^.;]{0,40}\b(?:on|to) the (left|right)\b", re.IGNORECASE)
-_OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f\u1e00-\u1eff]{2,}(?:[\s·-]?[^\W_a-zA-Z\u00c0-\u024f\u1e00-\u1eff]+)*")
-_CAPITALISED = re.compile(r"[^\W\d_a-z][\w'’.-]*(?:[ -](?:(?:de|la|le|am|an|der|of|sur|do|da|di)[ -])?[^\W\d_a-z][\w'’-]*){0,3}")
-_NAMES_ON_SIGNS = frozenset({"business", "chain", "shop", "shop sign", "street name", "bus stop", "station", "restaurant"})
+_CAPITALISED = re.compile(
+    r"[^\W\d_a-z][\w'’.-]*(?:[ -](?:(?:de|la|le|am|an|der|of|sur|do|da|di)[ -])?[^\W\d_a-z][\w'’-]*){0,3}"
+)
+_NAMES_ON_SIGNS = frozenset(
+    {"business", "chain", "shop", "shop sign", "street name", "bus stop", "station", "restaurant"}
+)
 
 
 class RuleReader:
@@ -92,7 +104,7 @@ class RuleReader:
         return AnswerNames(
             country,
             None if region is None else _region_name(region.point, code),
-            None if precise is None else precise.name.removeprefix("the area of "),
+            None if precise is None else precise.name.removeprefix(_AREA),
         )
 
     def _place(self, text: str, code: str, *, towns: bool) -> Spot | None:
@@ -100,16 +112,16 @@ class RuleReader:
         sentences = list(_counted(text))
         clues = [clue for clue in _clues(sentences) if clue.spots]
         if towns:
-            clues += _distance_clues(sentences, code) or _town_clues(sentences, code)
+            said = _distances_said(sentences)
+            clues += _distance_clues(said, code) if said else _town_clues(sentences, code)
         if self._search is not None:
             clues += _found_clues(sentences, code, self._search)
         if not clues:
             return None
-        candidates = posterior(clues, countries=(code,)).candidates
-        if not candidates or candidates[0].probability < LEAST_PLACE:
-            return None
-        best = candidates[0]
-        return Spot(best.name, best.point, best.radius_km, best.probability, best.country)
+        found = [one for one in posterior(clues, countries=(code,)).candidates if one.probability >= LEAST_PLACE]
+        # The ground around a town that a number also covers has no name but the town's.
+        best = next((one for one in found if not one.name.startswith(_AREA)), found[0] if found else None)
+        return None if best is None else Spot(best.name, best.point, best.radius_km, best.probability, best.country)
 
 
 def _counted(text: str) -> Iterator[str]:
@@ -120,7 +132,9 @@ def _counted(text: str) -> Iterator[str]:
 
 
 def _clues(sentences: Sequence[str]) -> list[Clue]:
-    lines = list(dict.fromkeys(line for sentence in sentences for line in _signs(sentence)))[:MOST_LINES]
+    lines = list(dict.fromkeys(line for sentence in sentences for line in _signs(sentence)))
+    # What is left of a name that was taken out still has its language and script.
+    lines = [line for line in lines if GAP not in line][:MOST_LINES]
     seen = [_seen(line, number) for number, line in enumerate(lines)]
     return [*text_clues(seen), *_told(" ".join(sentences))]
 
@@ -141,7 +155,7 @@ def _signs(sentence: str) -> Iterator[str]:
         return
     for groups in _QUOTED.findall(sentence):
         yield from filter(None, groups)
-    for pattern in (_READ, _WEB, _PHONE, _PRICE, _OTHER_SCRIPT):
+    for pattern in (_READ, _WEB, _PHONE, _PRICE):
         for found in pattern.finditer(sentence):
             text = found[1] if found.re.groups else found[0]
             yield f"Tel. {text}" if pattern is _PHONE else text
@@ -157,7 +171,7 @@ def _told(prose: str) -> Iterator[Clue]:
     for domain in dict.fromkeys(_TLD.findall(prose)):
         yield from _clue("tld", by_tld(domain), 0.8)
     words = fold(prose).split()
-    names = {*words, *(" ".join(pair) for pair in zip(words, words[1:], strict=False))}
+    names = {*words, *(" ".join(pair) for pair in pairwise(words))}
     for name in sorted(names & _languages().keys()):
         yield from _clue("language", by_language(_languages()[name]), _PROSE_RELIABILITY)
 
@@ -200,10 +214,13 @@ def _town_clues(sentences: Sequence[str], code: str) -> list[Clue]:
     ]
 
 
-def _distance_clues(sentences: Sequence[str], code: str) -> list[Clue]:
-    """Where the distances of a sign meet, if it names two towns or more that are known."""
+def _distances_said(sentences: Sequence[str]) -> list[TownDistance]:
     lines = [line for sentence in sentences if _LABELLED.fullmatch(sentence) for line in _signs(sentence)]
-    said = distances([_seen(line, number) for number, line in enumerate(lines)])
+    return distances([_seen(line, number) for number, line in enumerate(lines)])
+
+
+def _distance_clues(said: Sequence[TownDistance], code: str) -> list[Clue]:
+    """Where the distances of a sign meet, if it names two towns or more that are known."""
     known = [(_towns(code).get(fold(one.town)), one) for one in said]
     ranges = [
         Range(LatLon(town.lat, town.lon), one.distance * (KM_A_MILE if one.unit == "mi" else 1.0))

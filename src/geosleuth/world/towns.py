@@ -35,7 +35,8 @@ _WORDS_OF_NO_TOWN: Final = frozenset({"Sector", "Kreis", "kerület", "District",
 class WorldTown:
     """A real town that made-up streets and businesses stand in.
 
-    ``name`` is the atlas's, ``name_on_signs`` how the town writes itself. ``number`` counts the towns of the same
+    ``name`` is the atlas's, ``name_on_signs`` how the town writes itself; ``region_code`` is GeoNames' ("FR.11").
+    ``number`` counts the towns of the same
     language. ``area`` is its area code and ``postcode`` a code of its centre, both empty where the table of lands does
     not know them. A ``real`` town has the streets and businesses of an added region, and none that are made up.
     """
@@ -46,6 +47,7 @@ class WorldTown:
     point: LatLon
     country: str
     region: str | None
+    region_code: str
     population: int
     cell: str
     split: Split
@@ -102,12 +104,12 @@ def towns_of(seed: int) -> tuple[WorldTown, ...]:
                 taken.add(one.ref)
                 tongue = tongue_of(land).code
                 point = LatLon(one.lat, one.lon)
-                cell = cell_of(point)
+                cell, code = cell_of(point), f"{one.country}.{one.region_code}"
                 found.append(
                     WorldTown(
-                        one.ref, one.name, chosen.on_signs, point, one.country,
-                        regions.get(f"{one.country}.{one.region_code}"), one.population, cell, split_of_cell(cell),
-                        land, counted.get(tongue, 0), chosen.area, chosen.postcode,
+                        one.ref, one.name, chosen.on_signs, point, one.country, regions.get(code), code,
+                        one.population, cell, split_of_cell(cell), land, counted.get(tongue, 0), chosen.area,
+                        chosen.postcode,
                     )
                 )  # fmt: skip
                 counted[tongue] = counted.get(tongue, 0) + 1

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.json as arrow_json
 import pytest
 
-from geosleuth.agent import Prompted, Trajectory, event_to_dict
+from geosleuth.agent import Prompted, ToolObserved, Trajectory, event_to_dict
 from geosleuth.agent.exports import import_
 from geosleuth.data import Sample, Store, write_store
 from geosleuth.data.exporting import TRAINERS, Trainer, ends_with_reply, export_store, read_export
@@ -111,22 +111,36 @@ def alike(one: Any, other: Any) -> bool:
             return bool(one == other)
 
 
-def test_trl_makes_a_batch_of_the_rows_with_their_pictures(store: Store, tmp_path: Path, hub: Any) -> None:
-    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
-    trainer = pytest.importorskip("trl.trainer.sft_trainer", reason="trl is not installed")
-    from tiny_vlm import tiny_vlm_folder
+def test_trl_puts_every_picture_in_its_place(store: Store, tmp_path: Path, hub: Any) -> None:
+    utils = pytest.importorskip("trl.data_utils", reason="trl is not installed")
+    from transformers.image_utils import load_image
 
     export_store(store, "trl", tmp_path, absolute=True)
     rows = hub.load_dataset("json", data_files={"train": str(tmp_path / "train.jsonl")}, split="train")
     rows = rows.cast_column("images", hub.List(hub.Image()))
-    processor = transformers.AutoProcessor.from_pretrained(tiny_vlm_folder())
-    collate = trainer.DataCollatorForVisionLanguageModeling(processor)
-    batch = collate([dict(rows[0]), dict(rows[1])])
-    shown = [len(one.trajectory.images) + len(again(one)) for one in store.samples(split="train")][:2]
-    assert len(batch["image_grid_thw"]) == sum(shown)
-    words = processor.tokenizer.decode(batch["input_ids"][0])
-    assert "A sign reads Hafenstra" in words
-    assert words.count("<tool_response>") == len(next(store.samples()).trajectory.observations)
+    samples = {one.key: one for one in store.samples()}
+    for row in rows:
+        assert utils.is_conversational(row)
+        messages = utils.prepare_multimodal_messages(row["messages"], images=row["images"])
+        # This is how processors of transformers find the pictures of a chat.
+        blocks = [block for message in messages for block in message["content"] if block["type"] == "image"]
+        own = samples[row["key"]]
+        shown = [load_image(block["image"]).size for block in blocks]
+        sizes = {image.handle: image.size for image in own.trajectory.images}
+        assert shown == [sizes[handle] for handle in handles_in_order(own.trajectory)]
+
+
+def handles_in_order(run: Trajectory) -> list[str]:
+    handles: list[str] = []
+    for event in run.events:
+        match event.body:
+            case Prompted(prompt=prompt):
+                handles += prompt.images
+            case ToolObserved(observation=seen):
+                handles += [image.handle for image in seen.images]
+            case _:
+                pass
+    return handles
 
 
 @pytest.mark.parametrize("to", ["ms-swift", "llama-factory"])

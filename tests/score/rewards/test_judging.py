@@ -20,7 +20,8 @@ from geosleuth.score.rewards import Reasoning, agreements, judged, without_concl
         (("France", None, "Rue de Rivoli, Paris"), ("France", None, "Paris, France"), (True, False, True)),
         (("France", None, "Paris, France"), ("France", None, "Lyon, France"), (True, False, False)),
         (("France", "Normandie", "Caen, Normandie"), ("France", None, "Rouen, Normandy, France"), (True, False, False)),
-        (("Japan", "Kyoto", "Kyoto"), ("Japan", "Kyoto", "Kyoto"), (True, True, True)),
+        (("Japan", "Kyoto", "Gion, Kyoto"), ("Japan", "Kyoto", "Kyoto"), (True, True, True)),
+        (("Ukraine", "Zhytomyr Oblast", "Савчук, Zhytomyr"), (None, None, "Житомир"), (False, False, True)),
     ],
 )
 def test_agreement_is_by_meaning(

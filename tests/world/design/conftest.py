@@ -5,9 +5,15 @@ from pathlib import Path
 import pytest
 
 from geosleuth.world import World
+from homes import home_with_base
 from worlds import world_of
 
 
 @pytest.fixture(scope="session")
-def world(base_file: Path, tmp_path_factory: pytest.TempPathFactory) -> World:
-    return world_of(base_file, tmp_path_factory.mktemp("world-home"))
+def world_home(base_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return home_with_base(tmp_path_factory.mktemp("world-home"), base_file)
+
+
+@pytest.fixture(scope="session")
+def world(world_home: Path) -> World:
+    return world_of(world_home)

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from own_venv import ROOT, output_of, python_with
 from PIL import Image
 
 from geosleuth.errors import BadInput, UserError
 from geosleuth.world.environment import offline_setting
 from geosleuth.world.environment.for_openenv import openenv_app
+from own_venv import ROOT, output_of, python_with
 
 OPENENV = "openenv-core==0.3.0"
 

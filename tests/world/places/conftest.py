@@ -8,12 +8,23 @@ import pytest
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.world import World
 from geosleuth.world.layer import world_atlas
+from homes import home_with_base
 from worlds import world_of
 
 
 @pytest.fixture(scope="session")
-def world(base_file: Path, tmp_path_factory: pytest.TempPathFactory) -> World:
-    return world_of(base_file, tmp_path_factory.mktemp("places-home"))
+def world_home(base_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return home_with_base(tmp_path_factory.mktemp("places-home"), base_file)
+
+
+@pytest.fixture(autouse=True)
+def _at_home(world_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEOSLEUTH_HOME", str(world_home))
+
+
+@pytest.fixture(scope="session")
+def world(world_home: Path) -> World:
+    return world_of(world_home)
 
 
 @pytest.fixture(scope="session")

@@ -39,14 +39,14 @@ def found(tool: Tool, case: Case, **arguments: str | float) -> list[Mapping[str,
     """What a tool found, called as a model calls it."""
     seen = call(tool, case, arguments)
     assert seen.failure is None, seen.text
-    return list(seen.data)
+    return list(seen.data["results"])
 
 
 def test_a_name_over_a_door_is_found_by_keyword(few_towns: World, case: Case) -> None:
     for _, one in doors(few_towns):
         first = found(poi_keyword_search, case, keyword=one.name)[0]
         assert first["id"] == one.id
-        assert (first["latitude"], first["longitude"]) == pytest.approx((one.point.lat, one.point.lon), abs=1e-5)
+        assert (first["lat"], first["lon"]) == pytest.approx((one.point.lat, one.point.lon), abs=1e-5)
 
 
 def test_a_street_with_a_number_is_found_in_its_town(few_towns: World, case: Case) -> None:
@@ -65,12 +65,15 @@ def test_a_crossing_is_found_where_the_streets_meet(few_towns: World, case: Case
     for town in few_towns.towns[::3]:
         streets = few_towns.streets(town)
         first, second = next(
-            (one, other) for one in streets for other in streets if one is not other and set(one.nodes) & set(other.nodes)
+            (one, other)
+            for one in streets
+            for other in streets
+            if one is not other and set(one.nodes) & set(other.nodes)
         )
         node = next(node for node in first.nodes if node in second.nodes)
         where = first.line[first.nodes.index(node)]
         hits = found(find_crossing, case, first=first.name, second=second.name)
-        assert min(abs(hit["latitude"] - where.lat) + abs(hit["longitude"] - where.lon) for hit in hits) < 1e-4
+        assert min(abs(hit["lat"] - where.lat) + abs(hit["lon"] - where.lon) for hit in hits) < 1e-4
 
 
 def test_what_stands_around_a_door_is_near_it(few_towns: World, case: Case) -> None:
@@ -100,7 +103,7 @@ def test_results_do_not_pass_for_real_places(few_towns: World, case: Case) -> No
 
 def test_a_map_shows_the_streets_and_credits_nobody_else(few_towns: World, few_on_the_map: OfflineAtlas) -> None:
     picture = asyncio.run(few_on_the_map.map(few_towns.towns[0].point, zoom=16, size=(400, 400)))
-    image = np.asarray(Image.open(io.BytesIO(picture.data)).convert("RGB"))
+    image = np.asarray(Image.open(io.BytesIO(picture.png)).convert("RGB"))
     assert len(np.unique(image.reshape(-1, 3), axis=0)) > 50
     assert "made up" in picture.attribution
 

@@ -21,7 +21,7 @@ from geosleuth.photo import Album, encode
 from .model import Maker, Worked
 from .timeless import id_of, timeless
 
-META, PHOTO = "meta.json", "photo.jpg"
+META, PHOTO, FIRST = "meta.json", "photo.jpg", "image-1.jpg"
 _JPEG_QUALITY = 88
 
 
@@ -67,9 +67,11 @@ def _keep(worked: Worked, trajectory: Trajectory, path: Path) -> None:
     """The trajectory last: a try without it never was."""
     album = worked.finding.album
     if worked.verdict.kept and album is not None:
-        for handle, content in pictures(trajectory, album, worked.photo).items():
+        shown = pictures(trajectory, album, worked.photo)
+        for handle, content in shown.items():
             write_bytes_atomically(beside(path, f"{handle}.jpg"), content)
-        write_bytes_atomically(beside(path, PHOTO), worked.photo)
+        if worked.photo not in shown.values():
+            write_bytes_atomically(beside(path, PHOTO), worked.photo)
     write_text_atomically(
         beside(path, META), json.dumps(_meta(worked, trajectory), indent=1, ensure_ascii=False) + "\n"
     )

@@ -14,7 +14,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth
 
-from .attempt import META, PHOTO, beside
+from .attempt import FIRST, META, PHOTO, beside
 
 _BESIDE = ("kept", "reasons", "detail", "truth", "scene", "split")
 _NUMBERS = re.compile(r"(\d+)")
@@ -52,7 +52,8 @@ def photo_of(trajectory: Path) -> bytes:
     Raises:
         BadInput: it can't be read.
     """
-    return _read(beside(trajectory, PHOTO))
+    original = beside(trajectory, PHOTO)
+    return _read(original if original.exists() else beside(trajectory, FIRST))
 
 
 def kept_files(run: Path) -> Iterator[Path]:

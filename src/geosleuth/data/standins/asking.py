@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from geosleuth.data.observer import Box, Lettering
-from geosleuth.names import country_name
+from geosleuth.names import country_code, country_name
 
-from .noted import Noted
-from .weighing import Candidate, agreeing
+from .noted import Noted, locality
+from .weighing import Candidate, agreeing, clues_in
 from .wording import quoted
 
 ZOOM, GEOCODE, REVERSE, SEARCH, DETAIL, FACTS, WEB, CROSSING, RANGES = (
@@ -22,6 +22,7 @@ _KNOWN_COUNTRY = 0.6
 _LOOKS_IT_UP = 0.3
 _READS_UP = 0.15
 _MARGIN = 0.35
+_FOREIGN = 0.01
 _LEAST_MARGIN_PX = 12
 _ANY_SIZE = (10_000, 10_000)
 _MILES = ("United Kingdom", "United States")
@@ -105,6 +106,23 @@ def widened(box: Box, size: tuple[int, int]) -> Box:
     return max(0, left - across), max(0, top - down), min(size[0], right + across), min(size[1], bottom + down)
 
 
+def town_in(place: Candidate) -> str:
+    """The town of a candidate, as its address has it."""
+    return locality(place.name.rpartition(", ")[2])
+
+
+def local_shops(noted: Noted, there: str | None) -> list[str]:
+    """The shops that may well be from here: of those that speak for another country nothing is asked."""
+    if there is None:
+        return noted.shops
+    foreign = {
+        clue.seen
+        for clue in clues_in(noted.texts)
+        if clue.countries and clue.countries.get(country_code(there) or "", 0.0) < _FOREIGN
+    }
+    return [name for name in noted.shops if name not in foreign]
+
+
 def _closer(one: Lettering, sizes: Mapping[str, tuple[int, int]], chance: random.Random) -> Question:
     box = widened(one.box, sizes.get(one.handle, _ANY_SIZE))
     return Question(
@@ -137,8 +155,8 @@ def _names(
                 )
             ),
         )
-    near = town or (best.name if best else there)
-    for shop in noted.shops[:2]:
+    near = town or (town_in(best) if best else there)
+    for shop in local_shops(noted, there)[:2]:
         yield Question(
             SEARCH,
             {"keyword": shop, **({"near": town or there} if town or there else {})},
@@ -161,7 +179,7 @@ def _names(
         yield Question(
             GEOCODE,
             {
-                "address": ", ".join(dict.fromkeys(filter(None, (street, town or (best.name if best else None))))),
+                "address": ", ".join(dict.fromkeys(filter(None, (street, town or (town_in(best) if best else None))))),
                 **country,
             },
             f"where {quoted(street)} is",

@@ -7,7 +7,7 @@ from typing import Any
 
 from geosleuth.answer.wording import whole_percent
 from geosleuth.geo import LatLon
-from geosleuth.names import country_name
+from geosleuth.names import country_name, fold
 from geosleuth.policies import Conversation, Prompt, Step
 from geosleuth.tools import ToolCall
 
@@ -15,7 +15,7 @@ from .asking import CROSSING, FACTS, GEOCODE, RANGES, REVERSE, SEARCH, ZOOM, Que
 from .noted import CallMade, Noted, noted
 from .slips import USUAL_SLIPS, Slipped, Slips
 from .weighing import SAYS_ITSELF, Candidate, agreeing, clues_in, country_odds, ranked
-from .wording import reasons, seen_words
+from .wording import quoted, reasons, seen_words
 
 _SIZE = re.compile(r"(image-\d+) \((\d+) x (\d+) pixels\)")
 _LEAST_SCORE = 0.6
@@ -23,6 +23,7 @@ _LEAST_FUZZY = 0.7
 _SETTLEMENTS = ("city", "town", "village", "place=city", "place=town", "place=village", "place=suburb")
 _HINTED = 0.25
 _SPOTS = 3
+_STREET_WEIGHT = 0.3
 
 
 class StandInCaller:
@@ -102,9 +103,7 @@ def candidates(told: Noted) -> list[Candidate]:
         asked = _asked(one)
         is_town = asked in (*told.towns, *told.near) or _is_capital(asked, told)
         found += [
-            _candidate(hit, asked, f"{one.observation.name} for {asked}")
-            for hit in one.results
-            if _fits(hit, is_town=is_town)
+            _candidate(hit, asked, one.observation.name, told) for hit in one.results if _fits(hit, is_town=is_town)
         ]
     for one in told.of(RANGES):
         fixes = one.observation.data.get("fixes") if isinstance(one.observation.data, Mapping) else ()
@@ -137,17 +136,21 @@ def _is_capital(asked: str, told: Noted) -> bool:
     return any(isinstance(one, Mapping) and one.get("capital") == asked for one in data)
 
 
-def _candidate(hit: Mapping[str, Any], asked: str, how: str) -> Candidate:
-    name = str(hit.get("address") or hit.get("name") or "")
+def _candidate(hit: Mapping[str, Any], asked: str, tool: str, told: Noted) -> Candidate:
+    name, address = str(hit.get("name") or ""), str(hit.get("address") or "")
+    is_street = str(hit.get("kind") or "").startswith("highway")
+    words = f" {fold(address)} "
     return Candidate(
-        name,
-        LatLon(float(hit["lat"]), float(hit["lon"])),
-        hit.get("country"),
-        float(hit.get("score") or 0.0),
-        asked,
-        how,
-        str(hit.get("id") or ""),
+        name=address if address.startswith(name) else ", ".join(filter(None, (name, address))),
+        point=LatLon(float(hit["lat"]), float(hit["lon"])),
+        country=hit.get("country"),
+        # Streets of one name are everywhere.
+        weight=float(hit.get("score") or 0.0) * (_STREET_WEIGHT if is_street else 1.0),
+        of=asked,
+        how=f"{tool} for {quoted(asked)}",
+        place_id=str(hit.get("id") or ""),
         fuzzy=hit.get("match") == "fuzzy",
+        borne_out=tuple(text for text in told.checkable if text != asked and f" {fold(text)} " in words),
     )
 
 

@@ -19,6 +19,7 @@ _DISTANCE = re.compile(r"[\s.·…]*\d+([.,]\d+)?\s*(?:km|mi|miles?)?\s*$|[←�
 _DISTANT = re.compile(r"^(?P<town>\D{2,}?)[\s.·…]+(?P<far>\d{1,4})\s*(?P<unit>km|mi|miles?|км|キロ)?$", re.IGNORECASE)
 _LEFT = re.compile(r"traffic keeps (left|right)|drives? on the (left|right)", re.IGNORECASE)
 _PRICE = re.compile(r"[€$£¥₹₩₽]|\d[.,]\d\d\b|\b(?:kr|zł|Kč|Ft|lei|TL|CHF|R)\b")
+_CODE = re.compile(r"^(?=.*\d)[\dA-Z][\dA-Z -]{2,9}$")
 _PHONE_FIGURES = 6
 
 SHOPS = ("shop front", "banner")
@@ -174,6 +175,13 @@ class Noted:
             if one.board in (*SHOPS, "notice", "poster")
         ]
         return [line for _, line in dict.fromkeys(rows) if is_address(line)]
+
+    @cached_property
+    def checkable(self) -> tuple[str, ...]:
+        """What an address on the map may bear out: streets, numbers of houses, postcodes, the town."""
+        numbers = [line for board, line in self.texts if board == "house number" and line.isdigit()]
+        codes = [line for board, line in self.texts if board == "notice" and _CODE.match(line.strip())]
+        return tuple(dict.fromkeys([*self.streets, *numbers, *codes, *self.towns]))
 
     @cached_property
     def phones(self) -> list[str]:

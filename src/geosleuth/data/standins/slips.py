@@ -19,7 +19,7 @@ class Slips:
 
     missed: float = 0.08
     misread: float = 0.12
-    hasty: float = 0.05
+    hasty: float = 0.03
     wrong_guess: float = 0.08
     bad_call: float = 0.03
 

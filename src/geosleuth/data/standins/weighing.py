@@ -22,7 +22,10 @@ SAYS_ITSELF = "what its number says"
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A place that something points at. ``of`` says what pointed there; what agrees must come from something else."""
+    """A place that something points at. ``of`` says what pointed there; what agrees must come from something else.
+
+    ``borne_out`` are other things that were read and stand in its address too.
+    """
 
     name: str
     point: LatLon
@@ -32,6 +35,7 @@ class Candidate:
     how: str
     place_id: str = ""
     fuzzy: bool = False
+    borne_out: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=256)
@@ -72,7 +76,7 @@ def ranked(candidates: Sequence[Candidate], odds: Mapping[str, float]) -> list[C
 def agreeing(one: Candidate, candidates: Sequence[Candidate]) -> int:
     """How many other things point to the same place."""
     near = {other.of for other in candidates if other.of != one.of and distance_km(one.point, other.point) <= _AGREE_KM}
-    return len(near)
+    return len(near) + len(one.borne_out)
 
 
 def _score(one: Candidate, candidates: Sequence[Candidate], odds: Mapping[str, float]) -> float:

@@ -52,7 +52,12 @@ def seen_words(noted: Noted, odds: Mapping[str, float], found: Sequence[Candidat
                 )
             )
         )
-        if found[0].fuzzy:
+        if found[0].borne_out:
+            other = " and ".join(map(quoted, found[0].borne_out[:2]))
+            parts.append(
+                chance.choice((f"Its address has {other}, which I read as well.", f"{other} fit its address."))
+            )
+        elif found[0].fuzzy:
             parts.append(
                 chance.choice(
                     (

@@ -29,7 +29,7 @@ _SUFFIX = re.compile(r"-[a-z]{1,3}$")  # "Gangnam-gu"
 _MOST_WORDS = 5
 _MOST_SIGNS = 10
 _WITHIN_NAME = re.compile(r"[\s.'’&\-–]{1,3}")
-_LEAST_INNER_CHARS = 5
+_LEAST_INNER_CHARS = 4
 _LEAST_STEM_CHARS = 3
 _CODE_CHARS = 3
 

@@ -6,6 +6,8 @@ The conclusions of all levels are taken out of every level's text first, in any 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +15,9 @@ import numpy as np
 from geosleuth.answer import Address, Level
 from geosleuth.geo import FloatArray
 from geosleuth.geo.extent import BoolArray
-from geosleuth.names import PlaceNames
+from geosleuth.names import PlaceNames, country_code, fold
+from geosleuth.names.folding import fold_once
+from geosleuth.names.geonames import cities_by_country
 from geosleuth.score.levels import RULES, AnswerNames, TruthNames, match_levels
 
 from .conclusions import Unnamer
@@ -131,6 +135,13 @@ def _is_coarse(part: str, own: AnswerNames, names: PlaceNames) -> bool:
     in_country = own.country is not None and names.same_country(part, own.country)
     if not in_country and (own.region is None or not names.same_region(part, own.region, own.country)):
         return False
-    # Monaco and Tokyo are a country and a region, and cities all the same.
-    above = AnswerNames(own.country, own.region)
-    return not match_levels(TruthNames(own.country, own.region, part), above, names).city
+    # Monaco and Kyoto are a country and a region, and cities all the same.
+    code = country_code(own.country) if own.country else None
+    return fold(part) not in _city_names(code)
+
+
+@cache
+def _city_names(country: str | None) -> frozenset[str]:
+    found = cities_by_country()
+    cities = found.get(country, ()) if country else chain.from_iterable(found.values())
+    return frozenset(fold_once(city.names[0]) for city in cities)

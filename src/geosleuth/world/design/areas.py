@@ -1,17 +1,14 @@
-"""Area codes of towns, as the numbering plans in the package `phonenumbers` know them."""
+"""What telephone numbers say of a town, by the numbering plans that the atlas knows."""
 
 import random
 from functools import cache
-from typing import TYPE_CHECKING
 
 from geosleuth.atlas.facts import country_facts, phone
 from geosleuth.names import fold
+from geosleuth.world.businesses_contact import phones_of
 from geosleuth.world.towns import WorldTown
 
-if TYPE_CHECKING:
-    from phonenumbers import PhoneNumber
-
-_TRIES = 30
+_FROM_ABROAD_SHARE = 0.6
 _STATE_NAMES = (
     "AL Alabama|AK Alaska|AZ Arizona|AR Arkansas|CA California|CO Colorado|CT Connecticut|DE Delaware|FL Florida|"
     "GA Georgia|HI Hawaii|ID Idaho|IL Illinois|IN Indiana|IA Iowa|KS Kansas|KY Kentucky|LA Louisiana|ME Maine|"
@@ -47,26 +44,16 @@ def area_of(number: str, town: WorldTown) -> str | None:
 
 
 def number_of_area(town: WorldTown, chance: random.Random) -> str | None:
-    """A valid number with the area code of a town, or of its region; None where no area code is known."""
+    """A number that begins as the town's do, as dialled at home or from abroad; None where no area is known."""
     import phonenumbers
+    from phonenumbers import PhoneNumberFormat
 
-    code = _calling_code(town.country)
-    known = _areas(town.country)
-    own: tuple[str, ...] = (f"{code}{town.area.lstrip('0')}",) if town.area else ()
-    prefixes = own or known.get(fold(town.name)) or known.get(fold(town.region or "")) or ()
-    example = _fixed_line(town.country)
-    if not prefixes or example is None:
+    number = next(phones_of(town, chance.randrange(1 << 30)))
+    abroad = chance.random() < _FROM_ABROAD_SHARE
+    if not area_of(number, town):
         return None
-    length = len(str(code)) + len(phonenumbers.national_significant_number(example))
-    for _ in range(_TRIES):
-        prefix = chance.choice(prefixes)
-        more = "".join(str(chance.randrange(10)) for _ in range(max(length - len(prefix), 4)))
-        number = phonenumbers.parse(f"+{prefix}{more}", None)
-        if phonenumbers.is_valid_number_for_region(number, town.country) and area_of(f"+{prefix}{more}", town):
-            abroad = chance.random() < 0.6
-            style = phonenumbers.PhoneNumberFormat.INTERNATIONAL if abroad else phonenumbers.PhoneNumberFormat.NATIONAL
-            return phonenumbers.format_number(number, style)
-    return None
+    parsed = phonenumbers.parse(number, None)
+    return number if abroad else phonenumbers.format_number(parsed, PhoneNumberFormat.NATIONAL)
 
 
 @cache
@@ -74,24 +61,3 @@ def _calling_code(country: str) -> int:
     import phonenumbers
 
     return phonenumbers.country_code_for_region(country)
-
-
-@cache
-def _fixed_line(country: str) -> "PhoneNumber | None":
-    import phonenumbers
-
-    return phonenumbers.example_number_for_type(country, phonenumbers.PhoneNumberType.FIXED_LINE)
-
-
-@cache
-def _areas(country: str) -> dict[str, tuple[str, ...]]:
-    """Prefixes of a country by the folded name of town or region that its numbering plan gives them."""
-    from phonenumbers.geodata import GEOCODE_DATA
-
-    code = str(_calling_code(country))
-    found: dict[str, list[str]] = {}
-    for prefix in sorted(GEOCODE_DATA):
-        names = GEOCODE_DATA[prefix] if prefix.startswith(code) else {}
-        for name in {text.split(",")[0] for text in names.values()}:
-            found.setdefault(fold(name), []).append(prefix)
-    return {name: tuple(dict.fromkeys(prefixes)) for name, prefixes in found.items()}

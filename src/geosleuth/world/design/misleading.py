@@ -1,11 +1,14 @@
 """What speaks of somewhere else: airlines, chains and products from abroad, foreign kitchens, tour buses."""
 
+from collections.abc import Callable
+
 from geosleuth.atlas.facts import country_facts, phone
 from geosleuth.world.lands import COACHES, CUES, NAMED_AFTER_TOWNS, Cue
-from geosleuth.world.model import Board, Business, Clue, ClueLevel, Sort
+from geosleuth.world.model import Board, Clue, ClueLevel, Sort
 from geosleuth.world.towns import WorldTown
 
-from .writing import Pen, half_of
+from .areas import number_of_area
+from .writing import POSTCODE_LAST, Pen, half_of, within_sentence
 
 _SORTS: dict[str, tuple[Sort, tuple[Board, ...]]] = {
     "airline": ("airline", ("billboard", "poster")),
@@ -25,37 +28,40 @@ _RICH_SHARE = 0.6
 """Of tour buses: those that carry the address and number of their firm."""
 
 
-def misleading_clue(pen: Pen, town: WorldTown, door: Business | None) -> Clue:
+def misleading_clue(pen: Pen, town: WorldTown, street: Callable[[], str]) -> Clue:
     """Something from another country.
 
     Args:
         pen: writes for the scene's spot.
         town: where a tour bus may come from.
-        door: a business there, whose telephone and street the bus has; None makes a plain bus.
+        street: gives the name of a street there.
     """
     chance = pen.chance
     if chance.random() < _BUS_SHARE:
-        return _tour_bus(pen, town, door)
+        return _tour_bus(pen, town, street)
     kinds = [*half_of(CUES, pen.split), *half_of(NAMED_AFTER_TOWNS, pen.split)]
     cue: Cue = chance.choice([cue for cue in kinds if cue.country != pen.spot.country])
     sort, boards = _SORTS[cue.sort]
     text = " / ".join(cue.lines)
-    says = f"{text} {_WHAT[sort]}: it points to {country_facts(cue.country).name}, where the scene is not."
+    there = within_sentence(country_facts(cue.country).name)
+    says = f"{text} {_WHAT[sort]}: it points to {there}, where the scene is not."
     clue = pen.clue(sort, "country", says, chance.choice(boards), *cue.lines)
     return _elsewhere(clue, cue.country)
 
 
-def _tour_bus(pen: Pen, town: WorldTown, door: Business | None) -> Clue:
+def _tour_bus(pen: Pen, town: WorldTown, street: Callable[[], str]) -> Clue:
     name = town.name_on_signs
     title = f"{name} {COACHES[town.country]}" if town.country in COACHES else f"{town.name} Tours"
     lines = [title]
     level: ClueLevel = "region"
-    if door is not None and pen.chance.random() < _RICH_SHARE:
-        lines.append(", ".join(part for part in (door.street, f"{door.postcode or ''} {name}".strip()) if part))
+    if pen.chance.random() < _RICH_SHARE:
+        place = f"{name} {town.postcode}" if town.country in POSTCODE_LAST else f"{town.postcode} {name}"
+        lines.append(f"{street()}, {place.strip()}")
         level = "precise"
-    if door is not None and door.phone:
-        lines.append(phone(door.phone, town.country).international or door.phone)
-    country = country_facts(town.country).name
+    number = number_of_area(town, pen.chance)
+    if number:
+        lines.append(phone(number, town.country).international or number)
+    country = within_sentence(country_facts(town.country).name)
     says = f"The bus is from {town.name} in {country}: tour buses travel, and this one is far from home."
     clue = pen.clue("tour_bus", level, says, "bus", *lines)
     return _elsewhere(clue, town.country, town.region, town.name if level == "precise" else None)

@@ -9,7 +9,21 @@ from hashlib import sha256
 from geosleuth.atlas.facts import climate_at, country_facts
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, destination
-from geosleuth.world.model import Board, Business, Camera, Clue, Layout, Look, Scene, SceneKind, Sky, Sort, Split, Spot
+from geosleuth.world.model import (
+    Board,
+    Business,
+    Camera,
+    Clue,
+    ClueLevel,
+    Layout,
+    Look,
+    Scene,
+    SceneKind,
+    Sky,
+    Sort,
+    Split,
+    Spot,
+)
 from geosleuth.world.towns import WorldTown
 from geosleuth.world.world import World
 
@@ -46,7 +60,7 @@ def design_scene(
     chance = random.Random(f"scene {world.seed} {name} {kind}")  # noqa: S311 - no secret depends on it
     plan = plan_of(kind, wants, chance)
     town = _town(world, split, wants, chance)
-    door = _door(world.businesses(town), plan, chance)
+    door = _door(world.businesses(town), plan, chance) if plan.level == "precise" else None
     layout = _layout(plan, chance)
     spot, heading = _stand(world, town, door, chance)
     sky = sky_at(spot.point, spot.climate, chance)
@@ -59,7 +73,7 @@ def design_scene(
         id=name, seed=int.from_bytes(sha256(f"draw {world.seed} {name} {plan.kind}".encode()).digest()[:6], "big"),
         kind=plan.kind, split=split, size=_size(plan), spot=spot, look=look, sky=sky,
         camera=_camera(plan, heading, chance), clues=clues,
-        business=door if any(clue.sort in ("business", "chain") for clue in clues) else None,
+        business=door,
         missing=tuple(sort for sort in _USUAL if all(clue.sort != sort for clue in clues)),
     )  # fmt: skip
     return replace(scene, locatability=locatability_of(scene), tags=tags_of(scene))
@@ -103,13 +117,18 @@ def _layout(plan: Plan, chance: random.Random) -> Layout:
     return "high_street" if layout == "country_road" and plan.level == "precise" else layout
 
 
-def _stand(world: World, town: WorldTown, door: Business, chance: random.Random) -> tuple[Spot, float]:
-    """In front of the door, across the street and a little along it; and which way the street runs."""
+def _stand(world: World, town: WorldTown, door: Business | None, chance: random.Random) -> tuple[Spot, float]:
+    """In front of the door and a little along the street, or somewhere on a street; and which way the street runs."""
     streets = world.streets(town)
-    street = next((one for one in streets if one.name == door.street), streets[0] if streets else None)
-    along = street.heading_deg(door.point) if street else chance.uniform(0, 360)
+    street = next((one for one in streets if door is not None and one.name == door.street), None)
+    if door is not None:
+        front = door.point
+    else:
+        street = chance.choice(streets)
+        front = _along(street.line, chance)
+    along = street.heading_deg(front) if street else chance.uniform(0, 360)
     heading = round(along + chance.choice((0.0, 180.0)), 1) % 360
-    away = destination(door.point, (heading + 180 + chance.uniform(-25, 25)) % 360, chance.uniform(*_FROM_DOOR_KM))
+    away = destination(front, (heading + 180 + chance.uniform(-25, 25)) % 360, chance.uniform(*_FROM_DOOR_KM))
     point = LatLon(round(away.lat, 6), round(away.lon, 6))
     facts = country_facts(town.country)
     climate = climate_at(point) or climate_at(town.point)
@@ -119,6 +138,13 @@ def _stand(world: World, town: WorldTown, door: Business, chance: random.Random)
         cell=town.cell, split=town.split,
     )  # fmt: skip
     return spot, heading
+
+
+def _along(line: Sequence[LatLon], chance: random.Random) -> LatLon:
+    """Somewhere on one of a line's stretches."""
+    first = chance.randrange(len(line) - 1)
+    here, there, share = line[first], line[first + 1], chance.random()
+    return LatLon(here.lat + share * (there.lat - here.lat), here.lon + share * (there.lon - here.lon))
 
 
 def _bare(look: Look) -> Look:
@@ -133,19 +159,19 @@ def _size(plan: Plan) -> tuple[int, int]:
 
 
 def _camera(plan: Plan, heading: float, chance: random.Random) -> Camera:
-    """Somebody on foot, or a camera on a car; now and then not quite sharp."""
+    """Somebody on foot, or a camera on a car; now and then not quite sharp. A panorama is put together of views."""
     on_car = chance.random() < 0.4
     height = round(chance.uniform(2.2, 2.7) if on_car else chance.uniform(1.45, 1.75), 2)
-    field = 360.0 if plan.kind == "panorama" else round(chance.uniform(62, 82), 1)
+    field = 90.0 if plan.kind == "panorama" else round(chance.uniform(62, 82), 1)
     blur = round(chance.uniform(0.5, 1.1), 2) if chance.random() < 0.12 and not plan.small else 0.0
     return Camera(heading, height, field, blur, round(chance.uniform(0, 3.5), 2))
 
 
-def _clues(world: World, pen: Pen, plan: Plan, door: Business, look: Look, sky: Sky) -> list[Clue]:
+def _clues(world: World, pen: Pen, plan: Plan, door: Business | None, look: Look, sky: Sky) -> list[Clue]:
     chance = pen.chance
     written: list[Clue] = []
     if plan.level is not None and not plan.looks_only:
-        written = _WRITERS[plan.level](world, pen, door)
+        written = _precise(world, pen, door) if door is not None else _WRITERS[plan.level](world, pen)
         if plan.small:
             written = [_small(clue, plan, chance) for clue in written]
     if plan.hidden:
@@ -183,14 +209,13 @@ def _precise(world: World, pen: Pen, door: Business) -> list[Clue]:
     return kept if any(clue.level == "precise" for clue in kept) else [*kept, pen.town_name()]
 
 
-def _region(world: World, pen: Pen, door: Business) -> list[Clue]:
+def _region(world: World, pen: Pen) -> list[Clue]:
     """An area code, a postcode or a distance sign, among what tells the country."""
-    del door
     chance = pen.chance
     makers: list[Callable[[], Clue | None]] = [
         lambda: pen.distances(_towns(world, pen.town.split, pen.town.country, None) or world.towns),
         pen.area_code,
-        pen.postcode,
+        lambda: pen.postcode(world.seed),
         pen.plate,
     ]
     chance.shuffle(makers)
@@ -201,9 +226,8 @@ def _region(world: World, pen: Pen, door: Business) -> list[Clue]:
     return _one_each([main, pen.language(), *_some(chance, (pen.price, pen.web_address, pen.plate, pen.road), 0.35)])
 
 
-def _country(world: World, pen: Pen, door: Business) -> list[Clue]:
+def _country(_world: World, pen: Pen) -> list[Clue]:
     """Language, money, plates, web addresses, a chain that is at home there: two or three of them."""
-    del world, door
     makers = [pen.price, pen.web_address, pen.plate, pen.road, pen.brand]
     pen.chance.shuffle(makers)
     made = [clue for make in makers if (clue := make()) is not None and clue.level == "country"]
@@ -211,9 +235,7 @@ def _country(world: World, pen: Pen, door: Business) -> list[Clue]:
     return _one_each([pen.language(), *made[:count]])
 
 
-_WRITERS: dict[str, Callable[[World, Pen, Business], list[Clue]]] = {
-    "precise": _precise, "region": _region, "country": _country,
-}  # fmt: skip
+_WRITERS: dict[ClueLevel, Callable[[World, Pen], list[Clue]]] = {"region": _region, "country": _country}
 
 
 def _some(chance: random.Random, makers: Sequence[Callable[[], Clue | None]], share: float) -> list[Clue | None]:
@@ -231,7 +253,8 @@ def _one_each(found: Sequence[Clue | None]) -> list[Clue]:
 
 def _small(clue: Clue, plan: Plan, chance: random.Random) -> Clue:
     """What tells most is small, and so is half of the rest."""
-    return replace(clue, visibility="small") if clue.level == plan.level or chance.random() < 0.5 else clue
+    tells_least = clue.level == "country" and plan.level != "country"
+    return clue if tells_least and chance.random() < 0.5 else replace(clue, visibility="small")
 
 
 def _with_hidden(written: list[Clue], pen: Pen) -> list[Clue]:
@@ -244,11 +267,12 @@ def _with_hidden(written: list[Clue], pen: Pen) -> list[Clue]:
 
 def _misleading(world: World, pen: Pen, taken: Collection[Board | None]) -> Clue:
     """Something from elsewhere, on a board that is still free if there is one."""
-    tries = []
-    for _ in range(_TRIES):
-        foreign = _elsewhere(world, pen)
-        tries.append(misleading_clue(pen, foreign, pen.chance.choice(world.businesses(foreign))))
+    tries = [_from_elsewhere(world, pen, _elsewhere(world, pen)) for _ in range(_TRIES)]
     return next((clue for clue in tries if clue.board not in taken), tries[0])
+
+
+def _from_elsewhere(world: World, pen: Pen, town: WorldTown) -> Clue:
+    return misleading_clue(pen, town, lambda: pen.chance.choice(world.streets(town)).name)
 
 
 def _elsewhere(world: World, pen: Pen) -> WorldTown:

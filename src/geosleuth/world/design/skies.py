@@ -18,13 +18,14 @@ _DAYS = 12 * 365
 _TRIES = 12
 _LEAST_ELEVATION_DEG = 6.0
 """Lower, and streets lie in the shade; pictures are taken by day."""
-_TROPICS_DEG = 23.5
+_TROPICS_DEG, _COLD_DEG = 23.5, 46.0
 
 _MIXES: Mapping[str, Mapping[Weather, float]] = {
     "dry": {"clear": 0.80, "cloudy": 0.16, "overcast": 0.04},
     "fair": {"clear": 0.52, "cloudy": 0.30, "overcast": 0.13, "rain": 0.05},
     "mixed": {"clear": 0.30, "cloudy": 0.34, "overcast": 0.22, "rain": 0.12, "fog": 0.02},
     "grey": {"clear": 0.22, "cloudy": 0.26, "overcast": 0.32, "rain": 0.15, "fog": 0.05},
+    "cold": {"clear": 0.22, "cloudy": 0.25, "overcast": 0.30, "rain": 0.10, "snow": 0.08, "fog": 0.05},
     "wet": {"clear": 0.20, "cloudy": 0.36, "overcast": 0.20, "rain": 0.24},
     "snowy": {"clear": 0.34, "cloudy": 0.22, "overcast": 0.24, "snow": 0.16, "fog": 0.04},
 }
@@ -40,7 +41,7 @@ def sky_at(point: LatLon, climate: str, chance: random.Random) -> Sky:
     one = int(high[0]) if high.size else int(elevations.argmax())
     at = moments[one]
     season = season_of(point.lat, climate, at)
-    mix = _MIXES[_mix_of(climate, season)]
+    mix = _MIXES[_mix_of(point.lat, climate, season)]
     (weather,) = chance.choices(list(mix), list(mix.values()))
     azimuth = round(round(float(seen.azimuth_deg[one]), 6), 2) % 360
     return Sky(at, azimuth, round(float(elevations[one]), 2), weather, season)
@@ -71,7 +72,7 @@ def _moment(point: LatLon, chance: random.Random) -> datetime:
     return _FIRST_DAY + timedelta(days=day, minutes=minute - round(point.lon * 4))
 
 
-def _mix_of(climate: str, season: Season) -> str:
+def _mix_of(lat: float, climate: str, season: Season) -> str:
     group = climate[:1]
     if group == "B":
         return "dry"
@@ -82,5 +83,5 @@ def _mix_of(climate: str, season: Season) -> str:
     if climate[1:2] == "w" and season == "winter":
         return "fair" if group == "C" else "snowy"
     if season == "winter":
-        return "snowy" if group in ("D", "E") else "grey"
+        return "snowy" if group in ("D", "E") else "cold" if abs(lat) >= _COLD_DEG else "grey"
     return "fair" if season == "summer" else "mixed"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from math import floor
 from typing import TypeVar
 
-from geosleuth.atlas.facts import country_facts
+from geosleuth.atlas.facts import by_postcode, country_facts
 from geosleuth.geo import distance_km
+from geosleuth.world.businesses_postcodes import postcode_of
 from geosleuth.world.drawing.designs import designs_for
 from geosleuth.world.drawing.lettering import drawable
 from geosleuth.world.model import Board, Business, Clue, ClueLevel, Sort, Split, Spot
@@ -26,7 +27,7 @@ _BY_ROAD = 1.25
 """Roads are so much longer than the straight line, as a rule."""
 _NEAR_KM, _FAR_KM = 12.0, 220.0
 _STATES_ON_PLATES = frozenset({"US", "CA", "AU"})
-_POSTCODE_LAST = codes("US CA AU GB NZ ZA IN PH MY ID LK KE NG BD NP PK IE")
+POSTCODE_LAST = codes("US CA AU GB NZ ZA IN PH MY ID LK KE NG BD NP PK IE")
 _NUMBER_FIRST = codes("US CA AU GB NZ IE ZA FR IN PH MY LK KE NG")
 _WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Czech Republic", "Dominican Republic")
 _SLUGS = ("nova", "aurora", "stella", "primo", "orion", "delta", "alfa", "luna", "vega", "sol")
@@ -39,6 +40,7 @@ def half_of(things: Sequence[_T], split: Split) -> Sequence[_T]:
 
 def within_sentence(country: str) -> str:
     """A country's name with its article: "the Netherlands"."""
+    country = country.removeprefix("The ")
     return f"the {country}" if country.startswith(_WITH_ARTICLE) else country
 
 
@@ -102,9 +104,9 @@ class Pen:
         return self.clue("town_name", "precise", says, "town_sign", name, place=self.spot.town)
 
     def address(self, one: Business) -> Clue:
-        """A notice with street and town, and the postcode where the true one is known."""
-        name, code = self.spot.town_on_signs, self.town.postcode
-        place = f"{name} {code}" if self.town.country in _POSTCODE_LAST else f"{code} {name}"
+        """A notice with street, town and postcode, as the map has them."""
+        name, code = self.spot.town_on_signs, one.postcode or ""
+        place = f"{name} {code}" if self.town.country in POSTCODE_LAST else f"{code} {name}"
         lines = [*([street_line(self.town.country, one)] if one.street else []), place.strip()]
         says = f"The notice gives the address: {', '.join(lines)}, which is in {self.spot.town}."
         return self.clue("town_name", "precise", says, "notice", *lines, place=", ".join(lines))
@@ -139,10 +141,10 @@ class Pen:
     def _labelled(self, number: str) -> str:
         return f"Tel. {number}" if self.town.land.words[0].isascii() and self.chance.random() < 0.5 else number
 
-    def postcode(self) -> Clue | None:
-        """The town's postcode, where the true one is known, without its town."""
-        code = self.town.postcode
-        if not code:
+    def postcode(self, world_seed: int) -> Clue | None:
+        """A postcode without its town, where the atlas can tell its region."""
+        code = postcode_of(self.town, self.chance.randrange(3), world_seed)
+        if not code or not (self.town.postcode or self.spot.country in by_postcode(code).regions):
             return None
         says = f"{code} is a postcode of {self.land}, of {self.spot.region or 'one region'} there."
         return self.clue("postcode", "region", says, "notice", code)

@@ -22,6 +22,7 @@ _MEASURES: dict[Board, tuple[float, float, float]] = {
     "road_shield": (7, 2.2, 1.0), "banner": (18, 9, 0.75),
 }  # fmt: skip
 _LEADING = 1.12
+_NARROW = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,25 @@ class BoardPlan:
         )  # fmt: skip
 
 
-def plan_board(clue: Clue, chance: random.Random, look: Look | None = None) -> BoardPlan:
-    """Lay a clue's lines out as its design has it. ``look`` gives number plates their colours."""
+def plans_for(clue: Clue, chance: random.Random, look: Look | None = None) -> tuple[BoardPlan, ...]:
+    """A clue's board laid out as its design has it; a second time where its lines can be broken to be narrower.
+
+    ``look`` gives number plates their colours.
+    """
     if clue.board is None:
         raise ValueError(f"clue {clue.id} has no board to draw")
     design = design_of(clue.design, clue.board)
-    widest, narrowest, lesser = _MEASURES[clue.board]
+    colours = chance.choice(design.colours)
+    if clue.board == "number_plate" and look is not None:
+        colours = (look.number_plate_ground, look.number_plate_ink, look.number_plate_band or look.number_plate_ground)
+    usual = _laid_out(clue, design, colours, 1.0)
+    narrow = _laid_out(clue, design, colours, _NARROW)
+    return (usual, narrow) if len(narrow.rows) > len(usual.rows) else (usual,)
+
+
+def _laid_out(clue: Clue, design: Design, hues: tuple[str, str, str], narrower: float) -> BoardPlan:
+    widest, narrowest, lesser = _MEASURES[design.board]
+    widest *= narrower
     pieces: list[tuple[str, int, float]] = []
     for number, text in enumerate(clue.lines):
         size = 1.0 if number == 0 else lesser
@@ -81,12 +95,7 @@ def plan_board(clue: Clue, chance: random.Random, look: Look | None = None) -> B
         x = left if design.left else left + (inner - wide) / 2
         rows.append(Row(text, number, size, x, y, wide))
         y += height_em(text) * size * (_LEADING if len(pieces) > 1 else 1.0)
-    plate = clue.board == "number_plate" and look is not None
-    if plate and look is not None:
-        colours = (look.number_plate_ground, look.number_plate_ink, look.number_plate_band or look.number_plate_ground)
-    else:
-        colours = chance.choice(design.colours)
-    ground, ink, accent = (colour(part) for part in colours)
+    ground, ink, accent = (colour(part) for part in hues)
     return BoardPlan(clue, design, tuple(rows), left + inner + right, y + bottom, (ground, ink, accent))
 
 

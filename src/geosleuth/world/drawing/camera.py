@@ -39,7 +39,7 @@ class View:
     """A perspective camera: what it sees is ``width`` by ``height`` pixels, ``field_deg`` from side to side.
 
     ``yaw_deg`` turns it to the right of the street's direction, ``pitch_deg`` upwards. ``level`` is where the line of
-    sight meets the picture, as a share of its height: moving it shows more sky or road and leaves upright lines upright.
+    sight meets the picture, as a share of its height: moving it shows more sky or road and leaves upright lines so.
     """
 
     width: int

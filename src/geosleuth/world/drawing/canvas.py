@@ -20,6 +20,7 @@ _SHIFT = 4
 _ONE = 1 << _SHIFT
 _FAR_OUT = 4096
 _SMALLEST_QUAD_PX = 0.5
+_LEAST_STRIP_PX = 8
 
 
 def colour(text: str) -> Colour:
@@ -43,9 +44,9 @@ def lit(base: Colour, light: float) -> Colour:
 class Painter:
     """Things to draw later, the farthest first; of equally far ones, those added first."""
 
-    _waiting: list[tuple[float, int, Callable[[], None]]] = field(default_factory=list)
+    _waiting: list[tuple[float, int, Callable[[], object]]] = field(default_factory=list)
 
-    def add(self, distance_m: float, draw: Callable[[], None]) -> None:
+    def add(self, distance_m: float, draw: Callable[[], object]) -> None:
         """Keep something that draws itself when its turn comes."""
         self._waiting.append((-distance_m, len(self._waiting), draw))
 
@@ -54,6 +55,12 @@ class Painter:
         for _, _, draw in sorted(self._waiting, key=lambda entry: entry[:2]):
             draw()
         self._waiting.clear()
+
+
+def between(one: Point3, other: Point3, share: float) -> Point3:
+    """A point on the way from one to another."""
+    x, y, z = (a + (b - a) * share for a, b in zip(one, other, strict=True))
+    return x, y, z
 
 
 class Canvas:
@@ -191,10 +198,17 @@ class Canvas:
             warped(self.pixels[top:bottom, left:right], picture, [(x - left, y - top) for x, y in quad], light)
 
     def paste3(self, picture: Image.Image, quad: Sequence[Point3], light: float = 1.0) -> None:
-        """Set a flat picture into the street. What reaches behind the camera is left out whole."""
+        """Set a flat picture into the street: corners as for ``paste``. What reaches behind the camera is cut off."""
         flat = [point for corner in quad if (point := self.view.project(corner)) is not None]
         if len(flat) == 4:
             self.paste(picture, flat, light)
+        elif flat and picture.width >= _LEAST_STRIP_PX:
+            # Halves of it, until each is before the camera or behind it: no more than a sliver is lost.
+            half = picture.width // 2
+            share = half / picture.width
+            top, bottom = between(quad[0], quad[1], share), between(quad[3], quad[2], share)
+            self.paste3(picture.crop((0, 0, half, picture.height)), (quad[0], top, bottom, quad[3]), light)
+            self.paste3(picture.crop((half, 0, picture.width, picture.height)), (top, quad[1], quad[2], bottom), light)
 
     def _quad_box(self, quad: Sequence[Point2]) -> tuple[int, int, int, int] | None:
         columns, rows = [x for x, _ in quad], [y for _, y in quad]

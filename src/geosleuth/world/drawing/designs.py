@@ -7,11 +7,11 @@ from typing import Literal
 from geosleuth.world.model import Board, Split
 
 Lettering = Literal[
-    "plain", "bold", "condensed", "wide", "slanted", "outlined", "shadowed", "neon", "embossed", "hand", "spaced",
+    "plain", "bold", "condensed", "wide", "slanted", "outlined", "shadowed", "neon", "embossed", "hand",
 ]  # fmt: skip
 Panel = Literal[
     "plain", "line", "double", "rounded", "pill", "enamel", "planks", "lightbox", "stripes", "header", "footer",
-    "tiles", "chalk", "paper", "torn", "awning", "bare", "burst", "split", "arrow", "band", "studs",
+    "tiles", "chalk", "paper", "torn", "awning", "burst", "split", "arrow", "band", "studs",
 ]  # fmt: skip
 
 

@@ -1,18 +1,22 @@
 """A scene as a picture, and where in it every clue stands."""
 
 import io
-import random
 from dataclasses import dataclass
+from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from geosleuth.world.model import Mark, Scene
 
 from .canvas import Canvas, Painter
+from .dice import dice
 from .finishing import finish
 from .hanging import hang
 from .houses import draw_house
 from .marking import marks_of
+from .panorama import Round
 from .people import draw_person
 from .plants import draw_plant
 from .poles import draw_lamp
@@ -27,10 +31,10 @@ from .street import draw_street
 from .terrain import draw_ground, draw_terrain
 from .vehicles import car_size_m, draw_car
 from .vehicles_large import draw_bus
-from .weather import draw_weather
+from .weather import draw_air, draw_weather
 
 JPEG_QUALITY = 88
-_AHEAD_M = (-14.0, 95.0)
+_AHEAD_M, _AROUND_M = (-14.0, 95.0), (-80.0, 80.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,24 @@ def draw_scene(scene: Scene) -> Drawing:
     """Draw a scene. The same scene gives the same pixels on every machine."""
     if scene.kind == "satellite":
         return Drawing(*draw_satellite(scene))
-    return _street_picture(scene)
+    return _panorama(scene) if scene.kind == "panorama" else _street_picture(scene)
+
+
+def _panorama(scene: Scene) -> Drawing:
+    view, main_at = view_of(scene)
+    lens = Round(scene.size[0], scene.size[1], view.height_m, view.x_m)
+    street = plan_street(scene, lens, min(main_at, 6.0), _AROUND_M)
+    light = light_of(scene.sky, scene.camera)
+    pixels = np.zeros((scene.size[1], scene.size[0], 3), np.uint8)
+    around = SkyWindow(scene.size, scene.size[1] / 2, scene.camera.heading_deg, 360.0, round=True)
+    draw_sky(pixels, around, scene.sky, light, dice(f"sky {scene.seed}"))
+    for number, seen in enumerate(lens.views()):
+        canvas = Canvas(seen)
+        empty = draw_on(canvas, scene, street, light)
+        lens.lay(pixels, number, canvas.pixels, empty)
+    draw_weather(pixels, scene.sky, light, dice(f"weather {scene.seed}"))
+    finish(pixels, scene)
+    return Drawing(Image.fromarray(pixels), marks_of(scene, lens, street))
 
 
 def _street_picture(scene: Scene) -> Drawing:
@@ -60,55 +81,54 @@ def _street_picture(scene: Scene) -> Drawing:
     canvas = Canvas(view)
     light = light_of(scene.sky, scene.camera)
     draw_on(canvas, scene, street, light)
-    draw_weather(canvas.pixels, scene.sky, light, random.Random(f"weather {scene.seed}"))
+    draw_weather(canvas.pixels, scene.sky, light, dice(f"weather {scene.seed}"))
     finish(canvas.pixels, scene)
     return Drawing(canvas.image(), marks_of(scene, view, street))
 
 
-def draw_on(canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
-    """Draw a street as one camera sees it."""
+def draw_on(canvas: Canvas, scene: Scene, street: Street, light: Light) -> NDArray[np.uint8]:
+    """Draw a street as one camera sees it; returns the sky alone, for whoever wants to know what covers it."""
     look, sky, view = scene.look, scene.sky, canvas.view
     window = SkyWindow.of(view, scene.camera.heading_deg)
-    draw_sky(canvas.pixels, window, sky, light, random.Random(f"sky {scene.seed}"))
-    draw_ground(canvas.pixels, window, view.height_m, look, sky, light, random.Random(f"ground {scene.seed}"))
-    draw_terrain(canvas.pixels, window, look, sky, light, random.Random(f"terrain {scene.seed}"))
-    draw_street(canvas, look, sky, light, street.lots, random.Random(f"road {scene.seed}"))
+    draw_sky(canvas.pixels, window, sky, light, dice(f"sky {scene.seed}"))
+    alone = canvas.pixels.copy() if scene.kind == "panorama" else canvas.pixels
+    draw_ground(canvas.pixels, window, view.height_m, look, sky, light, dice(f"ground {scene.seed}"))
+    draw_terrain(canvas.pixels, window, look, sky, light, dice(f"terrain {scene.seed}"))
+    draw_street(canvas, look, sky, light, street.lots, dice(f"road {scene.seed}"))
+    draw_air(canvas, sky, light)
     _shadows(street, light).fall(canvas)
     painter = Painter()
+    _queue_things(painter, canvas, scene, street, light)
+    hang(canvas, painter, street, scene, light)
+    painter.paint()
+    return alone
+
+
+def _queue_things(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
+    """Everything that stands in the street, boards aside."""
+    look, sky = scene.look, scene.sky
     for lot in street.lots:
-        painter.add(_far(canvas, lot.side * lot.front, lot.middle), lambda lot=lot: draw_house(canvas, lot, look, light))
+        painter.add(_far(canvas, lot.side * lot.front, lot.middle), partial(draw_house, canvas, lot, look, light))
     for plant in street.plants:
-        painter.add(
-            _far(canvas, *plant.at),
-            lambda plant=plant: draw_plant(
-                canvas, plant.at, plant.plant, plant.height_m, sky.season, light, random.Random(plant.seed),
-                snow=sky.weather == "snow",
-            ),
-        )  # fmt: skip
+        grow = partial(draw_plant, canvas, plant.at, plant.plant, plant.height_m, sky.season, light, dice(plant.seed))
+        painter.add(_far(canvas, *plant.at), partial(grow, snow=sky.weather == "snow"))
     for car in street.cars:
-        painter.add(
-            _far(canvas, *car.at),
-            lambda car=car: draw_car(canvas, car.at, car.colour, car.facing, light, kind=car.kind, taxi=car.taxi),
-        )
+        park = partial(draw_car, canvas, car.at, car.colour, car.facing, light, kind=car.kind, taxi=car.taxi)
+        painter.add(_far(canvas, *car.at), park)
     for bus in street.buses:
-        painter.add(
-            _far(canvas, *bus.at),
-            lambda bus=bus: draw_bus(canvas, bus.at, bus.colour, bus.facing, light, doors_on=look.drives_on),
-        )
+        stop = partial(draw_bus, canvas, bus.at, bus.colour, bus.facing, light, doors_on=look.drives_on)
+        painter.add(_far(canvas, *bus.at), stop)
     for number, spot in enumerate(street.people):
-        seed = f"person {scene.seed} {number}"
-        painter.add(_far(canvas, *spot), lambda spot=spot, seed=seed: draw_person(canvas, spot, light, random.Random(seed)))
-    for x, y in street.lamps:
         painter.add(
-            _far(canvas, x, y), lambda x=x, y=y: draw_lamp(canvas, (x, y), -1.2 if x > 0 else 1.2, light)
+            _far(canvas, *spot), partial(draw_person, canvas, spot, light, dice(f"person {scene.seed} {number}"))
         )
+    for spot in street.lamps:
+        painter.add(_far(canvas, *spot), partial(draw_lamp, canvas, spot, -1.2 if spot[0] > 0 else 1.2, light))
     if street.poles is not None and look.poles != "none":
         for ahead, draw in street.poles.things(canvas, look.poles, light, wires=look.wires):
             painter.add(ahead * ahead + 9.0, draw)
-    hang(canvas, painter, street, scene, light)
     for cover in street.covers:
-        painter.add(_far(canvas, *cover.at[:2]), lambda cover=cover: draw_cover(canvas, cover, light))
-    painter.paint()
+        painter.add(_far(canvas, *cover.at[:2]), partial(draw_cover, canvas, cover, light))
 
 
 def _far(canvas: Canvas, x: float, y: float) -> float:

@@ -31,7 +31,10 @@ def finish(pixels: NDArray[np.uint8], scene: Scene) -> None:
             part = pixels[top : top + _TILE, left : left + _TILE]
             more, less = tile
             tall, wide = part.shape[:2]
-            turned = np.roll(more, aside + left // 7, axis=1)[:tall, :wide], np.roll(less, aside + top // 5, axis=1)[:tall, :wide]
+            turned = (
+                np.roll(more, aside + left // 7, axis=1)[:tall, :wide],
+                np.roll(less, aside + top // 5, axis=1)[:tall, :wide],
+            )
             cv2.add(part, turned[0], dst=part)
             cv2.subtract(part, turned[1], dst=part)
 
@@ -49,7 +52,8 @@ def _soften(pixels: NDArray[np.uint8]) -> None:
 def _mean(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.uint8]:
     half = one ^ other
     half >>= np.uint8(1)
-    return np.subtract(one | other, half, out=half)
+    np.subtract(one | other, half, out=half)
+    return half
 
 
 @cache

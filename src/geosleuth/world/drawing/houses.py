@@ -7,6 +7,7 @@ from geosleuth.world.model import Look
 
 from .camera import Point3
 from .canvas import Canvas, Colour, colour, lit, mixed
+from .dice import dice
 from .lots import Lot
 from .roofs import draw_roof
 from .sky_light import Light
@@ -41,7 +42,7 @@ def draw_house(canvas: Canvas, lot: Lot, look: Look, light: Light) -> None:
     nearest = min(max(0.0, lot.start), lot.end) if lot.end > 0 else lot.end
     distance = abs(nearest) + 4
     tones = Tones(light, face.facing, distance)
-    chance = random.Random(lot.seed)
+    chance = dice(lot.seed)
     draw_roof(canvas, lot, look, light, distance, DEPTH_M)
     _side(canvas, lot, light, distance)
     whole = (0.0, 0.0, lot.width, lot.height)
@@ -240,7 +241,12 @@ def _awning(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.R
     for number in range(count):
         left, right = 0.15 + number * step, 0.15 + (number + 1) * step
         fill = tones(lit(one if number % 2 else (240, 234, 220), 1.08))
-        quad = (face.at(left, 2.66, 0.05), face.at(right, 2.66, 0.05), face.at(right, 2.3, 1.1), face.at(left, 2.3, 1.1))
+        quad = (
+            face.at(left, 2.66, 0.05),
+            face.at(right, 2.66, 0.05),
+            face.at(right, 2.3, 1.1),
+            face.at(left, 2.3, 1.1),
+        )
         canvas.polygon3(quad, fill)
         canvas.polygon3(face.quad((left, 2.1, right, 2.3), 1.1), mixed(fill, (0, 0, 0), 0.12))
 

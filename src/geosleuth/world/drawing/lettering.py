@@ -3,17 +3,16 @@
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
-from geosleuth.atlas.maps.lettering import HALO_PX, line, stencil, width_px
+from geosleuth.atlas.maps.lettering import HALO_PX, line, measure, stencil, width_px
 
 from .camera import sine
 from .designs import Lettering
 
 # Faces are opened at these sizes alone: each opening unpacks the font anew, which is slow for the large scripts.
 _SIZES_PX = (12, 20, 32, 46, 66, 96)
-_WIDTHS = {"condensed": 0.84, "wide": 1.14, "spaced": 1.0}
+_WIDTHS = {"condensed": 0.84, "wide": 1.14}
 _SLANT = 0.2
 _PLAIN_LETTERINGS = ("plain", "condensed", "neon", "hand")
 _MEASURED_PX = 40
@@ -34,14 +33,7 @@ def width_em(text: str, lettering: Lettering) -> float:
 @lru_cache(maxsize=4096)
 def height_em(text: str) -> float:
     """How tall a line of this text is, in ems: scripts with marks above and below need more."""
-    return stencil_height(text) / _SIZES_PX[1]
-
-
-def stencil_height(text: str) -> int:
-    """The height of a line at the measuring size."""
-    from geosleuth.atlas.maps.lettering import measure
-
-    return measure([text], _SIZES_PX[1])[1] - 2 * HALO_PX
+    return (measure([text], _MEASURED_PX)[1] - 2 * HALO_PX) / _MEASURED_PX
 
 
 def letters(text: str, em_px: float, lettering: Lettering) -> Image.Image:
@@ -73,7 +65,7 @@ def _slanted(mask: Image.Image, aside_px: int) -> Image.Image:
     """Letters that lean to the right: every row moved by whole pixels."""
     pixels = np.asarray(mask)
     height, width = pixels.shape
-    leaning: NDArray[np.uint8] = np.zeros((height, width + aside_px), np.uint8)
+    leaning = np.zeros((height, width + aside_px), np.uint8)
     for row in range(height):
         shift = aside_px - aside_px * row // height
         leaning[row, shift : shift + width] = pixels[row]
@@ -83,7 +75,7 @@ def _slanted(mask: Image.Image, aside_px: int) -> Image.Image:
 def _wobbling(mask: Image.Image, size: int) -> Image.Image:
     """Letters of an unsteady hand: columns moved up and down by whole pixels."""
     pixels = np.asarray(mask)
-    out: NDArray[np.uint8] = np.zeros_like(pixels)
+    out = np.zeros_like(pixels)
     tall = max(1, round(size * 0.05))
     for column in range(pixels.shape[1]):
         turn = column * 360 // (size * 2)

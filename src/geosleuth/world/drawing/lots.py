@@ -76,9 +76,12 @@ class Lot:
 
 
 def lots_of(
-    look: Look, main_side: Side, main_at: float, chance: random.Random, reach: tuple[float, float]
+    look: Look, main_side: Side, main_at: float, chance: random.Random, reach: tuple[float, float], shops: int = 1
 ) -> tuple[Lot, ...]:
-    """The houses of a street. One stands with its middle at ``main_at`` on the main side and is a shop."""
+    """The houses of a street. One stands with its middle at ``main_at`` on the main side and is a shop.
+
+    Its neighbours are shops too where there are more ``shops`` to be seen.
+    """
     sizes = MEASURES[look.layout]
     made: list[Lot] = []
     for side in (main_side, -main_side):
@@ -87,18 +90,24 @@ def lots_of(
         wide = _between(chance, sizes.lots)
         start = (main_at if main else main_at + _between(chance, (-6.0, 6.0))) - wide / 2
         made.append(_lot(look, sizes, sided, start, wide, chance, shop=main))
-        y = start + wide + _between(chance, sizes.gaps)
+        gap = (0.0, min(sizes.gaps[1], 1.5)) if shops > 1 else sizes.gaps
+        y = start + wide + _between(chance, gap)
+        number = 0
         while y < reach[1]:
             wide = _between(chance, sizes.lots)
-            if chance.random() < sizes.filled:
-                made.append(_lot(look, sizes, sided, y, wide, chance))
-            y += wide + _between(chance, sizes.gaps)
-        y = start - _between(chance, sizes.gaps)
+            needed = number < shops - 1
+            if needed or chance.random() < sizes.filled:
+                made.append(_lot(look, sizes, sided, y, wide, chance, shop=needed))
+            y += wide + _between(chance, gap if needed else sizes.gaps)
+            number += 1
+        y = start - _between(chance, gap)
+        number = 0
         while y > reach[0]:
             wide = _between(chance, sizes.lots)
             if chance.random() < sizes.filled:
-                made.append(_lot(look, sizes, sided, y - wide, wide, chance))
+                made.append(_lot(look, sizes, sided, y - wide, wide, chance, shop=number == 0 and shops > 1))
             y -= wide + _between(chance, sizes.gaps)
+            number += 1
     return tuple(made)
 
 
@@ -107,7 +116,7 @@ def _lot(
 ) -> Lot:
     shed = look.layout == "industrial"
     is_shop = shop or chance.random() < sizes.shops
-    low, high = look.storeys
+    low, high = max(1, min(look.storeys)), max(1, *look.storeys)
     storeys = 1 if shed else chance.randint(low, high)
     paint = mixed(colour(chance.choice(look.wall_colours)), (255, 255, 255), chance.randrange(0, 16) / 100)
     floor = 5.5 if shed else 4.1 if is_shop else 3.1

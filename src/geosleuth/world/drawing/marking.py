@@ -2,10 +2,14 @@
 
 from geosleuth.world.model import Clue, Mark, Scene
 
-from .camera import Point3
+from .camera import Point2, Point3
+from .lens import Lens
 from .lots import MEASURES
-from .placing import CAP_SHARE, Hung, Lens
+from .placing import CAP_SHARE, Hung
 from .scenery import Street
+
+Pixels = tuple[int, int, int, int]
+"""Left, top, right, bottom."""
 
 
 def marks_of(scene: Scene, lens: Lens, street: Street) -> tuple[Mark, ...]:
@@ -42,7 +46,7 @@ def _board_marks(board: Hung, lens: Lens) -> list[Mark]:
     return marks
 
 
-def _box(points: tuple[Point3, ...], lens: Lens) -> tuple[int, int, int, int] | None:
+def _box(points: tuple[Point3, ...], lens: Lens) -> Pixels | None:
     flat = [point for corner in points if (point := lens.project(corner)) is not None]
     if len(flat) < 2:
         return None
@@ -52,36 +56,51 @@ def _box(points: tuple[Point3, ...], lens: Lens) -> tuple[int, int, int, int] | 
     return box if box[2] - box[0] > 1 and box[3] - box[1] > 1 else None
 
 
-def _unwritten(clue: Clue, scene: Scene, lens: Lens, street: Street) -> tuple[int, int, int, int] | None:
+def _unwritten(clue: Clue, scene: Scene, lens: Lens, street: Street) -> Pixels | None:
     """Where what isn't written can be seen: a stretch of road, a house, a tree, the horizon."""
-    edge = MEASURES[scene.look.layout].road_half
     match clue.sort:
         case "driving_side" | "road_marking":
-            for near in (2.0, 4.0, 7.0, 12.0):
-                box = _box(((-edge, near, 0.0), (edge, near, 0.0), (edge, 40.0, 0.0), (-edge, 40.0, 0.0)), lens)
-                if box is not None and _shows(box, lens):
-                    return box
-            return None
+            return _road(MEASURES[scene.look.layout].road_half, lens)
         case "architecture":
-            boxes = [
-                box for lot in street.lots
-                if lot.start > 2 and (box := _box(lot.face.quad((0.0, 0.0, lot.width, lot.height)), lens))
-            ]  # fmt: skip
-            return max(boxes, key=_area, default=None)
+            shapes = [lot.face.quad((0.0, 0.0, lot.width, lot.height)) for lot in street.lots if lot.start > 2]
         case "vegetation":
-            found = [
-                box for plant in street.plants
-                if (box := _box(((plant.at[0] - plant.height_m * 0.3, plant.at[1], 0.0),
-                                 (plant.at[0] + plant.height_m * 0.3, plant.at[1], plant.height_m)), lens))
-            ]  # fmt: skip
-            return max(found, key=_area, default=None)
+            shapes = [_upright(plant.at, plant.height_m * 0.3, plant.height_m) for plant in street.plants]
+        case "pole" if street.poles is not None:
+            shapes = [_upright(at, 0.4, street.poles.height_m) for at in street.poles.at if at[1] > 2]
+        case "terrain":
+            row = round(lens.horizon_px)
+            return 0, max(0, row - lens.height // 12), lens.width, min(lens.height, row + lens.height // 40)
+        case "sun":
+            return _sun(scene, lens)
         case _:
             return None
+    boxes = [box for shape in shapes if (box := _box(shape, lens)) is not None]
+    return max(boxes, key=_area, default=None)
 
 
-def _area(box: tuple[int, int, int, int]) -> int:
+def _upright(at: Point2, half_m: float, tall_m: float) -> tuple[Point3, Point3, Point3, Point3]:
+    x, y = at
+    return (x - half_m, y, tall_m), (x + half_m, y, tall_m), (x + half_m, y, 0.0), (x - half_m, y, 0.0)
+
+
+def _road(half_m: float, lens: Lens) -> Pixels | None:
+    """A stretch of road ahead, the nearest that shows."""
+    for near in (2.0, 4.0, 7.0, 12.0):
+        box = _box(((-half_m, near, 0.0), (half_m, near, 0.0), (half_m, 40.0, 0.0), (-half_m, 40.0, 0.0)), lens)
+        if box is not None and _area(box) > lens.width * lens.height // 400:
+            return box
+    return None
+
+
+def _sun(scene: Scene, lens: Lens) -> Pixels | None:
+    """The sun itself where it is in the picture; else the road with the shadows on it."""
+    at = lens.direction(scene.sky.sun_azimuth_deg - scene.camera.heading_deg, scene.sky.sun_elevation_deg)
+    if at is not None and 0 <= at[0] < lens.width and 0 <= at[1] < lens.height:
+        half = lens.width // 20
+        x, y = round(at[0]), round(at[1])
+        return max(0, x - half), max(0, y - half), min(lens.width, x + half), min(lens.height, y + half)
+    return _road(MEASURES[scene.look.layout].road_half + 2.0, lens)
+
+
+def _area(box: Pixels) -> int:
     return (box[2] - box[0]) * (box[3] - box[1])
-
-
-def _shows(box: tuple[int, int, int, int], lens: Lens) -> bool:
-    return _area(box) > lens.width * lens.height // 400

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from .camera import Point2
 from .canvas import Canvas, Colour, mixed
+from .dice import dice
 from .plants_sprite import Pen, Sprite
 from .sky_light import Light
 
@@ -24,12 +25,12 @@ def draw_person(canvas: Canvas, at: Point2, light: Light, chance: random.Random)
     height = 1.78 - 0.02 * chance.randrange(14)
     if canvas.view.depth_m((at[0], at[1], 1.0)) < 2:
         return None
-    return _figure(figure).stand(canvas, (at[0], at[1], 0.0), height, light, mirrored=light.sun[0] > 0)
+    return _figure(figure).stand(canvas, (at[0], at[1], 0.0), height, light)
 
 
 @lru_cache(maxsize=_FIGURES)
 def _figure(number: int) -> Sprite:
-    chance = random.Random(f"person {number}")  # noqa: S311 - no secret depends on it
+    chance = dice(f"person {number}")
     top, legs, skin, hair = (chance.choice(colours) for colours in (_TOPS, _LEGS, _SKIN, _HAIR))
     pen = Pen(240, 0.52)
     stride = chance.choice((0.0, 0.045, 0.075))

@@ -6,6 +6,7 @@ from functools import lru_cache
 from geosleuth.world.model import Plant
 
 from .canvas import Canvas
+from .dice import dice
 from .plants_kinds import KINDS
 from .plants_sprite import Pen, Sprite
 from .sky_light import Light
@@ -20,7 +21,7 @@ CROWNS: dict[Plant, tuple[float, float]] = {
     "broadleaf": (0.62, 0.33), "birch": (0.6, 0.2), "conifer": (0.4, 0.2), "palm": (0.78, 0.3), "cypress": (0.5, 0.1),
     "acacia": (0.82, 0.45), "cactus": (0.5, 0.1), "bamboo": (0.55, 0.25), "shrub": (0.5, 0.6), "none": (0.0, 0.0),
 }  # fmt: skip
-_VARIANTS = 5
+_VARIANTS = 4
 _SIZES_PX = (320, 960)
 
 
@@ -34,16 +35,15 @@ def draw_plant(
         return None
     foot = (at[0], at[1], 0.0)
     tall = canvas.view.pixels_per_metre(foot) * height_m
-    size = _SIZES_PX[0] if tall <= 1.6 * _SIZES_PX[0] or canvas.view.width < 2000 else _SIZES_PX[1]
-    return sprite(plant, season, variant, size, snow=snow).stand(
-        canvas, foot, height_m, light, mirrored=light.sun[0] > 0
-    )
+    small, large = (_SIZES_PX[0] // 2, _SIZES_PX[0]) if plant == "shrub" else _SIZES_PX
+    size = small if tall <= 1.6 * small or canvas.view.width < 2000 else large
+    return sprite(plant, season, variant, size, snow=snow).stand(canvas, foot, height_m, light)
 
 
-@lru_cache(maxsize=48)
+@lru_cache(maxsize=128)
 def sprite(plant: Plant, season: str, variant: int, height_px: int, *, snow: bool) -> Sprite:
     """One of a few individuals of a kind."""
     draw, width = KINDS[plant]
     pen = Pen(height_px, width)
-    draw(pen, season, random.Random(f"plant {plant} {season} {variant}"), snow=snow)  # noqa: S311 - no secret
+    draw(pen, season, dice(f"plant {plant} {season} {variant}"), snow=snow)
     return pen.sprite()

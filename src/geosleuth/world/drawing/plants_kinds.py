@@ -2,7 +2,11 @@
 
 import random
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 from geosleuth.world.model import Plant
 
@@ -118,12 +122,13 @@ def cypress(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None
     del season
     dark, plain, light = (26, 50, 36), (42, 72, 48), (78, 106, 66)
     pen.limb((0, 0), (0, 0.12), (0.03, 0.03), _BARK[0])
-    for _ in range(260):
-        y = chance.uniform(0.05, 0.97)
-        reach = 0.105 * min(1.0, (1.0 - y) * 2.3, 0.35 + y * 2.6)
-        x = chance.uniform(-1, 1) * reach
-        tone = mixed(dark, plain, chance.random()) if x > -reach * 0.25 else mixed(plain, light, chance.random() * 0.8)
-        pen.blob(x, y, 0.014, 0.034, tone)
+    source = np.random.Generator(np.random.PCG64(chance.getrandbits(64)))
+    drawn = source.random((3, 260))
+    y = 0.05 + 0.92 * drawn[0]
+    reach = 0.105 * np.minimum(np.minimum((1.0 - y) * 2.3, 0.35 + y * 2.6), 1.0)
+    aside = 2 * drawn[1] - 1
+    bright = np.where(aside > -0.25, drawn[2], 1 + 0.8 * drawn[2])
+    pen.leaves(aside * reach, y, np.full(260, 0.014), np.full(260, 0.034), _toned((dark, plain, light), bright))
     if snow:
         pen.snow(0.02, _SNOW[2], _SNOW[1])
 
@@ -174,17 +179,17 @@ def _column(pen: Pen, foot: Point2, tall: float, half: float, tones: Tones) -> N
 def bamboo(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
     """A thicket of canes."""
     tones = LEAVES["dry" if season == "dry" else "spring"][0]
-    for _ in range(24):
+    for _ in range(22):
         x, lean, tall = chance.uniform(-0.2, 0.2), chance.uniform(-0.12, 0.12), chance.uniform(0.7, 0.97)
         cane = mixed((96, 122, 52), (170, 168, 84), chance.random())
-        for step in range(7):
-            low, high = tall * step / 7, tall * (step + 1) / 7 - 0.004
+        for step in range(4):
+            low, high = tall * step / 4, tall * (step + 1) / 4 - 0.004
             pen.limb((x + lean * low * low, low), (x + lean * high * high, high), (0.017, 0.015), cane)
-        for _ in range(22):
+        for _ in range(15):
             y = chance.uniform(0.35, 1.0) * tall
-            across, drop = chance.uniform(-0.07, 0.07), chance.uniform(0.0, 0.05)
-            root = (x + lean * y * y, y)
-            pen.limb(root, (root[0] + across, y - drop), (0.012, 0.002), chance.choice(tones))
+            across, drop = chance.uniform(-0.085, 0.085), chance.uniform(0.01, 0.06)
+            root = x + lean * y * y
+            pen.shape(((root, y), (root + across, y - drop), (root, y - 0.02)), chance.choice(tones))
     if snow:
         pen.snow(0.01, _SNOW[2], _SNOW[1])
 
@@ -211,16 +216,8 @@ def _leafy(
     pen.limb((0.008, 0), (0.006, 0.34), (0.022, 0.014), bark[0])
     for _ in range(6 if bare else 4):
         angle = chance.randrange(52, 129)
-        _branch(
-            pen,
-            (0, chance.uniform(0.27, 0.4)),
-            angle,
-            chance.uniform(0.15, 0.19) if bare else 0.24,
-            0.022,
-            5 if bare else 2,
-            bark,
-            chance,
-        )
+        start, length = (0.0, chance.uniform(0.27, 0.4)), chance.uniform(0.15, 0.19) if bare else wide * 0.6
+        _branch(pen, start, angle, length, 0.022, 5 if bare else 2, bark, chance)
     if bare:
         if snow:
             pen.snow(0.008, _SNOW[2], _SNOW[1])
@@ -248,16 +245,8 @@ def _branch(
     if depth > 1:
         for turn in (-26, 22) if depth > 2 else (-20, 24):
             bent = angle + turn + chance.randrange(-9, 10)
-            _branch(
-                pen,
-                end,
-                bent + (90 - bent) * 0.12,
-                length * chance.uniform(0.62, 0.78),
-                thick * 0.6,
-                depth - 1,
-                bark,
-                chance,
-            )
+            upright, shorter = bent + (90 - bent) * 0.12, length * chance.uniform(0.62, 0.78)
+            _branch(pen, end, upright, shorter, thick * 0.6, depth - 1, bark, chance)
 
 
 def _foliage(
@@ -265,22 +254,39 @@ def _foliage(
     *, leaf: float = 0.0125,
 ) -> None:  # fmt: skip
     """Clusters of leaves, dark below and right, bright above and left; a cluster is its middle and its two radii."""
-    dark, plain, light = tones
-    for x, y, wide, tall in clusters:
-        pen.blob(x, y, wide * 0.86, tall * 0.86, dark, fine=True)
-    for x, y, wide, tall in clusters:
-        for _ in range(round(72 * density)):
-            angle, reach = chance.randrange(360), chance.random()
-            reach = 1 - reach * reach * 0.9
-            across, up = cosine(angle) * reach, sine(angle) * reach
-            towards = (up - across) * 0.5 + chance.uniform(-0.28, 0.28)
-            tone = (
-                mixed(plain, light, min(1.0, towards))
-                if towards > 0.25
-                else mixed(dark, plain, max(0.0, towards + 0.75))
-            )
-            size = leaf * chance.uniform(0.7, 1.35)
-            pen.blob(x + across * wide, y + up * tall, size, size * 0.8, tone)
+    for cluster in clusters:
+        pen.blob(cluster[0], cluster[1], cluster[2] * 0.86, cluster[3] * 0.86, tones[0], fine=True)
+    count = round(72 * density)
+    source = np.random.Generator(np.random.PCG64(chance.getrandbits(64)))
+    # Rows are clusters: each is painted over those before it.
+    x, y, wide, tall = (np.array(column)[:, None] for column in zip(*clusters, strict=True))
+    drawn = source.random((3, len(clusters), count))
+    reach = 1 - drawn[0] * drawn[0] * 0.9
+    turn = _turns()[source.integers(0, 360, (len(clusters), count))]
+    across, up = turn[..., 0] * reach, turn[..., 1] * reach
+    right, top = x + across * wide, y + up * tall
+    # The crown as a whole is a ball as each of its clusters is one.
+    half, middle, high = np.abs(right).max(), (top.max() + top.min()) / 2, (top.max() - top.min()) / 2
+    whole = (top - middle) / high - right / half
+    towards = (up - across) * 0.34 + whole * 0.3 + drawn[1] * 0.5 - 0.25
+    bright = np.where(towards > 0.25, 1 + np.minimum(towards, 1), np.maximum(towards + 0.75, 0))
+    size = leaf * (0.7 + 0.65 * drawn[2])
+    pen.leaves(right, top, size, size * 0.8, _toned(tones, bright))
+
+
+@cache
+def _turns() -> NDArray[np.float64]:
+    """Cosine and sine of every degree."""
+    return np.array([(cosine(angle), sine(angle)) for angle in range(360)])
+
+
+def _toned(tones: Tones, bright: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Colours from the dark tone (0) over the plain (1) to the light one (2)."""
+    dark, plain, light = (np.array(tone, dtype=np.float64) for tone in tones)
+    share = bright.ravel()[:, None]
+    low = dark + (plain - dark) * np.minimum(share, 1)
+    mixed_in: NDArray[np.int64] = (low + (light - plain) * np.maximum(share - 1, 0) + 0.5).astype(np.int64)
+    return mixed_in
 
 
 KINDS: dict[Plant, tuple[Callable[..., None], float]] = {

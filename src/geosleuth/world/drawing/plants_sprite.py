@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .camera import Point2, cosine, on_grid, sine
+from .camera import Point2, View, cosine, on_grid, sine
 from .canvas import Canvas, Colour
 from .sky_light import Light
 
 Pixels = NDArray[np.uint8]
+Row = NDArray[np.float64]
 _OCTAGON = tuple((cosine(angle), sine(angle)) for angle in range(0, 360, 45))
 _CIRCLE = tuple((cosine(angle), sine(angle)) for angle in range(0, 360, 20))
 
@@ -38,6 +39,17 @@ class Pen:
 
         points = [(x + a * wide, y + b * tall) for a, b in (_CIRCLE if fine else _OCTAGON)]
         cv2.fillConvexPoly(self.pixels, self._placed(points), (*fill, 255), cv2.LINE_AA, 4)
+
+    def leaves(self, x: Row, y: Row, wide: Row, tall: Row, tones: NDArray[np.int64]) -> None:
+        """Fill many small round shapes, one after the other."""
+        import cv2
+
+        across, up = (np.array(part)[None, :] for part in zip(*_OCTAGON, strict=True))
+        px = (x.reshape(-1, 1) + wide.reshape(-1, 1) * across) * (self.height_px * 16) + (self.width_px * 8 - 8)
+        py = (1 - y.reshape(-1, 1) - tall.reshape(-1, 1) * up) * (self.height_px * 16) - 8
+        shapes = np.floor(np.stack([px, py], axis=-1) + 0.5).astype(np.int32)
+        for shape, (red, green, blue) in zip(shapes, tones.tolist(), strict=True):
+            cv2.fillConvexPoly(self.pixels, shape, (red, green, blue, 255), cv2.LINE_AA, 4)
 
     def limb(self, start: Point2, end: Point2, thick: tuple[float, float], fill: Colour) -> None:
         """Draw a stem or branch, thicker at its start."""
@@ -79,21 +91,27 @@ class Pen:
         return np.array(placed, dtype=np.int32)
 
 
+def sun_on_the_right(view: View, light: Light) -> bool:
+    """Whether the sun lights the right side of what a camera sees."""
+    return light.sun[0] * cosine(view.yaw_deg) - light.sun[1] * sine(view.yaw_deg) > 0
+
+
 @dataclass(frozen=True, slots=True)
 class Sprite:
     """A cut-out in ever smaller sizes; red, green, blue (times cover) and cover. Its sun stands on the left."""
 
     sizes: tuple[Pixels, ...] = field(repr=False)
 
-    def stand(self, canvas: Canvas, foot: tuple[float, float, float], height_m: float, light: Light, *,
-              mirrored: bool = False) -> tuple[int, int, int, int] | None:  # fmt: skip
+    def stand(
+        self, canvas: Canvas, foot: tuple[float, float, float], height_m: float, light: Light
+    ) -> tuple[int, int, int, int] | None:
         """Set it upright into a street; returns the box it fills, or None where none of it is seen."""
         at = canvas.view.project(foot)
         if at is None:
             return None
         depth = canvas.view.depth_m(foot)
         tall = on_grid(canvas.view.focal_px * height_m / depth)
-        return self.lay(canvas.pixels, at, round(tall), light, depth, mirrored=mirrored)
+        return self.lay(canvas.pixels, at, round(tall), light, depth, mirrored=sun_on_the_right(canvas.view, light))
 
     def lay(self, pixels: Pixels, foot: Point2, tall_px: int, light: Light, distance_m: float, *,
             mirrored: bool = False) -> tuple[int, int, int, int] | None:  # fmt: skip

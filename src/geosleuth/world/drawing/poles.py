@@ -8,6 +8,7 @@ from typing import Literal
 
 from .camera import Point2, Point3
 from .canvas import Canvas, Colour, mixed
+from .plants_sprite import sun_on_the_right
 from .sky import shine
 from .sky_light import Light
 
@@ -116,7 +117,7 @@ def shaft(
     )
     if first < 1.5:
         return
-    sunny = -1 if light.sun[0] < 0 else 1
+    sunny = 1 if sun_on_the_right(canvas.view, light) else -1
     for side, share, tone in ((sunny, 0.3, (255, 250, 238)), (-sunny, 0.34, (16, 18, 24))):
         strength = 0.24 if light.direct > 0.05 else 0.12
         inner, outer = (1 - 2 * share) * side, side
@@ -151,8 +152,9 @@ def draw_lamp(canvas: Canvas, at: Point2, reach_m: float, light: Light, *, heigh
     if middle is not None:
         scale = canvas.view.focal_px / depth
         shine(canvas.pixels, middle, 1.9 * scale, (255, 222, 150), 0.8)
-    pool = [(end + a * 3.2, y + b * 4.5, 0.0) for a, b in _RING if y + b * 4.5 > 0.5]
-    canvas.polygon3(pool, (255, 214, 140), 0.16)
+    for reach in (1.0, 0.78, 0.56, 0.34):
+        pool = [(end + a * 3.6 * reach, y + b * 5.0 * reach, 0.0) for a, b in _RING]
+        canvas.polygon3(pool, (255, 214, 140), 0.055)
 
 
 _RING: tuple[Point2, ...] = (

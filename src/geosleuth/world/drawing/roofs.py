@@ -1,11 +1,13 @@
 """Roofs as seen from the street: slopes, gables, parapets, and what stands on them."""
 
 import random
+from itertools import pairwise
 
 from geosleuth.world.model import Look
 
 from .camera import Point3, cosine, sine
 from .canvas import Canvas, Colour, colour, lit
+from .dice import dice
 from .lots import Lot
 from .sky_light import Light
 
@@ -14,7 +16,7 @@ _EAVES_M = 0.35
 
 def draw_roof(canvas: Canvas, lot: Lot, look: Look, light: Light, distance_m: float, depth_m: float) -> None:
     """Draw the roof of a house; walls come afterwards and cover its lower edge."""
-    chance = random.Random(lot.seed + 1)
+    chance = dice(lot.seed + 1)
     base = lit(colour(look.roof_colour), 0.9 + 0.02 * chance.randrange(10))
     roof = "flat" if lot.use == "shed" and look.roof == "terrace" else look.roof
     rise = 0.9 if lot.use == "shed" else 1.8 + 0.1 * chance.randrange(14)
@@ -28,7 +30,9 @@ def draw_roof(canvas: Canvas, lot: Lot, look: Look, light: Light, distance_m: fl
         if chance.random() < 0.6:
             _chimney(canvas, lot, tone((128, 84, 70), (0.0, -1.0, 0.0)), rise, depth_m, chance)
     elif roof == "curved":
-        _curved(canvas, lot, tone(base, (-0.6 * lot.side, 0.0, 0.8)), tone(lit(lot.paint, 0.9), (0.0, -1.0, 0.0)), depth_m)
+        _curved(
+            canvas, lot, tone(base, (-0.6 * lot.side, 0.0, 0.8)), tone(lit(lot.paint, 0.9), (0.0, -1.0, 0.0)), depth_m
+        )
     else:
         _level(canvas, lot, tone(lit(lot.paint, 0.86), (-1.0 * lot.side, 0.0, 0.0)), depth_m)
         if roof == "terrace":
@@ -84,7 +88,7 @@ def _curved(canvas: Canvas, lot: Lot, tone: Colour, tone_side: Colour, depth_m: 
     arch = [(_x(lot, back), end, lot.height + up) for back, up in points]
     arch += [(_x(lot, depth_m - back), end, lot.height + up) for back, up in reversed(points)]
     canvas.polygon3(arch, tone_side)
-    for number, ((back, up), (back2, up2)) in enumerate(zip(points, points[1:], strict=False)):
+    for number, ((back, up), (back2, up2)) in enumerate(pairwise(points)):
         strip = (
             (_x(lot, back), lot.start, lot.height + up), (_x(lot, back), lot.end, lot.height + up),
             (_x(lot, back2), lot.end, lot.height + up2), (_x(lot, back2), lot.start, lot.height + up2),
@@ -98,11 +102,21 @@ def _level(canvas: Canvas, lot: Lot, tone: Colour, depth_m: float) -> None:
     end = _near_end(lot)
     front = _x(lot, 0.0)
     canvas.polygon3(
-        ((front, end, lot.height), (_x(lot, depth_m), end, lot.height), (_x(lot, depth_m), end, top), (front, end, top)),
+        (
+            (front, end, lot.height),
+            (_x(lot, depth_m), end, lot.height),
+            (_x(lot, depth_m), end, top),
+            (front, end, top),
+        ),
         lit(tone, 0.88),
     )
     canvas.polygon3(
-        ((front, lot.start, lot.height - 0.1), (front, lot.end, lot.height - 0.1), (front, lot.end, top), (front, lot.start, top)),
+        (
+            (front, lot.start, lot.height - 0.1),
+            (front, lot.end, lot.height - 0.1),
+            (front, lot.end, top),
+            (front, lot.start, top),
+        ),
         tone,
     )
     canvas.polygon3(
@@ -117,5 +131,7 @@ def _on_terrace(canvas: Canvas, lot: Lot, light: Light, distance_m: float, chanc
     y = lot.start + lot.width * chance.randrange(20, 70) / 100
     x, low = _x(lot, 2.2), lot.height + 0.5
     canvas.polygon3(((x, y, low), (x, y + 1.3, low), (x, y + 1.3, low + 1.4), (x, y, low + 1.4)), tank)
-    canvas.polygon3(((x, y + 0.2, low + 1.4), (x, y + 1.1, low + 1.4), (x, y + 1.1, low + 1.6), (x, y + 0.2, low + 1.6)), tank)
+    canvas.polygon3(
+        ((x, y + 0.2, low + 1.4), (x, y + 1.1, low + 1.4), (x, y + 1.1, low + 1.6), (x, y + 0.2, low + 1.6)), tank
+    )
     canvas.line3((x, y - 1.2, low), (x, y - 1.2, low + 2.2), (70, 70, 72), 0.06)

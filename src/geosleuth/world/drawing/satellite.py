@@ -14,6 +14,7 @@ from geosleuth.world.model import Mark, Plant, Scene
 
 from .camera import Point2, cosine, sine
 from .canvas import Colour, colour, mixed
+from .dice import dice
 from .plants_kinds import LEAVES
 from .satellite_plan import SHORE, House, Tile, plan_tile
 from .sky_light import Light, light_of
@@ -36,8 +37,8 @@ def draw_satellite(
     Returns:
         The picture, and a mark for each clue that shows from above.
     """
-    tile = plan_tile(scene, streets, random.Random(f"tile {scene.seed}"))  # noqa: S311 - no secret depends on it
-    chance = random.Random(f"above {scene.seed}")  # noqa: S311 - no secret depends on it
+    tile = plan_tile(scene, streets, dice(f"tile {scene.seed}"))
+    chance = dice(f"above {scene.seed}")
     # Seen from above, right is east and forward is north.
     light = light_of(scene.sky, replace(scene.camera, heading_deg=0.0))
     sheet = _Sheet(scene.size, tile.half_m)

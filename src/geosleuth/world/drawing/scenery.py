@@ -1,15 +1,17 @@
 """A street planned once, in metres: houses, boards, trees, cars and lamps, whatever looks at it."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from geosleuth.world.model import Plant, Scene
 
 from .camera import Point2, View
 from .canvas import Colour
+from .dice import dice
+from .lens import Lens
 from .lots import MEASURES, Lot, Side, lots_of
-from .placing import Box, Hung, Lens, place_boards
+from .placing import Box, Hung, place_boards
 from .plants import CROWNS, HEIGHTS_M
 from .poles import PoleLine, pole_line
 from .vehicles import CAR_COLOURS, Kind, car_size_m, parked_facing, random_kind
@@ -78,12 +80,12 @@ class Street:
 
 def main_side(scene: Scene) -> Side:
     """The side of the street with the shop that a picture is about."""
-    return 1 if random.Random(f"side {scene.seed}").random() < 0.5 else -1
+    return 1 if dice(f"side {scene.seed}").random() < 0.5 else -1
 
 
 def view_of(scene: Scene) -> tuple[View, float]:
     """The camera of a street picture, and where along the street the house in its middle stands."""
-    chance = random.Random(f"view {scene.seed}")
+    chance = dice(f"view {scene.seed}")
     sizes = MEASURES[scene.look.layout]
     side = main_side(scene)
     fronts = any(clue.board in {"shop_front", "house_number", "notice"} for clue in scene.clues)
@@ -104,8 +106,9 @@ def view_of(scene: Scene) -> tuple[View, float]:
 
 def plan_street(scene: Scene, lens: Lens, main_at: float, reach: tuple[float, float]) -> Street:
     """Put everything in its place."""
-    chance = random.Random(f"street {scene.seed}")
-    lots = lots_of(scene.look, main_side(scene), main_at, chance, reach)
+    chance = dice(f"street {scene.seed}")
+    shops = sum(clue.board == "shop_front" for clue in scene.clues)
+    lots = lots_of(scene.look, main_side(scene), main_at, chance, reach, shops)
     boards = place_boards(scene, lens, lots, chance)
     keep = [board.box for board in boards]
     keep += [box for board in boards if board.place.body and (box := _body_box(lens, board))]
@@ -141,7 +144,9 @@ def _clear(lens: Lens, low: tuple[float, float, float], high: tuple[float, float
         return not seen
     left, right = min(point[0] for point in seen), max(point[0] for point in seen)
     top, bottom = min(point[1] for point in seen), max(point[1] for point in seen)
-    return not any(left < box[2] + 4 and right > box[0] - 4 and top < box[3] + 4 and bottom > box[1] - 4 for box in keep)
+    return not any(
+        left < box[2] + 4 and right > box[0] - 4 and top < box[3] + 4 and bottom > box[1] - 4 for box in keep
+    )
 
 
 def _covers(board: Hung, others: list[Box], lens: Lens, chance: random.Random) -> list[Cover]:
@@ -172,7 +177,12 @@ def _covers(board: Hung, others: list[Box], lens: Lens, chance: random.Random) -
 
 
 def _cars(
-    scene: Scene, lens: Lens, keep: list[Box], boards: tuple[Hung, ...], chance: random.Random, reach: tuple[float, float]
+    scene: Scene,
+    lens: Lens,
+    keep: list[Box],
+    boards: tuple[Hung, ...],
+    chance: random.Random,
+    reach: tuple[float, float],
 ) -> tuple[Car, ...]:
     sizes = MEASURES[scene.look.layout]
     cars: list[Car] = []
@@ -182,7 +192,9 @@ def _cars(
             x, y, _ = board.place.wall.start
             out_x, out_y, _ = board.place.wall.facing
             facing: Facing = "right" if out_x < -0.5 else "left" if out_x > 0.5 else "away" if out_y < 0 else "towards"
-            cars.append(Car((x - out_x * length / 2, y - out_y * length / 2), chance.choice(CAR_COLOURS), facing, PLATE_CAR))
+            cars.append(
+                Car((x - out_x * length / 2, y - out_y * length / 2), chance.choice(CAR_COLOURS), facing, PLATE_CAR)
+            )
     busy = {"high_street": 7, "suburb": 3, "market": 2, "square": 4, "country_road": 1, "industrial": 3}
     for _ in range(chance.randrange(busy[scene.look.layout] + 1)):
         kind = random_kind(chance)
@@ -216,19 +228,22 @@ def _buses(boards: tuple[Hung, ...]) -> tuple[Bus, ...]:
 
 
 def _poles(scene: Scene, lens: Lens, keep: list[Box]) -> PoleLine | None:
-    """Poles at the kerb where they stand before the fewest boards; none where all ways are in one's way."""
+    """Poles along the kerb where they stand before the fewest boards; those that still would are left out."""
     if scene.look.poles == "none":
         return None
     aside = MEASURES[scene.look.layout].road_half + 0.55
-    best: tuple[int, PoleLine] | None = None
-    for number in range(6):
-        line = pole_line(aside if number % 2 else -aside, random.Random(f"poles {scene.seed} {number}"))
-        block = sum(
-            not _clear(lens, (x - 0.2, y - 0.2, 0.0), (x + 0.2, y + 0.2, line.height_m), keep) for x, y in line.at
-        )
-        if best is None or block < best[0]:
-            best = block, line
-    return best[1] if best and best[0] == 0 else None
+    best: PoleLine | None = None
+    for number in range(4):
+        line = pole_line(aside if number % 2 else -aside, dice(f"poles {scene.seed} {number}"))
+        free = tuple(
+            (x, y) for x, y in line.at
+            if _clear(lens, (x - 0.2, y - 0.2, 0.0), (x + 0.2, y + 0.2, line.height_m), keep)
+        )  # fmt: skip
+        if len(free) == len(line.at):
+            return line
+        if best is None or len(free) > len(best.at):
+            best = replace(line, at=free)
+    return best
 
 
 def _lamps(scene: Scene, lens: Lens, keep: list[Box], chance: random.Random) -> tuple[Point2, ...]:
@@ -274,7 +289,9 @@ def _plants(
         low, high = HEIGHTS_M[look.plant]
         tall = low + (high - low) * chance.randrange(101) / 100
         crown, half = CROWNS[look.plant]
-        inside = any(lot.side == side and lot.start - 0.5 < y < lot.end + 0.5 and aside > lot.front - 0.7 for lot in lots)
+        inside = any(
+            lot.side == side and lot.start - 0.5 < y < lot.end + 0.5 and aside > lot.front - 0.7 for lot in lots
+        )
         near = abs(y) < 3.0 and abs(x - lens.x_m) < 2.0
         leafy = _clear(lens, (x - half * tall, y - 0.3, tall * (2 * crown - 1)), (x + half * tall, y + 0.3, tall), keep)
         trunk = _clear(lens, (x - 0.2, y - 0.2, 0.0), (x + 0.2, y + 0.2, tall * crown), keep)

@@ -86,12 +86,12 @@ class Shadows:
         if not len(rows):
             return
         part = canvas.pixels[top + rows[0] : top + rows[-1] + 1]
-        soft = cv2.blur(mask[rows[0] : rows[-1] + 1], (3, 3))
+        mask = mask[rows[0] : rows[-1] + 1]
         # Shadows are lit by the sky alone: they lose more red than blue.
         levels = np.arange(256)
         taken = [levels * round(self.light.direct * share) // 255 for share in (118, 108, 92)]
         table = np.stack(taken, axis=-1).astype(np.uint8)[None]
-        lost = np.multiply(part, cv2.LUT(cv2.merge([soft] * 3), table), dtype=np.uint16)
+        lost = np.multiply(part, cv2.LUT(cv2.merge([mask] * 3), table), dtype=np.uint16)
         lost >>= np.uint16(8)
         part -= lost.astype(np.uint8)
 

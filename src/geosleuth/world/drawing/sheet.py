@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from .camera import Point2, cosine, sine
-from .canvas import Colour
+from .canvas import Colour, Pixels
 
 _SHIFT = 4
 
@@ -17,7 +16,7 @@ class Sheet:
 
     def __init__(self, width: int, height: int, ground: Colour, *, empty: bool = False) -> None:
         self.width, self.height = width, height
-        self.pixels: NDArray[np.uint8] = np.empty((height, width, 4), np.uint8)
+        self.pixels: Pixels = np.empty((height, width, 4), np.uint8)
         self.pixels[:] = (*ground, 0 if empty else 255)
 
     def image(self) -> Image.Image:

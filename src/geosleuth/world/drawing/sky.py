@@ -101,7 +101,7 @@ def _clouds(
         return np.zeros(up.shape, dtype=bool)
     noise = cloud_noise()
     # A layer of cloud seen from below: rows of it crowd towards the horizon.
-    y = np.array([round(4600 / (quarter / 4 + 9)) + shift_y for quarter in range(361)])[up]
+    y = np.array([round(3000 / (quarter / 4 + 9) - 2.2 * quarter / 4) + shift_y for quarter in range(361)])[up]
     # A panorama must meet itself: its clouds go around a whole number of textures.
     step = 2 * NOISE_PX / 360 if window.round else 3.2
     x = np.array([round(azimuth * step) + shift_x for azimuth in azimuths])[None, :]

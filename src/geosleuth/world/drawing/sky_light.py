@@ -55,11 +55,17 @@ class Light:
 
     def shade(self, colour: Colour, facing: Vector = (0.0, 0.0, 1.0)) -> Colour:
         """A colour as it looks on a surface that faces this way."""
-        towards = max(0.0, sum(a * b for a, b in zip(facing, self.sun, strict=True)))
+        x, y, z = self.sun
+        towards = facing[0] * x + facing[1] * y + facing[2] * z
         # Even a side that the sun misses gets three quarters of the light: streets are full of it.
-        lit = self.brightness * (1 - 0.26 * self.direct + 0.34 * self.direct * towards)
-        tinted = tuple(min(255, round(part * lit * tint / 255)) for part, tint in zip(colour, self.tint, strict=True))
-        return tinted[0], tinted[1], tinted[2]
+        share = self.direct * (0.34 * towards - 0.26 if towards > 0 else -0.26)
+        lit = self.brightness * (1 + share) / 255
+        red, green, blue = self.tint
+        return (
+            min(255, int(colour[0] * red * lit + 0.5)),
+            min(255, int(colour[1] * green * lit + 0.5)),
+            min(255, int(colour[2] * blue * lit + 0.5)),
+        )
 
     def hazed(self, colour: Colour, distance_m: float) -> Colour:
         """A colour as it looks from far away."""

@@ -4,6 +4,7 @@ import random
 
 from .camera import cosine, sine
 from .canvas import Canvas, Colour, lit
+from .dice import dice
 from .scenery import Cover
 from .sky_light import Light
 
@@ -13,7 +14,7 @@ _CLOTHS: tuple[Colour, ...] = ((186, 178, 160), (92, 120, 150), (150, 84, 70), (
 
 def draw_cover(canvas: Canvas, cover: Cover, light: Light) -> None:
     """Draw what hides part of a board."""
-    chance = random.Random(cover.seed)
+    chance = dice(cover.seed)
     if cover.kind == "leaves":
         _leaves(canvas, cover, light, chance)
     elif cover.kind == "cloth":
@@ -31,7 +32,11 @@ def _leaves(canvas: Canvas, cover: Cover, light: Light, chance: random.Random) -
     wide, tall = cover.half_m * metre, cover.tall_m * metre
     leaf = chance.choice(_LEAVES)
     twig = light.shade((92, 74, 56))
-    canvas.line(((middle[0] - wide * 0.2, middle[1] - tall * 2.6), (middle[0], middle[1] - tall * 0.5)), twig, max(1.0, wide * 0.06))
+    canvas.line(
+        ((middle[0] - wide * 0.2, middle[1] - tall * 2.6), (middle[0], middle[1] - tall * 0.5)),
+        twig,
+        max(1.0, wide * 0.06),
+    )
     for _ in range(46):
         angle, away = chance.randrange(360), chance.randrange(100) / 100
         x, y = middle[0] + wide * 0.92 * away * cosine(angle), middle[1] + tall * away * sine(angle)
@@ -68,7 +73,9 @@ def _crates(canvas: Canvas, cover: Cover, light: Light) -> None:
     half, top = cover.half_m, z + cover.tall_m * 0.7
     count = max(2, round(top / 0.35))
     wood = light.shade((168, 128, 84))
-    canvas.shade3(((x - half, y - 0.3, 0.0), (x + half, y - 0.3, 0.0), (x + half, y + 0.3, 0.0), (x - half, y + 0.3, 0.0)), 0.4)
+    canvas.shade3(
+        ((x - half, y - 0.3, 0.0), (x + half, y - 0.3, 0.0), (x + half, y + 0.3, 0.0), (x - half, y + 0.3, 0.0)), 0.4
+    )
     for number in range(count):
         low, high = top * number / count, top * (number + 1) / count
         face = ((x - half, y, low), (x + half, y, low), (x + half, y, high), (x - half, y, high))

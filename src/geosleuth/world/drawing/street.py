@@ -1,6 +1,7 @@
 """The street itself: carriageway, lines, kerbs, pavements and paths, as flat shapes on the ground."""
 
 import random
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,12 @@ _LINES: dict[Line, Colour] = {"white": (232, 232, 226), "yellow": (232, 188, 60)
 _PAVEMENT: Colour = (166, 160, 152)
 _KERB: Colour = (196, 192, 184)
 _WET = {"rain": 0.72}
-_BANDS: tuple[float, ...] = (-300.0, -80.0, -30.0, -12.0, -4.0, 0.0, 4.0, 9.0, 16.0, 28.0, 48.0, 90.0, 160.0, 420.0)
+_BANDS: tuple[float, ...] = (-300.0, -60.0, -14.0, 5.0, 14.0, 30.0, 65.0, 140.0, 420.0)
 
 
-def draw_street(canvas: Canvas, look: Look, sky: Sky, light: Light, lots: tuple[Lot, ...], chance: random.Random) -> None:
+def draw_street(
+    canvas: Canvas, look: Look, sky: Sky, light: Light, lots: tuple[Lot, ...], chance: random.Random
+) -> None:
     """Draw everything that lies flat; houses and things come afterwards."""
     sizes = MEASURES[look.layout]
     road = lit(_ROADS[look.road], _WET.get(sky.weather, 1.0) * (0.94 + 0.02 * chance.randrange(7)))
@@ -55,7 +58,7 @@ def draw_street(canvas: Canvas, look: Look, sky: Sky, light: Light, lots: tuple[
 
 def _strip(canvas: Canvas, left: float, right: float, up: float, fill: Colour, light: Light) -> None:
     """A strip along the whole street, in bands that pale with distance."""
-    for near, far in zip(_BANDS, _BANDS[1:], strict=False):
+    for near, far in pairwise(_BANDS):
         tone = light.hazed(light.shade(fill), max(0.0, min(abs(near), abs(far))) * 1.3)
         canvas.polygon3(((left, near, up), (right, near, up), (right, far, up), (left, far, up)), tone)
 

@@ -185,11 +185,13 @@ def _facets(
             _polygon(pixels, [*flank, ((peak[0] + 2 * flank[-1][0]) // 3, deep), inner], _seen(base, 5200, light))
             if peak[1] < snow_line:
                 white = (176, 192, 218) if shaded else (250, 250, 252)
-                cap = [point for point in flank if point[1] < snow_line] or [peak]
-                edge = cap[-1]
-                tooth = (peak[0] + (edge[0] - peak[0]) // 2, snow_line - (snow_line - peak[1]) // 4)
-                notch = (peak[0] + (edge[0] - peak[0]) // 4, snow_line - (snow_line - peak[1]) // 2)
-                _polygon(pixels, [*cap, (edge[0], snow_line), tooth, notch], _seen(white, 3000, light))
+                cap = [point for point in flank if point[1] < snow_line]
+                # Its lower edge follows the ridge, in teeth, and ends where the ridge falls below the snow.
+                teeth = (30, 62, 40, 78)
+                edge = [
+                    (x, y + (snow_line - y) * teeth[number % 4] // 100) for number, (x, y) in enumerate(cap)
+                ]
+                _polygon(pixels, [*cap, *reversed(edge)], _seen(white, 3000, light))
 
 
 def _trees_along(

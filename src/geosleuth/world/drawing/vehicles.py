@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from PIL import Image
@@ -88,13 +89,15 @@ def draw_car(
     _shell(body, shape, half, colour)
     if kind == "pickup":
         _bed(body, shape, half, colour)
-    # Seen from behind, the cabin stands before its mirrors; seen from the front, behind them.
-    from_behind = body.shows((0, 0, 0), (-1, 0, 0))
-    if from_behind:
-        _mirrors(body, shape, half, colour)
+    # From behind, the cabin stands before its mirrors; from the front, only before the one on its far side.
+    before = not body.shows((0, 0, 0), (-1, 0, 0))
+    for v in (-1, 1):
+        if not before or not body.shows((0, v * half, 1.0), (0, v, 0)):
+            _mirror(body, shape, v, half, colour)
     _cabin(body, shape, half, colour, panel=kind == "van")
-    if not from_behind:
-        _mirrors(body, shape, half, colour)
+    for v in (-1, 1):
+        if before and body.shows((0, v * half, 1.0), (0, v, 0)):
+            _mirror(body, shape, v, half, colour)
     if taxi:
         _roof_sign(body, shape)
     return _ends(body, shape, half, colour, plate)
@@ -128,28 +131,19 @@ def _shell(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
         for u in (0.78, length - 0.82):
             body.arch(u, v, shape.wheel + 0.07)
             body.wheel(u, v * 1.003, shape.wheel, (168, 172, 176))
-    up = (0.0, 0.0, 1.0)
-    deck = (
-        (0.1, -half, shape.boot),
-        (0.1, half, shape.boot),
-        (shape.cabin[0], half, shape.belt),
-        (shape.cabin[0], -half, shape.belt),
-    )
+    rear = [(0.06, 0.3), (0.0, 0.5), (0.04, shape.boot - 0.1), (0.14, shape.boot)]
     if shape.cabin[0] > 0.2:
-        body.face(deck, up, colour)
-    front = shape.cabin[3]
-    bonnet = (
-        (front, -half, shape.belt), (front, half, shape.belt), (length - 0.3, half - 0.04, shape.bonnet - 0.05),
-        (length - 0.3, 0.04 - half, shape.bonnet - 0.05),
-    )  # fmt: skip
-    body.face(bonnet, up, colour)
-    nose = (
-        bonnet[3],
-        bonnet[2],
-        (length - 0.02, half - 0.06, shape.bonnet - 0.22),
-        (length - 0.02, 0.06 - half, shape.bonnet - 0.22),
-    )
-    body.face(nose, (0.7, 0, 0.7), colour)
+        rear.append((shape.cabin[0], shape.belt))
+    front = [
+        (length - 0.06, 0.3), (length, 0.5), (length - 0.04, shape.bonnet - 0.22), (length - 0.3, shape.bonnet - 0.06),
+        (shape.cabin[3], shape.belt),
+    ]  # fmt: skip
+    for sign, profile in ((-1, rear), (1, front)):
+        for (u0, z0), (u1, z1) in pairwise(profile):
+            along, up = (z1 - z0) * sign, (u0 - u1) * sign
+            far = max(abs(along), abs(up))
+            strip = ((u0, -half, z0), (u0, half, z0), (u1, half, z1), (u1, -half, z1))
+            body.face(strip, (along / far, 0.0, up / far), mixed(colour, (0, 0, 0), 0.05 if along == far else 0.0))
 
 
 def _doors(body: Body, shape: _Shape, v: float, colour: Colour) -> None:
@@ -235,15 +229,12 @@ def _cabin(body: Body, shape: _Shape, half: float, colour: Colour, *, panel: boo
     body.face(roof, (0, 0, 1), colour)
 
 
-def _mirrors(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
+def _mirror(body: Body, shape: _Shape, side: int, half: float, colour: Colour) -> None:
     u = shape.cabin[3] - 0.25
-    for v in (-1, 1):
-        wing = [
-            (u, v * (half + aside), shape.belt + up)
-            for aside, up in ((0.02, 0.0), (0.17, 0.02), (0.17, 0.14), (0.02, 0.13))
-        ]
-        for ahead in (-1, 1) if body.near else ():
-            body.face(wing, (ahead, 0, 0), mixed(colour, (0, 0, 0), 0.2))
+    corners = ((0.02, 0.0), (0.17, 0.02), (0.17, 0.14), (0.02, 0.13))
+    wing = [(u, side * (half + aside), shape.belt + up) for aside, up in corners]
+    for ahead in (-1, 1) if body.near else ():
+        body.face(wing, (ahead, 0, 0), mixed(colour, (0, 0, 0), 0.2))
 
 
 def _roof_sign(body: Body, shape: _Shape) -> None:

@@ -31,8 +31,11 @@ class Wall:
     def quad(self, rect: Rect, out_m: float = 0.0) -> tuple[Point3, Point3, Point3, Point3]:
         """A rectangle on the wall: top left, top right, bottom right, bottom left."""
         left, bottom, right, top = rect
-        return self.at(left, top, out_m), self.at(right, top, out_m), self.at(right, bottom, out_m), self.at(
-            left, bottom, out_m
+        return (
+            self.at(left, top, out_m),
+            self.at(right, top, out_m),
+            self.at(right, bottom, out_m),
+            self.at(left, bottom, out_m),
         )
 
     def quads(self, rects: Iterable[Rect], out_m: float = 0.0) -> NDArray[np.float64]:

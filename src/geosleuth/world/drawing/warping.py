@@ -35,11 +35,11 @@ def warped(target: NDArray[np.uint8], picture: Image.Image, quad: Sequence[Point
     low = _fourfold(low)
     high = _fourfold(high)
     through = np.uint32(1020) - (high >> np.uint32(16))
-    for channel, part in enumerate((low & np.uint32(0xFFFF), high & np.uint32(0xFFFF), low >> np.uint32(16))):
-        part *= np.uint32(255)
-        part += target[..., channel] * through
-        part += np.uint32(510)
-        target[..., channel] = part // np.uint32(1020)
+    for channel, ink in enumerate((low & np.uint32(0xFFFF), high & np.uint32(0xFFFF), low >> np.uint32(16))):
+        total = ink * np.uint32(255)
+        total += target[..., channel] * through
+        total += np.uint32(510)
+        target[..., channel] = total // np.uint32(1020)
 
 
 def _plane(

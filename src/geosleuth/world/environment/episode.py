@@ -6,7 +6,7 @@ So training sees what later runs do. The truth stays here: neither the case that
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from geosleuth.agent import Event, Prompted, Task, ToolObserved, Trajectory, run
@@ -101,7 +101,12 @@ class Episode:
 
         Steps that come at once are taken one after the other, as turns of their own.
         """
-        short = replace(step, text=step.text[:REPLY_CHARACTERS], thinking=step.thinking[:REPLY_CHARACTERS])
+        short = replace(
+            step,
+            text=step.text[:REPLY_CHARACTERS],
+            thinking=step.thinking[:REPLY_CHARACTERS],
+            calls=tuple(map(_readable, step.calls)),
+        )
         async with self._turn:
             if self._over:
                 return Told(tuple(refused(call, OVER) for call in step.calls), over=True)
@@ -164,6 +169,12 @@ class Episode:
 def refused(call: ToolCall, text: str) -> Observation:
     """The outcome of a call that is not carried out."""
     return Observation(call.id, str(call.name)[:60], text, failure="over_budget")
+
+
+def _readable(call: ToolCall) -> ToolCall:
+    """A call whose arguments are an object or a text; trainers pass on whatever JSON a model wrote."""
+    given: object = call.arguments
+    return call if isinstance(given, Mapping | str) else replace(call, arguments=str(given))
 
 
 class _Outside:

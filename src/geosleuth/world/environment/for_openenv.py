@@ -140,14 +140,7 @@ def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -
 
 def calls_of(given: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
     """Calls as a client wrote them; what is no call is one to a tool that there is not."""
-    return tuple(
-        ToolCall(str(one.get("id", "")), str(one.get("name", "")), _arguments(one.get("arguments", {})))
-        for one in given
-    )
-
-
-def _arguments(given: Any) -> Mapping[str, Any] | str:
-    return given if isinstance(given, Mapping | str) else str(given)
+    return tuple(ToolCall(str(one.get("id", "")), str(one.get("name", "")), one.get("arguments", {})) for one in given)
 
 
 def _pictures(episode: Episode, images: Sequence[ImageInfo]) -> list[dict[str, Any]]:

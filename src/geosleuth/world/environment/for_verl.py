@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 from geosleuth.answer import Answer
@@ -125,7 +125,7 @@ def _setting(played: str) -> Setting:
 class GeoTool:
     """One tool of verl's; it has what verl asks of its ``BaseTool``."""
 
-    _episodes: "weakref.WeakKeyDictionary[Any, Episode]" = weakref.WeakKeyDictionary()
+    _episodes: ClassVar["weakref.WeakKeyDictionary[Any, Episode]"] = weakref.WeakKeyDictionary()
 
     def __init__(self, config: dict[str, Any], tool_schema: Any) -> None:
         """Take the config and the schema of the YAML file."""
@@ -159,7 +159,7 @@ class GeoTool:
         """Nothing: answers earn, calls do not."""
         return 0.0
 
-    async def release(self, instance_id: str, **_more: Any) -> None:  # noqa: ARG002
+    async def release(self, instance_id: str, **_more: Any) -> None:
         """Nothing hangs on a call."""
 
     async def _episode(self, rollout: Any) -> Episode:

@@ -1,0 +1,222 @@
+"""``geosleuth data``: trajectories to learn from, made, kept in stores, and handed to trainers."""
+
+from pathlib import Path
+from typing import Annotated, Literal, Optional
+
+import typer
+
+data = typer.Typer(
+    help="Trajectories to learn from: make them from scenes or people's notes, keep them, hand them to trainers.",
+    no_args_is_help=True,
+)
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+_SCENES, _MADE_BY, _RUN, _SLIPS = "Scenes", "Who makes them", "The run", "Slips of stand-ins"
+Out = Annotated[
+    Path, typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; one that is there is gone on with.")
+]
+Count = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, rich_help_panel=_SCENES, help="So many scenes, designed and drawn on the spot."),
+]
+Folder = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--scenes", metavar="FOLDER", rich_help_panel=_SCENES, help="Scenes of geosleuth world make instead."),
+]
+SceneSeed = Annotated[int, typer.Option("--seed", rich_help_panel=_SCENES, help="The seed of the scenes.")]
+First = Annotated[int, typer.Option(min=0, rich_help_panel=_SCENES, help="The number of the first scene.")]
+SplitName = Annotated[
+    Literal["train", "held-out"], typer.Option("--split", rich_help_panel=_SCENES, help="Which places and designs.")
+]
+WorldSeed = Annotated[int, typer.Option("--world", metavar="SEED", rich_help_panel=_SCENES, help="Which world.")]
+NoiseName = Annotated[
+    Literal["none", "chains", "homonyms", "both"],
+    typer.Option("--noise", rich_help_panel=_SCENES, help="Which names stand in several towns of the world."),
+]
+Regions = Annotated[
+    list[Path],
+    typer.Option("--region", metavar="FILE", rich_help_panel=_SCENES, help="An added region of real businesses."),
+]
+ChanceSeed = Annotated[int, typer.Option("--luck", rich_help_panel=_MADE_BY, help="The seed of slips and wording.")]
+BaseUrl = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(metavar="URL", rich_help_panel=_MADE_BY, help="Where models are served, if not at the usual place."),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", rich_help_panel=_MADE_BY, help="Ask models without asking first.")]
+Processes = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, rich_help_panel=_RUN, show_default="one a core", help="Processes of this machine."),
+]
+AtOnce = Annotated[
+    int, typer.Option(min=1, rich_help_panel=_RUN, help="Trajectories under way at once, where models are asked.")
+]
+Cluster = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(metavar="ADDRESS", rich_help_panel=_RUN, help="Work on a Ray cluster: HOST:PORT, auto or local."),
+]
+Store = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(metavar="STORE/", rich_help_panel=_RUN, help="Put what is kept into this store when it ends."),
+]
+Missed = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Lettering that is not noticed.")]
+Misread = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Lines read with letters confused.")]
+Hasty = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Answers given too early, a turn.")]
+WrongGuess = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Not the best candidate taken.")]
+BadCall = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Calls that can't be carried out.")]
+
+
+@data.command()
+def spotagent(
+    *,
+    out: Out,
+    count: Count = None,
+    scenes: Folder = None,
+    seed: SceneSeed = 1,
+    first: First = 0,
+    split: SplitName = "train",
+    world: WorldSeed = 1,
+    noise: NoiseName = "both",
+    region: Regions = [],  # noqa: B006
+    observer: Annotated[
+        str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who describes pictures and crops.")
+    ] = "stand-in",
+    caller: Annotated[
+        str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who reads that, calls tools and answers.")
+    ] = "stand-in",
+    base_url: BaseUrl = None,
+    yes: Yes = False,
+    within_km: Annotated[float, typer.Option(help="How far off an answer may be to be kept.")] = 5.0,
+    tools: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="NAME,…", help="The tools that are on; by default zoom, search and the map's."),
+    ] = None,
+    missed: Missed = 0.08,
+    misread: Misread = 0.12,
+    hasty: Hasty = 0.03,
+    wrong_guess: WrongGuess = 0.08,
+    bad_call: BadCall = 0.03,
+    luck: ChanceSeed = 0,
+    processes: Processes = None,
+    at_once: AtOnce = 4,
+    cluster: Cluster = None,
+    store: Store = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Make trajectories as SpotAgent's authors did: one describes, one calls tools, and most are thrown away.
+
+    Kept is what called every tool validly and with success, said why before each call, and answered within 5 km. What
+    was rejected, and why, is told as a table. Stand-ins start from the scene's clue boxes and slip at stated rates;
+    the tools that they call are the real ones. Give the same command again to go on where it stopped.
+
+    Examples:
+
+      geosleuth data spotagent --count 6000 --out runs/spot/ --store trajectories/
+
+      geosleuth data spotagent --scenes scenes/ --observer openai:gpt-5 --caller anthropic:claude-opus-4-1 --out runs/x/
+    """
+    from geosleuth.app import data_work as work
+
+    work.make_spotagent({**locals()}, as_json=as_json)
+
+
+@data.command()
+def geovista(
+    *,
+    out: Out,
+    count: Count = None,
+    scenes: Folder = None,
+    seed: SceneSeed = 1,
+    first: First = 0,
+    split: SplitName = "train",
+    world: WorldSeed = 1,
+    noise: NoiseName = "both",
+    region: Regions = [],  # noqa: B006
+    proposer: Annotated[
+        str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who proposes boxes and queries, and judges.")
+    ] = "stand-in",
+    base_url: BaseUrl = None,
+    yes: Yes = False,
+    missed: Missed = 0.08,
+    misread: Misread = 0.12,
+    luck: ChanceSeed = 0,
+    processes: Processes = None,
+    at_once: AtOnce = 4,
+    cluster: Cluster = None,
+    store: Store = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Make trajectories as GeoVista's authors did: propose boxes and queries with reasons, carry them out, assemble.
+
+    Answers are not held against the truth: the pattern is what is to be learned. Turns are bounded by the method.
+
+    Example: geosleuth data geovista --count 2000 --out runs/vista/ --store trajectories/
+    """
+    from geosleuth.app import data_work as work
+
+    work.make_geovista({**locals()}, as_json=as_json)
+
+
+@data.command()
+def geoagent(
+    *,
+    out: Out,
+    count: Count = None,
+    scenes: Folder = None,
+    seed: SceneSeed = 1,
+    first: First = 0,
+    split: SplitName = "train",
+    world: WorldSeed = 1,
+    noise: NoiseName = "both",
+    region: Regions = [],  # noqa: B006
+    luck: ChanceSeed = 0,
+    processes: Processes = None,
+    at_once: AtOnce = 4,
+    cluster: Cluster = None,
+    store: Store = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Write GeoAgent's records from what scenes show: three levels with clues, reasoning and honest uncertainty.
+
+    What can't be read without zooming does not count, and a level that nothing legible reaches stays open.
+
+    Example: geosleuth data geoagent --count 10000 --out runs/records/ --store records/
+    """
+    from geosleuth.app import data_work as work
+
+    work.make_geoagent({**locals()}, as_json=as_json)
+
+
+@data.command("import-notes")
+def import_notes(
+    notes: Annotated[
+        Path, typer.Argument(metavar="NOTES", help="CSV or JSONL: a photo, its country, and what somebody noted.")
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="STORE/", help="The store that gets the records.")],
+    photos: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FOLDER", help="Where the photos are, if not beside the notes."),
+    ] = None,
+    model: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="MODEL", help="Who words the notes; by default rules sort the person's own sentences."),
+    ] = None,
+    base_url: BaseUrl = None,
+    split: SplitName = "train",
+    yes: Yes = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Bring people's own notes on photos into the form of GeoAgent's records.
+
+    Columns: file and country, which are mandatory; region, precise (or city, address), notes, country_notes,
+    region_notes, precise_notes, lat and lon, which are not. Conclusions stay the person's own, whoever words them.
+
+    Examples:
+
+      geosleuth data import-notes notes.csv --out records/
+
+      geosleuth data import-notes notes.jsonl --photos streets/ --model openai:gpt-5-mini --out records/
+    """
+    from geosleuth.app import data_notes_work as work
+
+    work.import_notes_into(notes, out, photos, model=model, base_url=base_url, split=split, yes=yes, as_json=as_json)

@@ -1,0 +1,85 @@
+"""``geosleuth data filter``, run as people run it."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from geosleuth.data.filtering_report import file_names
+
+
+def geosleuth(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).parent / "geosleuth"
+    return subprocess.run([command, "data", "filter", *words], capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Three tries each: kept at 1 and 25 km; at 25; at 200 and 750; always right; never right; tried twice."""
+    path = tmp_path / "distances.csv"
+    path.write_text(
+        "id,try_1,try_2,try_3\nstreet,0.5,30,0.4\ncity,5,30,26\nregion,30,300,900\neasy,0.1,0.2,0.3\nhard,9000,-,9000\n"
+        "short,0.1,2,\n"
+    )
+    return path
+
+
+def test_lists_table_and_drawing_are_written(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "filtered"
+    done = geosleuth(table, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in out.iterdir()) == sorted(file_names(2))
+    with (out / "photos.csv").open(newline="") as stream:
+        rows = {row["id"]: row for row in csv.DictReader(stream)}
+    kept = {one: [row[f"kept_{km}_km"] for km in (1, 25, 200, 750)] for one, row in rows.items()}
+    assert kept == {
+        "street": ["1", "1", "0", "0"],
+        "city": ["0", "1", "0", "0"],
+        "region": ["0", "0", "1", "1"],
+        "easy": ["0"] * 4,
+        "hard": ["0"] * 4,
+        "short": ["1", "0", "0", "0"],
+    }
+    assert (rows["short"]["tries"], rows["street"]["within_1_km"]) == ("2", "2")
+    assert (out / "phase-1.csv").read_text() == "id,kept_at_km\nstreet,1 25\ncity,25\nshort,1\n"
+    assert (out / "phase-2.csv").read_text() == "id,kept_at_km\nstreet,1 25\ncity,25\nregion,200 750\nshort,1\n"
+    report = (out / "filter.md").read_text(encoding="utf-8")
+    assert "6 photos, 2 to 3 tries each" in report
+    assert "| 2 | 33.3 | 3 | 1 | 22,766 | 11.0 |" in report
+    assert "91,060 | 44.2 |" in report
+    drawing = ET.parse(out / "regimes.svg").getroot()  # noqa: S314  (our own file)
+    told = drawing.attrib["aria-label"]
+    assert "2 of 6 kept" in told
+    assert "22,766" in done.stdout
+    assert "script" not in (out / "regimes.svg").read_text()
+
+
+def test_programs_get_one_document_and_exactly_so_many_tries(table: Path, tmp_path: Path) -> None:
+    done = geosleuth(table, "--tries", "3", "--out", tmp_path / "f", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document == json.loads((tmp_path / "f" / "filter.json").read_text())
+    assert (document["photos"], document["left_out"]) == (5, 1)
+    assert [one["kept"] for one in document["regimes"]] == [1, 2, 1, 1]
+    assert [one["paper_kept"] for one in document["regimes"]] == [22_766, 42_764, 76_367, 91_060]
+    assert [(one["photos"], one["pairs"]) for one in document["phases"]] == [(2, 3), (3, 5)]
+    assert "left out: 1 photos with fewer than 3 tries" in done.stderr
+
+
+def test_what_cannot_be_done_is_one_line(table: Path, tmp_path: Path) -> None:
+    for words, trouble in (
+        ((tmp_path / "nowhere.csv", "--out", tmp_path / "f"), "nowhere.csv: can't be read"),
+        ((table, "--tries", "9", "--out", tmp_path / "f"), "no photo has 9 tries; the most is 3"),
+        ((tmp_path, "--out", tmp_path / "f"), "holds no run with results.jsonl"),
+    ):
+        done = geosleuth(*words)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert trouble in done.stderr
+    assert not (tmp_path / "f").exists()
+    assert geosleuth(table, "--out", tmp_path / "f").returncode == 0
+    assert "is there already" in geosleuth(table, "--out", tmp_path / "f").stderr
+    assert geosleuth(table, "--out", tmp_path / "f", "--overwrite").returncode == 0

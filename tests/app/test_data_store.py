@@ -1,0 +1,90 @@
+"""``geosleuth data info | check | card | export``, run as people run them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from geosleuth.agent import read_trajectory
+from geosleuth.data import Store, write_store
+from stored import ABOUT, made
+
+
+def geosleuth(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).parent / "geosleuth"
+    return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=120)
+
+
+def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return write_store(tmp_path_factory.mktemp("stores") / "s", made(12), ABOUT, shard_rows=3)
+
+
+def test_info_tells_in_a_few_lines_what_is_there(store: Store) -> None:
+    done = geosleuth("data", "info", store.path)
+    assert done.returncode == 0, done.stderr
+    for words in ("Small runs", "8 on 8 scenes", "train 6, held-out 2", "66.7 % of 12", "look_up", "CC0"):
+        assert words in done.stdout
+    document = json.loads(geosleuth("data", "info", store.path, "--json").stdout)
+    assert document["figures"]["samples"] == 8
+    assert document["figures"]["rejected"] == {"spotagent": {"failed_call": 2, "far_answer": 2}}
+    assert document["about"]["licence"] == "CC0"
+    assert len(document["shards"]) == 3
+
+
+def test_check_says_whether_a_store_is_whole(store: Store, tmp_path: Path) -> None:
+    done = geosleuth("data", "check", store.path)
+    assert (done.returncode, done.stdout) == (0, "whole: 8 trajectories\n"), done.stderr
+    other = write_store(tmp_path / "s", made(6), ABOUT)
+    (other.path / other.manifest.shards[0].file).write_bytes(b"PAR1")
+    done = geosleuth("data", "check", other.path, "--json")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    assert not document["whole"]
+    assert "shards/00000.parquet: was changed after it was written" in document["troubles"]
+    done = geosleuth("data", "check", other.path)
+    assert (done.returncode, done.stdout) == (1, "not whole\n")
+    assert "was changed after it was written" in done.stderr
+
+
+def test_the_card_is_printed_or_written(store: Store, tmp_path: Path) -> None:
+    done = geosleuth("data", "card", store.path)
+    assert done.stdout == (store.path / "card.md").read_text(encoding="utf-8")
+    out = tmp_path / "README.md"
+    assert geosleuth("data", "card", store.path, "--out", out).returncode == 0
+    assert out.read_text(encoding="utf-8") == done.stdout
+    refused(geosleuth("data", "card", store.path, "--out", out), "README.md: is there already")
+
+
+def test_an_export_can_be_imported_again(store: Store, tmp_path: Path) -> None:
+    out = tmp_path / "sft"
+    done = geosleuth("data", "export", store.path, "--to", "llama-factory", "--split", "train", "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{out / 'train.jsonl'}: 6 rows\n"
+    assert sorted(path.name for path in out.iterdir()) == ["card.md", "dataset_info.json", "images", "train.jsonl"]
+    runs = tmp_path / "runs"
+    back = geosleuth("trajectory", "import", out / "train.jsonl", "--from", "sharegpt", "--out", runs)
+    assert back.returncode == 0, back.stderr
+    wanted = {one.trajectory.id: one.trajectory.events for one in store.samples(split="train", images=False)}
+    found = [read_trajectory(path) for path in runs.glob("*.jsonl")]
+    assert {one.id: one.events for one in found} == wanted
+    words = ("data", "export", store.path, "--to", "llama-factory", "--split", "train", "--out", out)
+    refused(geosleuth(*words), "train.jsonl: is there already; choose another name, or add --overwrite")
+    assert geosleuth(*words, "--overwrite").returncode == 0
+
+
+def test_what_is_no_store_is_refused_in_one_line(store: Store, tmp_path: Path) -> None:
+    for command in (("info",), ("check",), ("card",), ("export", "--to", "trl", "--out", tmp_path / "x")):
+        refused(geosleuth("data", command[0], tmp_path, *command[1:]), "holds no store of trajectories")
+    words = ("data", "export", store.path, "--to", "trl", "--out")
+    refused(geosleuth(*words, store.path), "is the store itself; choose another folder")
+    refused(geosleuth(*words, tmp_path / "x", "--split", "dev"), "holds no trajectory of the split 'dev'")

@@ -1,0 +1,94 @@
+"""What is kept and what is not, and how it is counted."""
+
+import asyncio
+
+import pytest
+
+from factory_scenes import SOEST, opened, scene_of
+from geosleuth.agent import Trajectory
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.data.rejection import judge, judge_assembled, tally_markdown, tally_of, tally_to_dict
+from geosleuth.data.spotagent import synthesise
+from geosleuth.errors import ServiceFault
+from geosleuth.policies import Step
+from scripted import ScriptedPolicy, call, calls, says
+
+WHY = "1. Seen: a shop.\n2. Missing: the town.\n3. Tool: the map, for names."
+
+
+def answer(lat: float = SOEST.lat, lon: float = SOEST.lon) -> Step:
+    return says(f"<answer>\nCountry: Germany\nCity: Soest\nLatitude: {lat}\nLongitude: {lon}\n</answer>")
+
+
+def run(atlas: OfflineAtlas, *script: Step | Exception) -> Trajectory:
+    observer = ScriptedPolicy([], then=says("Buildings: brick."))
+    caller = ScriptedPolicy(script, then=says("I can't say."))
+    return asyncio.run(synthesise(opened(*scene_of()), observer, caller, atlas=atlas)).trajectory
+
+
+def asks(name: str, thinking: str = WHY, **arguments: object) -> Step:
+    return calls(call(name, **arguments), thinking=thinking)
+
+
+def test_valid_calls_and_a_near_answer_are_kept(atlas: OfflineAtlas) -> None:
+    verdict = judge(run(atlas, asks("maps_geocode", address="Soest"), answer()), SOEST)
+    assert verdict.kept
+    assert verdict.reasons == ()
+    assert verdict.error_km == pytest.approx(0, abs=0.01)
+
+
+def test_a_search_that_finds_nothing_did_its_work(atlas: OfflineAtlas) -> None:
+    assert judge(run(atlas, asks("poi_keyword_search", keyword="Xqzwv Blorp"), answer()), SOEST).kept
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ([asks("map_lookup", address="Soest"), answer()], "invalid_call"),
+        ([asks("maps_geocode"), answer()], "invalid_call"),
+        ([asks("image_zoom_in_tool", bbox_2d=[9000, 9000, 9100, 9100]), answer()], "invalid_call"),
+        ([asks("maps_geocode", address="Soest"), asks("maps_geocode", address="Soest"), answer()], "failed_call"),
+        ([asks("maps_geocode", thinking="I ask.", address="Soest"), answer()], "no_reasons"),
+        ([answer(52.52, 13.4)], "far_answer"),
+        ([says("I can't say.")], "no_answer"),
+        ([ServiceFault("example.org", "it is down")], "broken"),
+    ],
+)
+def test_whatever_speaks_against_it_is_named(atlas: OfflineAtlas, script: list[Step | Exception], reason: str) -> None:
+    verdict = judge(run(atlas, *script), SOEST)
+    assert not verdict.kept
+    assert verdict.reasons[0] == reason
+    assert verdict.detail
+
+
+def test_five_kilometres_are_too_far_and_less_is_not(atlas: OfflineAtlas) -> None:
+    degree_km = 111.19492664
+    near, far = (run(atlas, answer(SOEST.lat + km / degree_km)) for km in (4.99, 5.01))
+    assert judge(near, SOEST).kept
+    assert judge(far, SOEST).reasons == ("far_answer",)
+    assert judge(far, SOEST, within_km=6).kept
+
+
+def test_an_assembly_is_kept_however_wrong_its_answer_is(atlas: OfflineAtlas) -> None:
+    assert judge_assembled(run(atlas, answer(-33.0, 151.0))).kept
+    assert judge_assembled(run(atlas, asks("maps_geocode"), answer())).reasons == ("invalid_call",)
+
+
+def test_statistics_add_up() -> None:
+    metas = [
+        {"kept": True, "reasons": [], "finest": "precise", "slips": {"misread": 2}, "tools": ["zoom", "zoom", "map"]},
+        {"kept": False, "reasons": ["far_answer"], "finest": "country", "slips": {"misread": 0}},
+        {"kept": False, "reasons": ["invalid_call", "far_answer"], "finest": None, "slips": {"bad_call": 1}},
+    ]
+    told = tally_to_dict(tally_of(metas))
+    assert (told["made"], told["kept"], told["kept_share"]) == (3, 1, pytest.approx(1 / 3, abs=1e-6))
+    assert told["rejected"]["far_answer"] == 1
+    assert told["rejected_also_for"]["far_answer"] == 2
+    assert sum(told["rejected"].values()) + told["kept"] == told["made"]
+    assert told["by_finest_clue"] == {
+        "country": {"made": 1, "kept": 0}, "nothing": {"made": 1, "kept": 0}, "precise": {"made": 1, "kept": 1},
+    }  # fmt: skip
+    assert told["by_slip"]["misread"] == {"made": 1, "kept": 1}
+    assert told["by_slip"]["none"]["made"] == 1
+    assert told["calls_kept"] == {"map": 1, "zoom": 2}
+    assert "| kept | 1 | 33.3 % |" in tally_markdown(tally_of(metas))

@@ -1,0 +1,122 @@
+"""SpotAgent's synthesis through the normal loop with real tools."""
+
+import asyncio
+from dataclasses import replace
+
+from factory_scenes import SOEST, opened, plain_picture, scene_of, without
+from geosleuth.agent import Event, ToolObserved, Trajectory
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.data.factory import replay_difference, replays
+from geosleuth.data.factory.timeless import timeless
+from geosleuth.data.rejection import judge, states_reasons
+from geosleuth.data.spotagent import TOOLS, synthesise
+from geosleuth.data.standins import NO_SLIPS, Slips, StandInCaller, StandInObserver
+from geosleuth.data.standins.slips import Slipped
+from geosleuth.geo import distance_km
+from geosleuth.photo import open_photo
+from geosleuth.policies import Observed, Prompt
+from scripted import ScriptedPolicy, call, calls, says
+
+
+def stand_ins(
+    atlas: OfflineAtlas, *, slips: Slips = NO_SLIPS, seed: int = 0, leave: str = "", tools: tuple[str, ...] = TOOLS
+) -> Trajectory:
+    scene, marks = scene_of()
+    scene = without(scene, *leave)
+    slipped = Slipped()
+    finding = asyncio.run(
+        synthesise(
+            opened(scene, marks),
+            StandInObserver(scene, marks, slips=slips, seed=seed, slipped=slipped),
+            StandInCaller(scene.id, slips=slips, seed=seed, slipped=slipped),
+            atlas=atlas,
+            tools=tools,
+        )
+    )
+    return finding.trajectory
+
+
+def test_stand_ins_find_the_town_with_real_tools(atlas: OfflineAtlas) -> None:
+    run = stand_ins(atlas)
+    assert run.answer
+    assert run.answer.point
+    assert distance_km(run.answer.point, SOEST) < 5
+    assert run.answer.address.country.conclusion == "Germany"
+    assert judge(run, SOEST).kept
+    used = [one.name for one in run.observations]
+    assert used.index("image_zoom_in_tool") < used.index("maps_geocode")
+    assert all(one.failure is None for one in run.observations)
+    assert "stand-in" in run.started.policy
+
+
+def test_every_call_says_what_was_seen_what_is_missing_and_why_this_tool(atlas: OfflineAtlas) -> None:
+    run = stand_ins(atlas)
+    calling = [step for step in run.steps if step.calls]
+    assert len(calling) >= 3
+    assert all(map(states_reasons, calling))
+    # The poster of a foreign airline is seen and left aside.
+    assert '"Iberia"' in run.steps[0].thinking
+
+
+def test_a_trajectory_replays_to_the_same_observations(atlas: OfflineAtlas) -> None:
+    run = timeless(stand_ins(atlas), "0" * 16)
+    photo = open_photo(plain_picture(*scene_of()))
+    assert asyncio.run(replay_difference(run, photo, atlas)) is None
+
+
+def test_a_trajectory_whose_observations_were_changed_does_not_replay(atlas: OfflineAtlas) -> None:
+    run = stand_ins(atlas)
+
+    def changed(event: Event) -> Event:
+        body = event.body
+        if isinstance(body, ToolObserved) and body.observation.name == "maps_geocode":
+            return replace(event, body=replace(body, observation=replace(body.observation, text="Soest is in Spain.")))
+        return event
+
+    forged = replace(run, events=tuple(map(changed, run.events)))
+    assert not asyncio.run(replays(forged, open_photo(plain_picture(*scene_of())), atlas))
+
+
+def test_without_zoom_the_small_sign_stays_unread(atlas: OfflineAtlas) -> None:
+    run = stand_ins(atlas, tools=tuple(name for name in TOOLS if name != "image_zoom_in_tool"), leave="a")
+    assert not any(one.name == "image_zoom_in_tool" for one in run.observations)
+    assert not any('"Soest"' in step.thinking for step in run.steps)
+
+
+def test_slips_make_for_rejections(atlas: OfflineAtlas) -> None:
+    spoilt = [judge(stand_ins(atlas, slips=Slips(0, 0, 0, 0, 1.0), seed=seed), SOEST) for seed in range(3)]
+    assert all(one.reasons[0] in ("invalid_call", "no_answer") for one in spoilt)
+    blind = judge(stand_ins(atlas, slips=Slips(1.0, 0, 0, 0, 0), leave=""), SOEST)
+    assert not blind.kept
+
+
+def test_the_same_seed_makes_the_same_trajectory(atlas: OfflineAtlas) -> None:
+    first, second = (timeless(stand_ins(atlas, slips=Slips(), seed=5), "a" * 16) for _ in range(2))
+    assert first.events == second.events
+
+
+def test_the_caller_sees_no_picture_and_reads_what_the_observer_says(atlas: OfflineAtlas) -> None:
+    scene, marks = scene_of()
+    observer = ScriptedPolicy([says("Buildings: brick."), says('Lettering:\n- town sign [1, 2, 3, 4]: "Soest"')])
+    zoom = calls(
+        call("image_zoom_in_tool", bbox_2d=[1300, 550, 1360, 580]), thinking="Seen: brick. Missing: a name. Tool: zoom."
+    )
+    close = says("<answer>\nCountry: Germany\nCity: Soest\nLatitude: 51.5756\nLongitude: 8.1062\n</answer>")
+    caller = ScriptedPolicy([zoom, close])
+    finding = asyncio.run(synthesise(opened(scene, marks), observer, caller, atlas=atlas))
+    assert judge(finding.trajectory, SOEST).kept
+    for conversation in caller.seen:
+        prompts = [message for message in conversation.messages if isinstance(message, Prompt)]
+        results = [
+            one for message in conversation.messages if isinstance(message, Observed) for one in message.observations
+        ]
+        assert not any(prompt.images for prompt in prompts)
+        assert not any(one.images for one in results)
+    assert "Buildings: brick." in caller.seen[0].messages[0].text  # type: ignore[union-attr]
+    assert [conversation.messages[0].images for conversation in observer.seen] == [("image-1",), ("image-2",)]  # type: ignore[union-attr]
+    said = finding.trajectory.steps
+    assert said[0].thinking.startswith("Looking at image-1:\nBuildings: brick.")
+    assert "Missing: a name" in said[0].thinking
+    assert '"Soest"' in said[1].thinking
+    assert said[1].thinking.count("Buildings") == 0
+    assert finding.trajectory.spent.usage.input_tokens == 400

@@ -1,0 +1,146 @@
+"""Stand-ins: they see no more than a view allows, and slip about as often as they say."""
+
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factory_scenes import opened, scene_of, without
+from geosleuth.data.observer import Lettering, lettering_words, read_lettering, read_told, told
+from geosleuth.data.standins import NO_SLIPS, Slips, StandInObserver, misread
+from geosleuth.data.standins.noted import is_address, is_phone, is_web, locality
+from geosleuth.data.standins.slips import Slipped
+from geosleuth.data.standins.weighing import country_odds
+from geosleuth.errors import BadInput
+from geosleuth.photo import Album
+
+
+def the_album() -> Album:
+    album = Album()
+    album.add(opened(*scene_of()).photo)
+    return album
+
+
+def test_a_small_sign_is_read_after_a_zoom_and_not_before() -> None:
+    scene, marks = scene_of()
+    album = the_album()
+    eyes = StandInObserver(scene, marks, slips=NO_SLIPS)
+    at_first = {one.board: one for one in eyes.lettering(album["image-1"])}
+    assert at_first["shop front"].lines == ("Bäckerei Lindemann", "Tel. 02921 34567")
+    assert at_first["town sign"].lines == ()
+    assert at_first["town sign"].unread
+    left, top, right, bottom = at_first["town sign"].box
+    crop = album.crop("image-1", [left - 20, top - 20, right + 20, bottom + 20])
+    from_near = eyes.lettering(crop)
+    assert [one.lines for one in from_near] == [("Soest",)]
+    assert "too small to read" in eyes.describe(album["image-1"])
+    assert "Soest" not in eyes.describe(album["image-1"])
+
+
+def test_boxes_are_on_the_view_that_is_shown() -> None:
+    scene, marks = scene_of()
+    album = the_album()
+    seen = StandInObserver(scene, marks, slips=NO_SLIPS).lettering(album["image-1"])
+    scale = album["image-1"].size[0] / scene.size[0]
+    sign = next(one for one in seen if one.board == "town sign")
+    assert sign.box == tuple(round(side * scale) for side in (2600, 1100, 2720, 1160))
+
+
+def test_a_scene_without_lettering_is_described_all_the_same() -> None:
+    scene, marks = scene_of()
+    words = StandInObserver(without(scene, "a", "b", "c"), marks, slips=NO_SLIPS).describe(the_album()["image-1"])
+    assert words.startswith("Surroundings:")
+    assert "traffic keeps right" in words
+    assert "Lettering" not in words
+    assert "Soest" not in words
+    assert "German" not in words
+
+
+def test_what_is_missed_and_misread_comes_at_the_stated_rates() -> None:
+    scene, marks = scene_of()
+    view, slipped = the_album()["image-1"], Slipped()
+    tries = 400
+    for seed in range(tries):
+        StandInObserver(scene, marks, seed=seed, slips=Slips(0.25, 0.2, 0, 0, 0), slipped=slipped).lettering(view)
+    # Two boards can be read at once, with four lines; a missed board takes its two lines along.
+    assert slipped.missed / (2 * tries) == pytest.approx(0.25, abs=0.04)
+    assert slipped.misread / (4 * tries * 0.75) == pytest.approx(0.2, abs=0.04)
+
+
+def test_the_same_seed_sees_the_same_and_another_one_does_not() -> None:
+    scene, marks = scene_of()
+    view = the_album()["image-1"]
+    said = [StandInObserver(scene, marks, seed=seed).describe(view) for seed in (*range(30), *range(30))]
+    assert said[:30] == said[30:]
+    assert len(Counter(said[:30])) > 5
+
+
+@given(st.text(max_size=30), st.integers())
+def test_misreading_takes_any_text(text: str, seed: int) -> None:
+    once = misread(text, random.Random(seed))
+    assert once == misread(text, random.Random(seed))
+    assert abs(len(once) - len(text)) <= 2
+
+
+def test_misreadings_are_those_of_text_reading() -> None:
+    seen = {misread("Soest 10", random.Random(seed)) for seed in range(60)}
+    assert {"5oest 10", "Soest 1O", "Soest l0"} <= seen
+    assert {misread("Łódź", random.Random(seed)) for seed in range(40)} & {"Łodź", "Łódz"}
+    assert misread("天", random.Random(1)) == "天"
+
+
+LINES = st.lists(st.text(min_size=1, max_size=20).map(str.strip).filter(bool), max_size=3)
+
+
+@given(LINES, st.booleans())
+def test_lettering_is_read_as_it_was_written(lines: list[str], unread: bool) -> None:
+    one = Lettering("image-2", "shop front", (1, 2, 30, 40), tuple(lines), unread or not lines)
+    assert read_lettering("image-2", f"Lettering:\n{lettering_words(one)}") == [one]
+
+
+def test_descriptions_are_found_in_what_a_caller_is_told() -> None:
+    text = "Where is this?\n\n" + told("image-1", "Road: wet.") + "\n\n" + told("image-2", "Nothing.")
+    assert [(handle, words.strip()) for handle, words in read_told(text)] == [
+        ("image-1", "Road: wet."),
+        ("image-2", "Nothing."),
+    ]
+
+
+def test_a_model_that_writes_the_form_loosely_is_read_too() -> None:
+    said = (
+        'Lettering:\n* Shop front [ 10, 20.4, 30, 41 ]: "Café Noir"\n- wall [1, 2]: "no box"\n- sign [1,2,3,4]: smudged'
+    )
+    assert read_lettering("image-1", said) == [
+        Lettering("image-1", "shop front", (10, 20, 30, 41), ("Café Noir",)),
+        Lettering("image-1", "sign", (1, 2, 3, 4), (), unread=True),
+    ]
+
+
+def test_lines_are_told_apart() -> None:
+    assert is_phone("Tel. +64 7 835 8005")
+    assert not is_phone("4870")
+    assert not is_phone("Bäckerei 1902 seit")
+    assert is_web("www.vega88.at")
+    assert not is_web("St. Gallen")
+    assert is_address("Weberweg 136")
+    assert is_address("22 Albert Lane")
+    assert not is_address("Trafik 12,50 €")
+    assert [locality(text) for text in ("4020 Linz", "Victoria V8W 1P6", "8712 LL 's-Hertogenbosch", "38521")] == [
+        "Linz", "Victoria", "'s-Hertogenbosch", "",
+    ]  # fmt: skip
+
+
+def test_countries_follow_from_text_and_from_the_side_of_the_road() -> None:
+    german = country_odds((("shop front", "Bäckerei"), ("notice", "www.lindemann.de")), "right")
+    assert next(iter(german)) == "DE"
+    assert german["DE"] > 0.8
+    assert sum(german.values()) == pytest.approx(1.0)
+    left = country_odds((), "left")
+    assert left["GB"] > country_odds((), "right")["GB"]
+
+
+def test_a_rate_is_a_chance() -> None:
+    with pytest.raises(BadInput, match="misread"):
+        Slips(misread=1.5)

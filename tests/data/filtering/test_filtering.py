@@ -1,0 +1,150 @@
+"""Filtering: every boundary by hand, then what holds for all tables."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from geosleuth.data.curriculum import PHASES_KM, curriculum
+from geosleuth.data.filtering import (
+    PAPER_KEPT,
+    PAPER_PHOTOS,
+    REGIMES_KM,
+    Tries,
+    filtered,
+    passes,
+    teaches,
+    tries_of,
+)
+from geosleuth.errors import BadInput
+
+NAN = float("nan")
+
+
+def test_a_try_exactly_at_the_distance_is_within_it() -> None:
+    just_over = np.nextafter(1.0, 2.0)
+    table = np.array([[1.0, just_over], [25.0, np.nextafter(25.0, 26.0)], [200.0, 200.1], [750.0, 750.1]])
+    assert passes(table).tolist() == [[1, 2, 2, 2], [0, 1, 2, 2], [0, 0, 1, 2], [0, 0, 0, 1]]
+
+
+def test_one_pass_and_all_but_one_are_kept_and_none_and_all_are_not() -> None:
+    for tries in (2, 3, 8):
+        within = np.arange(tries + 1)[:, None]
+        assert teaches(within, tries)[:, 0].tolist() == [False, *[True] * (tries - 1), False]
+
+
+def test_the_regimes_are_separate() -> None:
+    # Eight tries: two within 1 km, two more within 25, two more within 200, and two that found no place.
+    one = [0.2, 1.0, 3.0, 25.0, 26.0, 200.0, NAN, None]
+    found = filtered(tries_of({"mixed": one, "easy": [0.1] * 8, "hard": [9000.0] * 8, "lost": [None] * 8}))
+    assert found.within.tolist() == [[2, 4, 6, 6], [8, 8, 8, 8], [0, 0, 0, 0], [0, 0, 0, 0]]
+    assert found.kept.tolist() == [[True] * 4, [False] * 4, [False] * 4, [False] * 4]
+    # Six of eight within 10 km: nothing to learn at 200 km where the other two are near too, but at 1 km there is.
+    near = filtered(tries_of({"near": [0.5, 2, 3, 4, 5, 9, 30, 40]}))
+    assert near.kept.tolist() == [[True, True, False, False]]
+
+
+def test_a_try_without_a_place_counts_as_a_try() -> None:
+    found = filtered(tries_of({"a": [0.5, None], "b": [0.5, 0.5], "c": [None, None]}))
+    assert found.kept[:, 0].tolist() == [True, False, False]
+
+
+def test_photos_with_fewer_tries_are_judged_by_their_own() -> None:
+    table = tries_of({"two": [0.5, 30.0], "three": [0.5, 0.6, 0.7], "one": [0.5], "none": []})
+    assert table.counts.tolist() == [2, 3, 1, 0]
+    found = filtered(table)
+    assert found.kept[:, 0].tolist() == [True, False, False, False]
+    assert found.single_tries == 2
+    exactly = tries_of({"two": [0.5, 30.0], "three": [0.5, 0.6, 40.0]}, tries=2)
+    assert exactly.ids == ("two", "three")
+    assert filtered(exactly).kept[:, 0].tolist() == [True, False]
+    assert tries_of({"two": [0.5, 30.0], "three": [0.5, 0.6, 40.0]}, tries=3).ids == ("three",)
+
+
+def test_figures_of_a_regime_add_up() -> None:
+    found = filtered(tries_of({"a": [0.5, 30.0], "b": [0.5, 0.6], "c": [900.0, 900.0], "d": [10.0, 300.0]}))
+    street, city, region, country = found.regimes
+    assert (street.kept, street.never, street.always, street.by_passes) == (1, 2, 1, (2, 1, 1))
+    assert (city.kept, city.never, city.always, city.by_passes) == (2, 1, 1, (1, 2, 1))
+    assert (region.kept, region.never, region.always) == (1, 1, 2)
+    assert (country.kept, country.never, country.always) == (0, 1, 3)
+    assert all(one.photos == 4 for one in found.regimes)
+
+
+def test_the_first_phase_learns_from_streets_and_cities_and_the_second_adds_the_rest() -> None:
+    found = filtered(
+        tries_of(
+            {
+                "street": [0.5, 2.0],  # kept at 1
+                "city": [5.0, 30.0],  # kept at 25
+                "both": [0.5, 30.0],  # kept at 1 and 25
+                "region": [30.0, 300.0],  # kept at 200
+                "country": [300.0, 900.0],  # kept at 750
+                "never": [900.0, 900.0],
+            }
+        )
+    )
+    first, second = curriculum(found)
+    ids = found.tries.ids
+    assert [ids[row] for row in first.photos] == ["street", "city", "both"]
+    assert [ids[row] for row in second.photos] == ["street", "city", "both", "region", "country"]
+    assert (first.pairs, second.pairs) == (4, 6)
+    assert (first.thresholds_km, second.thresholds_km) == ((1.0, 25.0), (1.0, 25.0, 200.0, 750.0))
+    assert PHASES_KM[1] == REGIMES_KM
+
+
+def test_a_phase_at_another_distance_is_refused() -> None:
+    found = filtered(tries_of({"a": [0.5, 2.0]}), (1.0, 25.0))
+    with pytest.raises(BadInput, match="phase 2 wants 200 km; the regimes are 1, 25 km"):
+        curriculum(found)
+
+
+@pytest.mark.parametrize("wrong", [(), (0.0,), (25.0, 1.0), (1.0, 1.0)])
+def test_distances_that_go_down_are_refused(wrong: tuple[float, ...]) -> None:
+    with pytest.raises(BadInput, match="must be above 0 and go up"):
+        filtered(tries_of({"a": [1.0, 2.0]}), wrong)
+
+
+def test_a_distance_below_nothing_is_refused() -> None:
+    with pytest.raises(BadInput, match="below 0 km"):
+        tries_of({"a": [1.0, -2.0]})
+
+
+def test_no_photo_is_no_trouble() -> None:
+    found = filtered(tries_of({}))
+    assert [one.photos for one in found.regimes] == [0, 0, 0, 0]
+    assert [len(phase) for phase in curriculum(found)] == [0, 0]
+
+
+def test_the_papers_counts_are_as_published() -> None:
+    assert dict(PAPER_KEPT) == {1.0: 22_766, 25.0: 42_764, 200.0: 76_367, 750.0: 91_060}
+    assert PAPER_PHOTOS == 206_106
+
+
+@given(arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 5)), elements=st.floats(0, 2000) | st.just(NAN)))
+def test_the_table_agrees_with_the_rule_told_photo_by_photo(table: np.ndarray) -> None:
+    ids = tuple(str(row) for row in range(len(table)))
+    found = filtered(Tries(ids, table, np.ones(table.shape, dtype=np.bool_)))
+    for row, values in enumerate(table.tolist()):
+        for column, km in enumerate(REGIMES_KM):
+            within = sum(value <= km for value in values)
+            assert found.within[row, column] == within
+            assert bool(found.kept[row, column]) == (0 < within < len(values))
+    # Whoever is within a small distance is within a larger one.
+    assert (np.diff(found.within, axis=1) >= 0).all()
+    first, second = curriculum(found)
+    assert set(first.photos) <= set(second.photos)
+
+
+def test_as_many_photos_as_the_paper_had_take_well_under_a_second() -> None:
+    import time
+
+    draws = np.random.default_rng(7)
+    table = 10 ** draws.uniform(-2, 4, (PAPER_PHOTOS, 8))
+    tries = Tries(tuple(map(str, range(PAPER_PHOTOS))), table, np.ones(table.shape, dtype=np.bool_))
+    began = time.process_time()
+    found = filtered(tries)
+    phases = curriculum(found)
+    assert time.process_time() - began < 1.0
+    assert len(phases[0]) <= len(phases[1]) <= PAPER_PHOTOS

@@ -1,0 +1,117 @@
+"""A store that was damaged says so, and one that was not doesn't."""
+
+import io
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from geosleuth.data import Rejected, Store, StoreWriter, write_store
+from geosleuth.data.checking import check_store
+from geosleuth.data.rows import row_of, schema
+from geosleuth.data.store import sha_of
+from stored import ABOUT, made, pictures, sample
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return write_store(tmp_path / "s", made(9), ABOUT, shard_rows=4)
+
+
+def troubles(store: Store) -> list[str]:
+    return list(check_store(Store(store.path)))
+
+
+def test_a_whole_store_has_no_trouble(store: Store) -> None:
+    heard: list[int] = []
+    assert list(check_store(store, heard.append)) == []
+    assert heard == [1, 2, 3, 4, 5, 6]
+    with StoreWriter(store.path, ABOUT) as writer:
+        writer.add(sample(20))
+        assert troubles(store) == []
+
+
+def test_a_changed_shard_is_named(store: Store) -> None:
+    path = store.path / store.manifest.shards[0].file
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    assert "shards/00000.parquet: was changed after it was written" in troubles(store)
+    path.unlink()
+    assert "shards/00000.parquet: can't be read: No such file or directory" in troubles(store)
+
+
+def test_a_changed_or_missing_picture_is_named(store: Store) -> None:
+    first = next((store.path / "images").rglob("*.jpg"))
+    name = first.relative_to(store.path).as_posix()
+    whole = first.read_bytes()
+    first.write_bytes(whole[:-1] + b"x")
+    assert f"{name}: was changed after it was written" in troubles(store)
+    first.unlink()
+    assert f"{name}: can't be read: No such file or directory" in troubles(store)
+    first.write_bytes(whole)
+    assert troubles(store) == []
+
+
+def test_metadata_and_wrong_sizes_and_missing_handles_are_told(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[271] = "a maker"
+    told = jpeg((320, 240), exif=exif)
+    small = jpeg((10, 10))
+    fake = b"\xff\xd8\xff no picture"
+    run = sample(0).trajectory
+    handles = [image.handle for image in run.images]
+    store = write_store(
+        tmp_path / "s",
+        [
+            sample(0, images={**pictures(0), handles[0]: told}),
+            sample(2, images={**pictures(0), handles[1]: small}),
+            sample(4, images={**pictures(0), handles[1]: fake}),
+            sample(6, images={handles[0]: pictures(0)[handles[0]]}),
+        ],
+        ABOUT,
+    )
+    found = " | ".join(troubles(store))
+    assert "carries metadata (exif)" in found
+    assert f"scene-00002: {handles[1]} has 10 x 10 pixels, which is not what its trajectory says" in found
+    assert "is no JPEG file" in found
+    assert f"scene-00006: has no picture for {', '.join(handles[1:])}" in found
+
+
+def jpeg(size: tuple[int, int], **options: object) -> bytes:
+    stream = io.BytesIO()
+    Image.new("RGB", size, (9, 99, 199)).save(stream, "JPEG", **options)
+    return stream.getvalue()
+
+
+def test_rows_that_were_made_elsewhere_are_looked_into(store: Store) -> None:
+    rows = [row_of(sample(0)), row_of(sample(50)) | {"turns": 99}, row_of(sample(51)) | {"trajectory": "rubbish\n"}]
+    path = store.path / "shards" / "00002.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema()), path)
+    assert any(line.startswith("shards/00002.parquet: nobody counts it") for line in troubles(store))
+    document = json.loads((store.path / "manifest.json").read_text())
+    shard = {"file": "shards/00002.parquet", "rows": 4, "bytes": path.stat().st_size, "sha256": sha_of(path)}
+    document["shards"].append(shard)
+    (store.path / "manifest.json").write_text(json.dumps(document))
+    found = troubles(store)
+    assert "scene-00000: stands there twice" in found
+    assert "scene-00050: its columns don't say what its trajectory says" in found
+    assert any("the row of 'scene-00051' is damaged" in line for line in found)
+    assert "shards/00002.parquet: holds 3 rows, and the manifest counts 4" in found
+
+
+def test_strays_and_double_keys_are_told(store: Store) -> None:
+    (store.path / "images" / "00").mkdir(exist_ok=True)
+    (store.path / "images" / "00" / "stray.jpg").write_bytes(b"x")
+    with (store.path / "rejected.jsonl").open("ab") as stream:
+        stream.write(b'{"key":"scene-00000","scene":"x","source":"y","reason":"z","detail":"","meta":{}}\n')
+    found = troubles(store)
+    assert "images/00/stray.jpg: belongs to no trajectory (1 such files)" in found
+    assert "scene-00000: was both kept and rejected" in found
+    with (store.path / "rejected.jsonl").open("ab") as stream:
+        stream.write(b'{"who":"?"}\n')
+    assert any(line.startswith("what was rejected can't be read") for line in troubles(store))
+    assert [one.key for one in made(9) if isinstance(one, Rejected)]

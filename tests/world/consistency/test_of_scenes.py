@@ -1,0 +1,63 @@
+"""The judge by rule on reasonings of designed scenes: their own lead to their places, those of others don't."""
+
+import asyncio
+
+import numpy as np
+
+from geosleuth.answer import Address, Level
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.names import country_name
+from geosleuth.score.rewards import agreements, judged, without_conclusions
+from geosleuth.score.rewards.judging import conclusions_of
+from geosleuth.world import Business, World, WorldTown, address_of
+from geosleuth.world.consistency import RuleReader
+from geosleuth.world.consistency_map import map_search
+from worlds import scenes
+
+
+def test_shuffling_reasonings_between_replies_collapses_the_reward(world: World) -> None:
+    addresses = [address for scene in scenes(world, 24, seed=7) if (address := address_of(scene)).country.conclusion]
+    derived = RuleReader().derive([without_conclusions(address) for address in addresses])
+    own = [conclusions_of(address) for address in addresses]
+    weights = np.array([0.1, 0.6, 0.3])
+    honest = (agreements(own, derived) @ weights).mean()
+    shuffled = [(agreements(own, derived[shift:] + derived[:shift]) @ weights).mean() for shift in (1, 5, 11)]
+    assert agreements(own, derived)[:, 0].mean() >= 0.6
+    assert honest >= 0.1
+    assert max(shuffled) <= 0.15 * honest
+
+
+def known_businesses(world: World) -> list[tuple[WorldTown, Business]]:
+    """One business that no other is called like, for each of some towns."""
+    own = ((town, one) for town in world.towns[:10] for one in world.businesses(town)[:20])
+    single = {town.name: (town, one) for town, one in own if one.phone and not (one.chain or one.homonym)}
+    return list(single.values())
+
+
+def reply(town: WorldTown, business: Business) -> Address:
+    """A reply that reads a telephone number and a shop front."""
+    return Address(
+        Level(country_name(town.country), (f"phone: {business.phone}",)),
+        precise=Level(f"{business.name}, {town.name}", (f"business: {business.name}",)),
+    )
+
+
+def test_a_map_leads_from_a_shop_to_its_town(few_towns: World, few_on_the_map: OfflineAtlas) -> None:
+    addresses = [reply(town, business) for town, business in known_businesses(few_towns)]
+    assert len(addresses) >= 6
+    with_map, without = RuleReader(map_search(few_on_the_map)), RuleReader()
+    assert judged(addresses, with_map, keep_evidence=True)[0][:, 2].mean() >= 0.7
+    # The shop's name is a part of the conclusion: by default it goes, and the map has nothing to look for.
+    strict = judged(addresses, with_map)[0]
+    assert np.array_equal(strict, judged(addresses, without)[0])
+
+
+def test_a_map_may_be_asked_while_a_loop_runs(few_towns: World, few_on_the_map: OfflineAtlas) -> None:
+    town, business = known_businesses(few_towns)[0]
+    search = map_search(few_on_the_map)
+
+    async def inside() -> int:
+        return len(search(business.name, town.country))
+
+    assert asyncio.run(inside()) == 1
+    assert search(business.name, "AQ") == ()

@@ -1,0 +1,46 @@
+"""Letters as masks: they fill the room that was measured for them, in every manner."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from geosleuth.world.drawing import drawable
+from geosleuth.world.drawing.designs import Lettering
+from geosleuth.world.drawing.lettering import height_em, letters, width_em
+
+TEXTS = ("Bäckerei Huber", "Улица Ленина", "さくら薬局", "شارع النيل", "ถนนสุขุมวิท", "रेलवे स्टेशन", "Λεωφόρος 12")
+
+
+@pytest.mark.parametrize("lettering", get_args(Lettering))
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_mask_is_as_wide_and_tall_as_was_measured(text: str, lettering: Lettering) -> None:
+    mask = letters(text, 30.0, lettering)
+    assert mask.width == pytest.approx(30 * width_em(text, lettering), rel=0.06, abs=3)
+    assert mask.height == pytest.approx(30 * height_em(text), abs=3)
+    assert np.asarray(mask).max() > 200
+
+
+def test_larger_letters_are_the_same_letters() -> None:
+    small, large = letters("Rathausplatz", 20.0, "bold"), letters("Rathausplatz", 60.0, "bold")
+    assert large.width / small.width == pytest.approx(3, rel=0.05)
+    grown = np.asarray(small.resize(large.size)).astype(int)
+    assert np.abs(grown - np.asarray(large)).mean() < 40
+
+
+def test_slanted_letters_lean_to_the_right() -> None:
+    upright, leaning = (np.asarray(letters("Illl", 60.0, manner)) for manner in ("bold", "slanted"))
+
+    def lean(mask: np.ndarray) -> float:
+        rows = np.flatnonzero(mask.max(axis=1) > 128)
+        top, bottom = mask[rows[2]], mask[rows[-3]]
+        return float(np.flatnonzero(top > 128)[0] - np.flatnonzero(bottom > 128)[0])
+
+    assert lean(leaning) > lean(upright) + 4
+
+
+def test_what_no_font_has_is_known_beforehand() -> None:
+    assert drawable("Gümüş Sokağı 5")
+    assert not drawable("\U00012000")
+    with pytest.raises(ValueError, match="no font"):
+        letters("\U00012000", 20.0, "plain")

@@ -1,0 +1,64 @@
+"""Panoramas: everything around the camera, no seams, marks where things are."""
+
+import numpy as np
+import pytest
+from drawn_streets import street_scene
+
+from geosleuth.world.drawing import draw_scene
+from geosleuth.world.drawing.panorama import Round
+
+
+@pytest.fixture(scope="module")
+def pixels_and_marks() -> tuple[np.ndarray, dict[str, tuple[int, int, int, int]]]:
+    scene = street_scene("de", ("shop_front", "bus_stop", "number_plate"), seed=3, size=(4096, 2048), kind="panorama")
+    drawing = draw_scene(scene)
+    return np.asarray(drawing.image), {mark.clue: mark.box for mark in drawing.marks if mark.line is None}
+
+
+def test_all_boards_are_marked(pixels_and_marks: tuple[np.ndarray, dict[str, tuple[int, int, int, int]]]) -> None:
+    pixels, marks = pixels_and_marks
+    assert pixels.shape == (2048, 4096, 3)
+    assert set(marks) == {"shop_front3", "bus_stop3", "number_plate3"}
+
+
+def test_its_sides_meet(pixels_and_marks: tuple[np.ndarray, dict[str, tuple[int, int, int, int]]]) -> None:
+    """What leaves on the right comes back on the left: columns there differ no more than neighbours do elsewhere."""
+    pixels = pixels_and_marks[0].astype(int)
+    usual = np.median([np.abs(pixels[:, x] - pixels[:, x + 1]).mean() for x in range(100, 4000, 100)])
+    assert np.abs(pixels[:, 0] - pixels[:, -1]).mean() < 3 * usual + 2
+
+
+def test_views_meet_too(pixels_and_marks: tuple[np.ndarray, dict[str, tuple[int, int, int, int]]]) -> None:
+    pixels = pixels_and_marks[0].astype(int)
+    usual = np.median([np.abs(pixels[500:1400, x] - pixels[500:1400, x + 1]).mean() for x in range(100, 4000, 100)])
+    for seam in (512, 1536, 2560, 3584):
+        assert np.abs(pixels[500:1400, seam - 1] - pixels[500:1400, seam]).mean() < 4 * usual + 4
+
+
+def test_directions_are_evenly_spaced() -> None:
+    lens = Round(4096, 2048, 1.6, 0.0)
+    assert lens.project((0.0, 10.0, 1.6)) == (2048, 1024)
+    assert lens.project((10.0, 0.0, 1.6)) == (3072, 1024)
+    assert lens.project((-10.0, 0.0, 1.6)) == (1024, 1024)
+    assert lens.project((10.0, 10.0, 1.6)) == (2560, 1024)
+    assert lens.project((0.0, 10.0, 11.6)) == (2048, 512)
+
+
+def test_a_board_is_drawn_where_its_mark_is() -> None:
+    """A wall of one colour in front of the lens lands in the pixels that the lens names."""
+    from geosleuth.world.drawing.canvas import Canvas
+
+    lens = Round(1024, 512, 1.6, 0.0)
+    wall = ((3.0, 1.0, 3.0), (3.0, -1.0, 3.0), (3.0, -1.0, 0.5), (3.0, 1.0, 0.5))
+    picture = np.zeros((512, 1024, 3), np.uint8)
+    for number, view in enumerate(lens.views()):
+        canvas = Canvas(view)
+        empty = canvas.pixels.copy()
+        canvas.polygon3(wall, (250, 10, 10))
+        lens.lay(picture, number, canvas.pixels, empty)
+    red = picture[..., 0] > 125
+    rows, columns = np.flatnonzero(red.any(axis=1)), np.flatnonzero(red.any(axis=0))
+    points = [lens.project(corner) for corner in wall]
+    assert columns[0] == pytest.approx(min(x for x, _ in points), abs=2)
+    assert columns[-1] == pytest.approx(max(x for x, _ in points), abs=2)
+    assert rows[-1] == pytest.approx(max(y for _, y in points), abs=3)

@@ -1,0 +1,139 @@
+"""Street pictures: every clue is in them, where its mark says, large enough or small enough, and none before another."""
+
+from dataclasses import replace
+from itertools import combinations
+from typing import get_args
+
+import numpy as np
+import pytest
+from drawn_streets import clue, street_scene
+
+from geosleuth.world.drawing import draw_scene
+from geosleuth.world.model import Board, Clue, Layout, Mark, Scene, Sky, Sort
+
+BOARDS: tuple[tuple[Board, ...], ...] = (
+    ("shop_front", "street_plate", "house_number", "notice"),
+    ("shop_front", "bus_stop", "number_plate", "poster"),
+    ("direction_sign", "road_shield", "bus"),
+    ("billboard", "town_sign", "banner", "shop_front"),
+)
+LEGIBLE_PX = 11.5
+"""Capital letters at least so tall can be read."""
+
+
+def whole(marks: tuple[Mark, ...]) -> dict[str, Mark]:
+    return {mark.clue: mark for mark in marks if mark.line is None}
+
+
+def shared(one: Mark, other: Mark) -> int:
+    wide = min(one.box[2], other.box[2]) - max(one.box[0], other.box[0])
+    tall = min(one.box[3], other.box[3]) - max(one.box[1], other.box[1])
+    return max(wide, 0) * max(tall, 0)
+
+
+@pytest.mark.parametrize("boards", BOARDS)
+@pytest.mark.parametrize("land", ["pt", "de", "ja"])
+def test_every_board_is_marked_inside_the_picture_and_legible(land: str, boards: tuple[Board, ...]) -> None:
+    for seed in range(3):
+        scene = street_scene(land, boards, seed=seed)
+        drawing = draw_scene(scene)
+        assert drawing.image.size == scene.size
+        assert drawing.image.mode == "RGB"
+        boxes = whole(drawing.marks)
+        for shown in scene.clues:
+            lines = [mark for mark in drawing.marks if mark.clue == shown.id and mark.line is not None]
+            assert [mark.line for mark in lines] == list(range(len(shown.lines)))
+            for mark in (*lines, boxes[shown.id]):
+                left, top, right, bottom = mark.box
+                assert 0 <= left < right <= scene.size[0]
+                assert 0 <= top < bottom <= scene.size[1]
+                assert mark.letter_px >= LEGIBLE_PX
+        for one, other in combinations(boxes.values(), 2):
+            assert shared(one, other) <= 0.02 * min(_area(one), _area(other)), (one, other)
+
+
+def _area(mark: Mark) -> int:
+    return (mark.box[2] - mark.box[0]) * (mark.box[3] - mark.box[1])
+
+
+@pytest.mark.parametrize("layout", get_args(Layout))
+def test_every_layout_holds_every_kind_of_board(layout: Layout) -> None:
+    for seed, boards in enumerate(BOARDS):
+        scene = street_scene("de", boards, seed=seed)
+        drawing = draw_scene(replace(scene, look=replace(scene.look, layout=layout)))
+        assert set(whole(drawing.marks)) == {shown.id for shown in scene.clues}
+
+
+def changed(scene: Scene, without: Scene, mark: Mark) -> float:
+    """The share of a mark's pixels that differ between two pictures."""
+    one, other = (np.asarray(draw_scene(each).image).astype(int) for each in (scene, without))
+    left, top, right, bottom = mark.box
+    apart = np.abs(one - other)[top:bottom, left:right].sum(axis=2)
+    return float((apart > 24).mean())
+
+
+def test_what_is_hidden_is_partly_behind_something() -> None:
+    for seed in range(4):
+        plain = street_scene("de", ("shop_front", "town_sign"), seed=seed)
+        hidden = replace(plain, clues=(plain.clues[0], replace(plain.clues[1], visibility="hidden")))
+        mark = whole(draw_scene(hidden).marks)[plain.clues[1].id]
+        assert 0.15 < changed(hidden, plain, mark) < 0.85
+        other = whole(draw_scene(hidden).marks)[plain.clues[0].id]
+        assert changed(hidden, plain, other) < 0.1
+
+
+def test_small_letters_are_legible_in_the_original_and_lost_in_a_first_view() -> None:
+    for seed in range(2):
+        scene = street_scene(
+            "de", ("shop_front", "street_plate", "notice"), seed=seed, size=(3264, 2448),
+            visibility={"street_plate": "small", "notice": "small"},
+        )  # fmt: skip
+        letters = {mark.clue: mark.letter_px for mark in draw_scene(scene).marks if mark.line == 0}
+        shrunk = (2_000_000 / (3264 * 2448)) ** 0.5
+        small = [letters[shown.id] for shown in scene.clues if shown.visibility == "small"]
+        plain = [letters[shown.id] for shown in scene.clues if shown.visibility == "plain"]
+        assert all(13 <= tall <= 17 for tall in small)
+        assert all(tall * shrunk < 9 for tall in small)
+        assert all(tall * shrunk >= LEGIBLE_PX for tall in plain)
+
+
+@pytest.mark.parametrize("sort", ["driving_side", "road_marking", "architecture", "terrain", "sun", "vegetation", "pole"])
+def test_what_is_not_written_is_marked_too(sort: Sort) -> None:
+    told = Clue("told", sort, "country", "It looks so there.")
+    scene = street_scene("pt", ("shop_front",), seed=5, clues=(told,))
+    mark = whole(draw_scene(scene).marks)["told"]
+    assert mark.letter_px == 0
+    assert _area(mark) > 50
+
+
+def test_night_and_fog_leave_boards_to_be_seen() -> None:
+    """A board stands out from its own ground by day and by night, and in fog."""
+    scene = street_scene("de", ("shop_front",), seed=2)
+    skies = [(48.0, "clear"), (-15.0, "clear"), (30.0, "fog")]
+    for height, weather in skies:
+        sky = Sky(scene.sky.at, 150.0, height, weather, "summer")  # type: ignore[arg-type]
+        drawing = draw_scene(replace(scene, sky=sky))
+        mark = next(mark for mark in drawing.marks if mark.line == 0)
+        grey = np.asarray(drawing.image.crop(mark.box).convert("L")).astype(int)
+        assert np.percentile(grey, 97) - np.percentile(grey, 3) > 50
+
+
+def test_a_scene_without_clues_is_a_street_all_the_same() -> None:
+    drawing = draw_scene(street_scene("de", (), seed=9))
+    assert drawing.marks == ()
+    assert np.asarray(drawing.image).std() > 20
+
+
+def test_streets_differ_by_seed() -> None:
+    one, other = (np.asarray(draw_scene(street_scene("de", seed=seed)).image).astype(int) for seed in (1, 2))
+    assert np.abs(one - other).mean() > 10
+
+
+def test_a_design_changes_the_board() -> None:
+    plain = street_scene("de", ("shop_front",), seed=3)
+    marks = {}
+    for design in ("fascia", "neon"):
+        scene = replace(plain, clues=(clue("de", "shop_front", design=design),))
+        drawing = draw_scene(scene)
+        marks[design] = np.asarray(drawing.image.crop(drawing.marks[0].box).resize((64, 16))).astype(int)
+    assert np.abs(marks["fascia"] - marks["neon"]).mean() > 15
