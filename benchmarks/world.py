@@ -27,17 +27,17 @@ from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from rapidfuzz.distance import Levenshtein  # noqa: E402
-from world_contenders import Task, Tried, all_tried, scene_of  # noqa: E402
+from rapidfuzz.distance import Levenshtein
 
-from geosleuth.names import fold  # noqa: E402
-from geosleuth.photo import crop, first_view, open_photo  # noqa: E402
-from geosleuth.photo.text import TextLine, read_text  # noqa: E402
-from geosleuth.score import published_rows  # noqa: E402
-from geosleuth.score.statistics import wilson  # noqa: E402
-from geosleuth.world import draw_scene  # noqa: E402
-from geosleuth.world.design import Wants  # noqa: E402
-from geosleuth.world.world import Noise  # noqa: E402
+from geosleuth.names import fold
+from geosleuth.photo import crop, first_view, open_photo
+from geosleuth.photo.text import TextLine, read_text
+from geosleuth.score import published_rows
+from geosleuth.score.statistics import wilson
+from geosleuth.world.design import Wants
+from geosleuth.world.drawing import draw_scene
+from geosleuth.world.world import Noise
+from world_contenders import Task, Tried, all_tried, scene_of
 
 SEED: Final = 20_001
 THRESHOLDS_KM = (0.5, 25.0, 200.0, 750.0)
@@ -187,7 +187,12 @@ def one_jpeg(number: int) -> int:
 
 def progress(what: str) -> Callable[[int, int], None]:
     """A line on the terminal that says how far it is."""
-    return lambda done, of: print(f"\r{what}: {done} of {of} ", end="", file=sys.stderr, flush=True)
+
+    def heard(done: int, of: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{what}: {done} of {of} ", end="\n" if done == of else "", file=sys.stderr, flush=True)
+
+    return heard
 
 
 def said(figures: dict[str, float]) -> str:

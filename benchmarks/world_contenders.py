@@ -17,9 +17,12 @@ from geosleuth.policies import Policy
 from geosleuth.policies.baselines.blind import make_blind
 from geosleuth.policies.detective import Detective
 from geosleuth.tools.catalogue import all_tools
-from geosleuth.world import Scene, clue_reader, design_scene, draw_scene, open_world, world_atlas
+from geosleuth.world import Scene, World, design_scene, open_world
 from geosleuth.world.design import Wants
+from geosleuth.world.drawing import draw_scene
+from geosleuth.world.layer import world_atlas
 from geosleuth.world.model import Split
+from geosleuth.world.reader import clue_reader
 from geosleuth.world.world import Noise
 
 MAP_TOOLS = ("maps_geocode", "reverse_geocode", "poi_keyword_search", "find_colocated")
@@ -59,7 +62,7 @@ class Tried:
     seconds: float
 
 
-_worlds: dict[str, tuple[object, Atlas]] = {}
+_worlds: dict[str, tuple[World, Atlas]] = {}
 
 
 def scene_of(task: Task) -> tuple[Scene, Atlas]:

@@ -2,19 +2,19 @@
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from geosleuth.data.filtering_report import file_names
+from in_process import Done, geosleuth
+from openai_server import chat_reply, openai_server
+from scenery import save, scene
 
 
-def geosleuth(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).parent / "geosleuth"
-    return subprocess.run([command, "data", "filter", *words], capture_output=True, text=True, check=False, timeout=120)
+def filtering(*words: str | Path) -> Done:
+    return geosleuth("data", "filter", *words)
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def table(tmp_path: Path) -> Path:
 
 def test_lists_table_and_drawing_are_written(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "filtered"
-    done = geosleuth(table, "--out", out)
+    done = filtering(table, "--out", out)
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in out.iterdir()) == sorted(file_names(2))
     with (out / "photos.csv").open(newline="") as stream:
@@ -59,7 +59,7 @@ def test_lists_table_and_drawing_are_written(table: Path, tmp_path: Path) -> Non
 
 
 def test_programs_get_one_document_and_exactly_so_many_tries(table: Path, tmp_path: Path) -> None:
-    done = geosleuth(table, "--tries", "3", "--out", tmp_path / "f", "--json")
+    done = filtering(table, "--tries", "3", "--out", tmp_path / "f", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document == json.loads((tmp_path / "f" / "filter.json").read_text())
@@ -76,10 +76,29 @@ def test_what_cannot_be_done_is_one_line(table: Path, tmp_path: Path) -> None:
         ((table, "--tries", "9", "--out", tmp_path / "f"), "no photo has 9 tries; the most is 3"),
         ((tmp_path, "--out", tmp_path / "f"), "holds no run with results.jsonl"),
     ):
-        done = geosleuth(*words)
+        done = filtering(*words)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert trouble in done.stderr
     assert not (tmp_path / "f").exists()
-    assert geosleuth(table, "--out", tmp_path / "f").returncode == 0
-    assert "is there already" in geosleuth(table, "--out", tmp_path / "f").stderr
-    assert geosleuth(table, "--out", tmp_path / "f", "--overwrite").returncode == 0
+    assert filtering(table, "--out", tmp_path / "f").returncode == 0
+    assert "is there already" in filtering(table, "--out", tmp_path / "f").stderr
+    assert filtering(table, "--out", tmp_path / "f", "--overwrite").returncode == 0
+
+
+@pytest.mark.usefixtures("atlas_home")
+def test_the_tries_of_a_real_run_with_several_minds_are_read(tmp_path: Path) -> None:
+    save(scene(3), tmp_path / "a.jpg")
+    photos = tmp_path / "photos.csv"
+    photos.write_text("id,image,lat,lon\na,a.jpg,48.8566,2.3522\n")
+    paris, versailles, berlin = (
+        chat_reply(f'{{"lat": {lat}, "lon": {lon}}}') for lat, lon in ((48.8566, 2.3522), (48.8, 2.13), (52.5, 13.4))
+    )
+    with openai_server([paris, versailles, berlin, paris]) as url:
+        words: tuple[str | Path, ...] = ("--data", photos, "--model", "server:any", "--base-url", str(url), "--yes")
+        more = ("--parallel", "3", "--turns", "1", "--tools", "none")
+        done = geosleuth("bench", "run", *words, *more, "--out", tmp_path / "run")
+        assert done.returncode == 0, done.stderr
+    document = json.loads(filtering(tmp_path / "run", "--out", tmp_path / "f", "--json").stdout)
+    assert document["tries"] == {"all": 3, "least": 3, "most": 3, "tried_once": 0}
+    assert [one["by_passes"].index(1) for one in document["regimes"]] == [1, 2, 2, 2]
+    assert [one["kept"] for one in document["regimes"]] == [1, 1, 1, 1]

@@ -1,23 +1,17 @@
 """``geosleuth data info | check | card | export``, run as people run them."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from geosleuth.agent import read_trajectory
 from geosleuth.data import Store, write_store
+from in_process import Done, geosleuth
 from stored import ABOUT, made
 
 
-def geosleuth(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).parent / "geosleuth"
-    return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=120)
-
-
-def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
+def refused(done: Done, words: str) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert words in done.stderr
@@ -87,4 +81,6 @@ def test_what_is_no_store_is_refused_in_one_line(store: Store, tmp_path: Path) -
         refused(geosleuth("data", command[0], tmp_path, *command[1:]), "holds no store of trajectories")
     words = ("data", "export", store.path, "--to", "trl", "--out")
     refused(geosleuth(*words, store.path), "is the store itself; choose another folder")
-    refused(geosleuth(*words, tmp_path / "x", "--split", "dev"), "holds no trajectory of the split 'dev'")
+    told = "holds no trajectory of the split 'dev'; its splits are: held-out, train"
+    refused(geosleuth(*words, tmp_path / "x", "--split", "dev"), told)
+    assert not (tmp_path / "x").exists()

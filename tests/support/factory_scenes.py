@@ -9,6 +9,7 @@ from PIL import Image, ImageDraw
 from geosleuth.geo import LatLon
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.world import Camera, Clue, Look, Mark, Scene, Sky, Spot
+from geosleuth.world.reader import LEGIBLE_PX
 
 SOEST = LatLon(51.57558, 8.10619)
 
@@ -26,21 +27,17 @@ def scene_of(number: int = 1, *, size: tuple[int, int] = (3264, 2448)) -> tuple[
     spot = Spot(SOEST, "DE", "Germany", "North Rhine-Westphalia", "Soest", "Soest", 48_000, "Cfb", "51,8", "train")
     clues = (
         Clue(
-            "a",
-            "business",
-            "country",
-            "A bakery with a German name.",
-            "shop_front",
-            ("Bäckerei Lindemann", "Tel. 02921 34567"),
+            "a", "language", "country", "The shop sign is in German, as in Germany.", "shop_front",
+            ("Bäckerei Lindemann", "Tel. 02921 34567"), country="DE",
         ),
-        Clue("b", "town_name", "precise", "The sign names the town.", "town_sign", ("Soest",), "small"),
+        Clue("b", "town_name", "precise", "The sign names the town.", "town_sign", ("Soest",), "small", country="DE"),
         Clue("c", "airline", "country", "An airline.", "poster", ("Iberia", "Madrid"), misleading=True, country="ES"),
         Clue("d", "driving_side", "country", "Cars keep right."),
-    )
+    )  # fmt: skip
     marks = (
         Mark("a", (400, 800, 1400, 1000)), Mark("a", (420, 810, 1380, 900), 0, 70.0),
         Mark("a", (420, 920, 1000, 980), 1, 40.0),
-        Mark("b", (2600, 1100, 2720, 1160)), Mark("b", (2610, 1110, 2710, 1150), 0, 15.0),
+        Mark("b", (2600, 1100, 2720, 1160)), Mark("b", (2610, 1110, 2710, 1150), 0, 1.5 * LEGIBLE_PX),
         Mark("c", (1800, 900, 2100, 1200)), Mark("c", (1820, 920, 2080, 1000), 0, 50.0),
         Mark("c", (1820, 1020, 2080, 1080), 1, 40.0),
     )  # fmt: skip

@@ -30,7 +30,7 @@ class Rollout:
         self.tools_kwargs = tools_kwargs
 
 
-async def called(row: dict[str, Any], tools: list[Any]) -> list[Any]:
+async def called(row: dict[str, Any], tools: list[Any]) -> tuple[Any, ...]:
     """Calls of one rollout, all at once, each as verl's agent loop makes it: create, execute, release."""
     rollout, by_name = Rollout(row["tools_kwargs"]), {tool.name: tool for tool in tools}
 

@@ -14,7 +14,7 @@ from geosleuth.data import Store
 from geosleuth.data.cards import Figures, card_text, figures_of
 from geosleuth.data.checking import check_store
 from geosleuth.data.exporting import INFO, Trainer, export_store, split_file
-from geosleuth.data.store import CARD
+from geosleuth.data.reading import CARD
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 
@@ -88,7 +88,13 @@ def export(
     store = Store(path)
     if out.exists() and out.resolve() == path.resolve():
         raise BadInput(f"{out}: is the store itself; choose another folder")
-    splits = {row["split"] for row in store.rows(("split",))} if split is None else {split}
+    there = {row["split"] for row in store.rows(("split",))}
+    splits = there if split is None else there & {split}
+    if not splits:
+        raise BadInput(
+            f"{path}: holds no trajectory{'' if split is None else f' of the split {split[:40]!r}'}; "
+            f"its splits are: {', '.join(sorted(there)) or 'none'}"
+        )
     names = [*(split_file(one) for one in sorted(splits)), *([INFO] if to == "llama-factory" else []), CARD]
     refuse_to_replace([out / name for name in names], overwrite=overwrite)
     with progress(f"writing {store.about.name} for {to}", len(store)) as bar:

@@ -76,7 +76,7 @@ def show(
     *,
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--out", "-o", metavar="FILE", help="Also write the picture with its clues framed, as PNG."),
+        typer.Option("--out", "-o", metavar="FILE", help="Also write the picture with its clues framed."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there already.")] = False,
     as_json: JsonFlag = False,
@@ -104,7 +104,7 @@ def sheet(
         typer.Argument(metavar="[FOLDER]", help="A folder that world make filled; left out, scenes are drawn afresh."),
     ] = None,
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The sheet, a PNG.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The sheet: .png, .jpg or .webp.")],
     count: Annotated[int, typer.Option(min=1, max=200, metavar="N", help="How many scenes.")] = 24,
     columns: Annotated[int, typer.Option(min=1, max=12, metavar="N", help="How many side by side.")] = 4,
     seed: Seed = 1,

@@ -42,11 +42,15 @@ def make(
 ) -> None:
     """Draw scenes into a folder."""
     there = open_world(world_seed, [_region(name) for name in regions], noise=noise)
-    with progress("drawing scenes", count) as bar:
-        made = make_scenes(
-            out, there, count=count, seed=seed, split=split, kinds=kinds, workers=workers or os.cpu_count() or 1,
-            progress=bar.at,
-        )  # fmt: skip
+    try:
+        with progress("drawing scenes", count) as bar:
+            made = make_scenes(
+                out, there, count=count, seed=seed, split=split, kinds=kinds, workers=workers or os.cpu_count() or 1,
+                progress=bar.at,
+            )  # fmt: skip
+    except (KeyboardInterrupt, SystemExit):
+        talk(f"stopped; the same command goes on with {out}")
+        raise
     if as_json:
         show_json({"folder": str(made.folder), "scenes": made.scenes, "kept": made.kept, "set": str(out / "set.jsonl")})
         return
@@ -104,6 +108,7 @@ def show_folder(folder: Path, *, as_json: bool) -> None:
 def show_scene(folder: Path, name: str, out: Path | None, *, overwrite: bool, as_json: bool) -> None:
     """One scene, and its picture with the clues framed where that is wanted."""
     if out is not None:
+        _check_ending(out)
         refuse_to_replace([out], overwrite=overwrite)
     made = next((one for one in read_scenes(folder) if one.scene.id == name), None)
     if made is None:
@@ -155,6 +160,7 @@ def sheet(
     overwrite: bool,
 ) -> None:
     """Several scenes on one sheet."""
+    _check_ending(out)
     refuse_to_replace([out], overwrite=overwrite)
     cells: list[tuple[Any, Caption]] = []
     with progress("drawing the sheet", count) as bar:
@@ -206,7 +212,15 @@ def _caption(scene: Scene) -> Caption:
     return Caption(place, " · ".join([scene.finest or "nothing tells", f"{scene.locatability:g}/10", *odd]))
 
 
+_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
+
+
+def _check_ending(out: Path) -> None:
+    if out.suffix.lower() not in _FORMATS:
+        raise BadInput(f"{out}: pictures are written as {', '.join(_FORMATS)}; give --out such an ending")
+
+
 def _save(image: Any, out: Path) -> None:
     stored = io.BytesIO()
-    image.save(stored, "PNG")
+    image.save(stored, _FORMATS[out.suffix.lower()], quality=86)
     write_bytes_atomically(out, stored.getvalue())

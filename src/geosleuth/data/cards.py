@@ -11,8 +11,8 @@ from geosleuth.bench.numbers import count, distance, percent
 from geosleuth.files import write_text_atomically
 
 from .model import About
+from .reading import CARD, Store
 from .rows import SMALL_COLUMNS
-from .store import CARD, Store
 
 _MOST_LINES = 12
 

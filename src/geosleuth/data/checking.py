@@ -8,8 +8,8 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 
+from .reading import IMAGES, SHARDS, Store, image_name, read_batches, sha_of
 from .rows import sample_of
-from .store import IMAGES, SHARDS, Store, image_name, read_batches, sha_of
 
 Progress = Callable[[int], None]
 

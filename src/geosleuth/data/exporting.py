@@ -22,8 +22,8 @@ from geosleuth.errors import BadInput
 from geosleuth.files import replacing, write_text_atomically
 
 from .cards import card_text, figures_of
+from .reading import CARD, Store, image_name
 from .rows import sample_of
-from .store import CARD, Store, image_name
 from .writing import make_folder
 
 Trainer = Literal["trl", "ms-swift", "llama-factory"]

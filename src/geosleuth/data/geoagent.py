@@ -14,11 +14,15 @@ from geosleuth.agent.locating import Finding, locate
 from geosleuth.agent.methods import method
 from geosleuth.answer import Address, Level
 from geosleuth.atlas import Atlas, OfflineAtlas
+from geosleuth.names import country_name
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Conversation, Step
 from geosleuth.tools import Toolset
 from geosleuth.world import Clue, Mark, Scene
+from geosleuth.world.design import address_of
 from geosleuth.world.reader import LEGIBLE_PX
+
+from .standins.weighing import country_odds
 
 METHOD = "geoagent"
 Grade = Literal["low", "moderate", "high"]
@@ -40,6 +44,19 @@ _BOARDS = {
     "road_shield": ("the road number {text}", "a shield with {text}"),
     "banner": ("a banner: {text}", "{text} on a banner"),
 }
+
+
+_SAID_WITHOUT_MAP = {
+    "business": "The shop is called {text}.",
+    "chain": "The shop is called {text}.",
+    "street_name": "The plate names the street, {text}.",
+    "house_number": "The house has the number {text}.",
+    "bus_stop": "The stop is called {text}.",
+}
+"""What those clues say that only a map could turn into a place."""
+
+_BY_TOWN_ALONE = "The country follows from the town's name alone, and other countries may have such a town."
+_LEAST_ODDS, _SURE_ODDS = 0.4, 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +90,44 @@ def seen_at_once(scene: Scene, marks: Sequence[Mark], view_width: int) -> Scene:
     return replace(scene, clues=tuple(clue for clue in legible if clue.visibility == "plain"))
 
 
+def honest_address(scene: Scene) -> Address:
+    """What can be said of a scene without asking a map: made-up shops and streets tell by their words alone.
+
+    A country is concluded where what is written speaks for it above all others, or where the town is named.
+    """
+    knows_town = _names_town(scene)
+    plain = replace(scene, clues=tuple(_without_map(clue, knows_town=knows_town) for clue in scene.clues))
+    address = address_of(plain)
+    lines = tuple((clue.board or "", line) for clue in plain.clues for line in clue.lines)
+    (first, share), (second, _) = list(country_odds(lines, scene.look.drives_on).items())[:2]
+    country = address.country
+    if first != scene.spot.country or share < _LEAST_ODDS:
+        if knows_town:
+            return replace(address, country=replace(country, uncertainty=_BY_TOWN_ALONE))
+        doubt = f"{country_name(first)} or {country_name(second)} would fit as well as others."
+        open_ = Level(None, address.region.clues, address.region.reasoning, address.region.uncertainty)
+        return Address(replace(country, conclusion=None, uncertainty=doubt), open_, address.precise)
+    doubtful = f"{country_name(second)} is possible too." if share < _SURE_ODDS else None
+    return replace(address, country=replace(country, uncertainty=doubtful))
+
+
+def _names_town(scene: Scene) -> bool:
+    return any(clue.sort == "town_name" and not clue.misleading for clue in scene.clues)
+
+
+def _without_map(clue: Clue, *, knows_town: bool) -> Clue:
+    """The clue as it speaks to somebody who has no map at hand."""
+    words = _SAID_WITHOUT_MAP.get(clue.sort)
+    if words is None or clue.misleading:
+        return clue
+    says = words.format(text=" / ".join(clue.lines))
+    return replace(clue, says=says, level=clue.level if knows_town else "country")
+
+
 def record_of(scene: Scene, address: Address, chance: random.Random) -> Record:
-    """A record of the address that a scene's legible clues allow, see `geosleuth.world.design.address_of`."""
-    honest = [clue for clue in scene.clues if not clue.misleading]
+    """A record of the address that a scene's legible clues allow, see `honest_address`."""
+    knows_town = _names_town(scene)
+    honest = [_without_map(clue, knows_town=knows_town) for clue in scene.clues if not clue.misleading]
     levels = (address.country, address.region, address.precise)
     country, region, precise = (
         level_of(level, _clue_words(honest, name, chance), chance)

@@ -73,7 +73,7 @@ def names_of(town: WorldTown, seed: int, count: int, *, chains: bool, homonyms: 
 
 def _branches(town: WorldTown, count: int, seed: int) -> list[Called]:
     """Branches of the language's own chains and of the world's. Every chain stands in half of the towns it could."""
-    home = [(name, KINDS[(number * 5 + 1) % len(KINDS)]) for number, name in enumerate(_chains(town.tongue))]
+    home = town.tongue.chains
     abroad = [WORLD_CHAINS[(town.number + seed + 3 * turn) % len(WORLD_CHAINS)] for turn in range(3)]
     found: list[tuple[str, str]] = []
     for turn in range(count):
@@ -82,11 +82,6 @@ def _branches(town: WorldTown, count: int, seed: int) -> list[Called]:
         else:
             found.append(home[(town.number * 2 + turn) % len(home)])
     return [Called(name, kind, chain=True) for name, kind in dict.fromkeys(found)]
-
-
-@cache
-def _chains(tongue: Tongue) -> tuple[str, ...]:
-    return tongue.chains
 
 
 @cache

@@ -42,12 +42,16 @@ LEAST_PLACE = 0.2
 LEAST_RANGES = 2
 MOST_LINES = 24
 MOST_SEARCHES = 6
+MOST_CHARS = 6000
+"""A level's text is cut there, and words that no language has are left out: replies of models have no bound."""
+
 _PROSE_RELIABILITY = 0.6
 _TOWN_RELIABILITY = 0.5
 _TOWN_RADIUS_KM = 10.0
 _LINE_HEIGHT = 20.0
 _AREA = "the area of "
 
+_LONG_WORD = re.compile(r"\S{81,}")
 _SENTENCE = re.compile(r"(?<=[.!?。])\s+(?=[^\W\d_a-z]|\")|\n+")
 _SET_ASIDE = re.compile(
     r"\b(?:left aside|set aside|another country|far from home|elsewhere|mislead\w*|despite|ignor\w+|does not fit|"
@@ -126,7 +130,7 @@ class RuleReader:
 
 def _counted(text: str) -> Iterator[str]:
     """The sentences and lines of a text that it does not set aside itself."""
-    for sentence in _SENTENCE.split(text):
+    for sentence in _SENTENCE.split(_LONG_WORD.sub(" ", text[:MOST_CHARS])):
         if sentence.strip() and not _SET_ASIDE.search(sentence):
             yield sentence.strip()
 

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from struct import pack
@@ -10,13 +9,14 @@ from typing import Final
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.atlas.regions import Progress, RegionStore, import_osm
+from geosleuth.atlas.regions import Progress, RegionStore
 from geosleuth.atlas.regions.kinds import rank_of
 from geosleuth.atlas.regions.lines import LineMerger
 from geosleuth.atlas.regions.schema import ROAD_RANKS
 from geosleuth.atlas.regions.tags import address_of, index_names, kept_tags
-from geosleuth.atlas.regions.writer import SUFFIX, FeatureRow, RegionWriter, region_path, writing
+from geosleuth.atlas.regions.writer import FeatureRow, RegionWriter, region_path, writing
 from geosleuth.errors import BadInput
+from geosleuth.files import replacing
 from geosleuth.geo import LatLon
 
 from .businesses import SOURCE, BusStop, region_name
@@ -47,7 +47,7 @@ def ensure_layer(world: World, folder: Path | None = None, progress: Progress | 
     if not _is_there(folder, name, print_of):
         _write(world, folder, name, print_of, report)
     for path in world.regions:
-        _add_region(path, folder, report)
+        _add_region(path, folder)
     return folder
 
 
@@ -154,28 +154,16 @@ def business_tags(business: Business, town: WorldTown) -> dict[str, str]:
     return {key: text for key, text in told.items() if text}
 
 
-def _add_region(path: Path, folder: Path, report: Progress) -> None:
-    """An added region beside the layer: a region file is linked, an extract is taken in."""
-    if path.name.endswith(SUFFIX):
-        there = folder / path.name
-        if there.exists():
-            return
-        if not path.is_file():
-            raise BadInput(f"{path}: there is no such region file")
-        with suppress(OSError):
-            os.link(path, there)
-            return
-        shutil.copyfile(path, there)
+def _add_region(path: Path, folder: Path) -> None:
+    """A region file beside the layer: the same file under a second name where the disk can, or else a copy."""
+    there = folder / path.name
+    if there.exists():
         return
-    name = _region_of_extract(path)
-    if name not in RegionStore(folder).names():
-        import_osm(path, name, folder=folder, progress=report)
-
-
-def _region_of_extract(path: Path) -> str:
-    from geosleuth.atlas.regions import region_name as usual_name
-
-    return usual_name(None, path)
+    try:
+        os.link(path, there)
+    except OSError:
+        with replacing(there) as neighbour:
+            shutil.copyfile(path, neighbour)
 
 
 def _quiet(_what: str, _done: int, _total: int) -> None:

@@ -20,6 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
+from geosleuth import __version__
 from geosleuth.bench.lines import byte_lines
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically, write_text_atomically
@@ -35,8 +36,8 @@ FORMAT, VERSION = "geosleuth-scenes", 1
 MANIFEST, SCENES, SET, CARD, JOURNAL, IMAGES = (
     "manifest.json", "scenes.jsonl", "set.jsonl", "card.md", "unfinished.jsonl", "images",
 )  # fmt: skip
-_CHUNK = 4
-_CHUNKS_AHEAD = 3
+_AHEAD = 2
+"""Scenes that wait for each worker: few, so that stopping is quick."""
 
 KindWish = Literal["street", "panorama", "satellite", "mixed"]
 
@@ -138,6 +139,7 @@ def _manifest(world: World, seed: int, split: Split, kinds: KindWish) -> dict[st
     return {
         "format": FORMAT,
         "version": VERSION,
+        "geosleuth": __version__,
         "world": {"seed": world.seed, "noise": world.noise, "regions": [path.name for path in world.regions]},
         "seed": seed,
         "split": split,
@@ -193,19 +195,17 @@ Task = tuple[int, Split, KindWish]
 
 
 def _drawn(folder: Path, world: World, numbers: Sequence[int], task: Task, workers: int) -> Iterator[tuple[int, bytes]]:
-    if workers <= 1 or len(numbers) <= _CHUNK:
+    if workers <= 1 or len(numbers) <= 1:
         for number in numbers:
             yield number, draw_line(folder, world, number, task)
         return
-    chunks = (numbers[start : start + _CHUNK] for start in range(0, len(numbers), _CHUNK))
     # Fresh processes: a fork would carry open databases and threads along.
     pool = ProcessPoolExecutor(
         min(workers, len(numbers)), multiprocessing.get_context("spawn"), _open_in_worker,
         (folder, world.seed, world.noise, world.regions, task),
     )  # fmt: skip
     try:
-        running: set[Future[list[tuple[int, bytes]]]] = set()
-        yield from _gathered(pool, running, chunks, workers * _CHUNKS_AHEAD)
+        yield from _gathered(pool, numbers, workers * _AHEAD)
     except BrokenProcessPool as error:
         raise BadInput(
             f"{folder}: a worker was ended, perhaps for want of memory; run again with fewer --workers to go on"
@@ -214,21 +214,15 @@ def _drawn(folder: Path, world: World, numbers: Sequence[int], task: Task, worke
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _gathered(
-    pool: ProcessPoolExecutor,
-    running: set[Future[list[tuple[int, bytes]]]],
-    chunks: Iterable[Sequence[int]],
-    ahead: int,
-) -> Iterator[tuple[int, bytes]]:
-    for chunk in chunks:
-        running.add(pool.submit(_draw_chunk, list(chunk)))
+def _gathered(pool: ProcessPoolExecutor, numbers: Iterable[int], ahead: int) -> Iterator[tuple[int, bytes]]:
+    """Scenes as they get done, never more than so many handed out."""
+    running: set[Future[tuple[int, bytes]]] = set()
+    for number in numbers:
+        running.add(pool.submit(_draw_in_worker, number))
         if len(running) >= ahead:
-            done, rest = wait(running, return_when=FIRST_COMPLETED)
-            running.intersection_update(rest)
-            for one in done:
-                yield from one.result()
-    for one in list(running):
-        yield from one.result()
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (one.result() for one in done)
+    yield from (one.result() for one in running)
 
 
 @dataclass(slots=True)
@@ -251,9 +245,9 @@ def _open_in_worker(folder: Path, seed: int, noise: Any, regions: tuple[Path, ..
     _WORKER[:] = [_Worker(folder, open_world(seed, regions, noise=noise), task)]
 
 
-def _draw_chunk(numbers: list[int]) -> list[tuple[int, bytes]]:
+def _draw_in_worker(number: int) -> tuple[int, bytes]:
     one = _WORKER[0]
-    return [(number, draw_line(one.folder, one.world, number, one.task)) for number in numbers]
+    return number, draw_line(one.folder, one.world, number, one.task)
 
 
 def draw_line(folder: Path, world: World, number: int, task: Task) -> bytes:

@@ -12,7 +12,7 @@ from geosleuth.tools import TextReader
 
 from .model import Mark, Scene
 
-LEGIBLE_PX = 10.0
+LEGIBLE_PX = 7.5
 """Letters that are this tall in the view that is looked at can be read."""
 
 

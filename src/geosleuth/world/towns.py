@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from itertools import chain
+from pathlib import Path
 from typing import Final
 
 from geosleuth.atlas.base import ensure_base, open_base
@@ -15,7 +16,16 @@ from geosleuth.atlas.search import exact_key
 from geosleuth.geo import LatLon, distance_km
 
 from .lands import WORLD_LANDS, Land, Tongue, Town, tongue_of
-from .lands.names import EXONYMS, LISTED, NOT_IN_REGIONS, ONLY_IN_REGIONS, TOWN_COUNTS, USUAL_TOWN_COUNT, in_cyrillic
+from .lands.names import (
+    EXONYMS,
+    LISTED,
+    NOT_IN_REGIONS,
+    ON_A_BORDER,
+    ONLY_IN_REGIONS,
+    TOWN_COUNTS,
+    USUAL_TOWN_COUNT,
+    in_cyrillic,
+)
 from .model import Split
 from .splits import cell_of, split_of_cell
 
@@ -36,9 +46,9 @@ class WorldTown:
     """A real town that made-up streets and businesses stand in.
 
     ``name`` is the atlas's, ``name_on_signs`` how the town writes itself; ``region_code`` is GeoNames' ("FR.11").
-    ``number`` counts the towns of the same
-    language. ``area`` is its area code and ``postcode`` a code of its centre, both empty where the table of lands does
-    not know them. A ``real`` town has the streets and businesses of an added region, and none that are made up.
+    ``number`` counts the towns of the same language. ``area`` is its area code and ``postcode`` a code of its centre,
+    both empty where the table of lands does not know them. A town with a ``region_file`` has the streets and businesses
+    of that region, and none that are made up.
     """
 
     geonames: int
@@ -55,7 +65,12 @@ class WorldTown:
     number: int
     area: str = ""
     postcode: str = ""
-    real: bool = False
+    region_file: Path | None = None
+
+    @property
+    def real(self) -> bool:
+        """Whether its streets and businesses are those of an added region."""
+        return self.region_file is not None
 
     @property
     def id(self) -> str:
@@ -136,7 +151,8 @@ def _settlements(conn: sqlite3.Connection) -> dict[str, list[_Settlement]]:
     )
     found: dict[str, list[_Settlement]] = {code: [] for code in codes}
     for row in rows:
-        found[row[2]].append(_Settlement(*row))
+        if row[0] not in ON_A_BORDER:
+            found[row[2]].append(_Settlement(*row))
     return found
 
 

@@ -10,6 +10,7 @@ from .businesses import BusStop, bus_stops_of, businesses_of
 from .model import Business, Split
 from .streets import Plan, Street, plan_of
 from .towns import WorldTown, towns_of
+from .world_regions import real_region, region_file
 
 Noise = Literal["none", "chains", "homonyms", "both"]
 """Which names stand in several towns: those of chains, those that unrelated businesses happen to share."""
@@ -39,15 +40,21 @@ class World:
         return tuple(town for town in self.towns if town.split == split)
 
     def streets(self, town: WorldTown) -> tuple[Street, ...]:
-        """The streets of a town."""
+        """The streets of a town; those of its whole region where they are real."""
+        if town.region_file is not None:
+            return real_region(town.region_file).streets
         return _plan(town, self.seed).streets
 
     def bus_stops(self, town: WorldTown) -> tuple[BusStop, ...]:
-        """The bus stops of a town."""
+        """The bus stops of a town; those of its whole region where they are real."""
+        if town.region_file is not None:
+            return real_region(town.region_file).stops
         return bus_stops_of(town, _plan(town, self.seed))
 
     def businesses(self, town: WorldTown) -> tuple[Business, ...]:
         """The businesses of a town."""
+        if town.region_file is not None:
+            return real_region(town.region_file).businesses[town.geonames]
         return _businesses(town, self.seed, self.noise)
 
 
@@ -56,10 +63,18 @@ def open_world(seed: int = 1, regions: Sequence[Path] = (), *, noise: Noise = "b
 
     Args:
         seed: another one gives other towns, streets and businesses.
-        regions: files of added regions, or extracts, whose real businesses join the world.
+        regions: files of added regions, or extracts (taken in once, which takes seconds), whose real businesses join
+            the world. Towns inside them have no made-up streets.
         noise: which names repeat in several towns.
+
+    Raises:
+        BadInput: a region can't be read.
     """
-    return World(seed, noise, tuple(regions), towns_of(seed))
+    files = tuple(region_file(path) for path in regions)
+    towns = towns_of(seed)
+    for region in map(real_region, files):
+        towns = (*(town for town in towns if not region.extent.contains(town.point)), *region.towns)
+    return World(seed, noise, files, towns)
 
 
 @lru_cache(maxsize=_KEPT_TOWNS)

@@ -86,6 +86,7 @@ def test_a_sheet_has_room_for_every_scene(folder: Path, tmp_path: Path) -> None:
         assert sheet.height > 2 * 380
         assert len(sheet.convert("RGB").getcolors(10_000_000) or []) > 1000
     assert isinstance(run("sheet", folder, "--out", out).exception, BadInput)
+    assert "give --out such an ending" in str(run("sheet", folder, "--out", tmp_path / "sheet.doc").exception)
 
 
 def test_a_sheet_can_be_drawn_afresh(tmp_path: Path) -> None:

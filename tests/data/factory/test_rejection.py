@@ -1,6 +1,7 @@
 """What is kept and what is not, and how it is counted."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def run(atlas: OfflineAtlas, *script: Step | Exception) -> Trajectory:
     return asyncio.run(synthesise(opened(*scene_of()), observer, caller, atlas=atlas)).trajectory
 
 
-def asks(name: str, thinking: str = WHY, **arguments: object) -> Step:
+def asks(name: str, thinking: str = WHY, **arguments: Any) -> Step:
     return calls(call(name, **arguments), thinking=thinking)
 
 

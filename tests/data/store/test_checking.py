@@ -11,8 +11,8 @@ from PIL import Image
 
 from geosleuth.data import Rejected, Store, StoreWriter, write_store
 from geosleuth.data.checking import check_store
+from geosleuth.data.reading import sha_of
 from geosleuth.data.rows import row_of, schema
-from geosleuth.data.store import sha_of
 from stored import ABOUT, made, pictures, sample
 
 

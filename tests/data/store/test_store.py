@@ -240,6 +240,7 @@ def test_any_reader_of_parquet_reads_the_shards(tmp_path: Path) -> None:
 
 LONG = """
 import resource, sys
+from dataclasses import replace
 from pathlib import Path
 from geosleuth.data import Store, StoreWriter
 from stored import ABOUT, real_run, sample

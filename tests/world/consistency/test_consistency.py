@@ -1,10 +1,13 @@
 """The judge by rule: it follows clues, and can't be talked into a conclusion."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from geosleuth.answer import Address, Answer, Level
 from geosleuth.clues import Spot
@@ -86,6 +89,20 @@ def test_a_map_finds_what_signs_name() -> None:
     [derived] = RuleReader(search).derive([replace(reasoning, country="Tel. +34 975 21 00 00")])
     assert (without.region, without.precise) == (None, None)
     assert derived == AnswerNames("Spain", "Castille and León", "Soria")
+
+
+@pytest.mark.parametrize("piece", ["a", "a.", "0 ", "A b ", '"', "+4", "$1", "…", "www.", "keep on the "])
+def test_endless_texts_end(piece: str) -> None:
+    endless = piece * (40_000 // len(piece))
+    begin = time.process_time()
+    told(endless, endless, endless)
+    assert time.process_time() - begin < 10
+
+
+@given(text=st.text(max_size=300))
+@settings(max_examples=25, deadline=None)
+def test_any_text_is_borne(text: str) -> None:
+    assert isinstance(told(text, text, text), AnswerNames)
 
 
 HONEST = [

@@ -6,8 +6,8 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from drawn_streets import clue
 
+from drawn_streets import clue
 from geosleuth.world.drawing import DESIGNS, HELD_OUT_DESIGNS, designs_for
 from geosleuth.world.drawing.boards import draw_board, plans_for
 from geosleuth.world.drawing.designs import DESIGN_OF

@@ -1,9 +1,9 @@
 """What is written plainly can be read by the reader that the tools have."""
 
 import pytest
-from drawn_streets import street_scene
 from rapidfuzz import fuzz
 
+from drawn_streets import street_scene
 from geosleuth.photo.text import read_text
 from geosleuth.world.drawing import draw_scene
 from geosleuth.world.model import Board, Scene

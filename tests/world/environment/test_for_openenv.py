@@ -3,7 +3,6 @@
 import base64
 import io
 import json
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -27,8 +26,8 @@ def test_without_openenv_one_line_says_how_to_get_it() -> None:
 
 
 @pytest.mark.slow
-def test_openenv_s_own_client_plays_an_episode(atlas_home: Path) -> None:
-    assert atlas_home
+@pytest.mark.usefixtures("atlas_home")
+def test_openenv_s_own_client_plays_an_episode() -> None:
     told = json.loads(output_of(python_with(OPENENV), ROOT / "tests" / "support" / "openenv_child.py"))
     assert told["version"] == "0.3.0"
 

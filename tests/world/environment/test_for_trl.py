@@ -48,7 +48,7 @@ ROW: dict[str, Any] = {"photo": PHOTO, "lat": 43.7384, "lon": 7.4246, "country":
 def stand_in_reader(view: View) -> list[TextLine]:
     """Reads the same from any picture, at once: what is tried here is not the reading."""
     corners = ((0.0, 0.0), (10.0, 0.0), (10.0, 5.0), (0.0, 5.0))
-    return [TextLine(f"Rue {view.size[0]}", corners, 0.9, "Latn", "stand-in")]
+    return [TextLine(f"Rue {view.size[0]}", corners, 0.9, "Latn", "clue boxes")]
 
 
 def quickly(row: Any) -> Posed:

@@ -73,10 +73,10 @@ def test_the_last_words_earn_and_not_what_tools_said() -> None:
 
 
 @pytest.mark.slow
-def test_verl_s_own_loaders_read_it_and_the_tools_work(tmp_path: Path, atlas_home: Path, items: list[Item]) -> None:
+@pytest.mark.usefixtures("atlas_home")
+def test_verl_s_own_loaders_read_it_and_the_tools_work(tmp_path: Path, items: list[Item]) -> None:
     from tiny_vlm import tiny_vlm_folder
 
-    assert atlas_home
     write_verl(tmp_path / "out", items, WORDS)
     files = [str(tmp_path / "out" / name) for name in ("tools.yaml", "rows.parquet")]
     child = ROOT / "tests" / "support" / "verl_child.py"

@@ -90,8 +90,8 @@ ZOOM = called("image_zoom_in_tool", bbox_2d=[0, 0, 150, 100])
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 @pytest.mark.parametrize("answer_by", ["tool", "reply"])
-def test_a_step_of_grpo(tmp_path: Path, atlas_home: Path, monkeypatch: pytest.MonkeyPatch, answer_by: str) -> None:
-    assert atlas_home
+@pytest.mark.usefixtures("atlas_home")
+def test_a_step_of_grpo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer_by: str) -> None:
     first = [ZOOM, called("maps_geocode", address="Monaco")]
     answers = [called("answer", reply=NEAR), called("answer", reply=FAR)] if answer_by == "tool" else [NEAR, FAR]
     script = [first, answers, *([["Done.", "Done."]] if answer_by == "tool" else [])]

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import phonenumbers
 
+from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.facts import all_countries
-from geosleuth.geo import distance_km
+from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold
 from geosleuth.world import Business, World, WorldTown, open_world
 from geosleuth.world.businesses_names import CHAIN_SHARE, HOMONYM_SHARE
@@ -80,13 +81,19 @@ def test_businesses_stand_beside_their_street_and_numbers_rise_along_it(world: W
 
 def test_streets_that_meet_share_a_point(world: World) -> None:
     for town in some_towns(world, 60):
-        points = {}
+        points: dict[int, LatLon] = {}
         for street in world.streets(town):
             assert len(street.line) == len(street.nodes) >= 3
             for node, point in zip(street.nodes, street.line, strict=True):
                 assert points.setdefault(node, point) == point
         shared = Counter(node for street in world.streets(town) for node in street.nodes)
         assert sum(count > 1 for count in shared.values()) >= 4
+
+
+def test_every_door_is_in_the_country_of_its_town(world: World) -> None:
+    found = businesses(world, 8)
+    seen = Borders.load().countries([one.point.lat for _, one in found], [one.point.lon for _, one in found])
+    assert [town.name for (town, _), country in zip(found, seen, strict=True) if town.country != country] == []
 
 
 def test_a_street_leads_where_its_numbers_do(world: World) -> None:

@@ -13,7 +13,7 @@ from geosleuth.data.standins import StandInCaller, StandInObserver, StandInPropo
 from geosleuth.data.standins.slips import Slipped
 from geosleuth.photo import OpenedPhoto, first_view, open_photo
 from geosleuth.world import Scene
-from geosleuth.world.design import address_of, truth_of
+from geosleuth.world.design import truth_of
 
 from .model import Kind, Worked
 from .packing import Drawn, drawn_of
@@ -117,7 +117,7 @@ class GeoagentMaker:
         width = first_view(photo.photo, method(geoagent.METHOD).first_view_pixels).size[0]
         legible = geoagent.seen_at_once(scene, drawn.marks, width)
         chance = random.Random(f"record {self._seed} {scene.id}")  # noqa: S311 - no secret depends on it
-        record = geoagent.record_of(legible, address_of(legible), chance)
+        record = geoagent.record_of(legible, geoagent.honest_address(legible), chance)
         finding = await geoagent.recorded(photo, record, by="scene truth")
         meta = {**about(scene), "levels": [bool(name) for name in record.conclusions]}
         verdict = judge_assembled(finding.trajectory)

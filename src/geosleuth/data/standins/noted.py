@@ -86,13 +86,15 @@ class Noted:
 
     @cached_property
     def letterings(self) -> tuple[Lettering, ...]:
-        """Every board; of one that was looked at again, what was read from near."""
-        return tuple(one for handle, text in self.described for one in read_lettering(handle, text))
+        """Every board, what was read from near first: of one that was looked at again, that reading is the better."""
+        first, *crops = self.described or (("", ""),)
+        return tuple(one for handle, text in [*reversed(crops), first] for one in read_lettering(handle, text))
 
     @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:
         """The lines that were read, each once, with the board they stand on."""
-        return tuple(dict.fromkeys((one.board, line) for one in self.letterings for line in one.lines))
+        told = [one for handle, text in self.described for one in read_lettering(handle, text)]
+        return tuple(dict.fromkeys((one.board, line) for one in told for line in one.lines))
 
     @cached_property
     def drives_on(self) -> str | None:
@@ -125,7 +127,8 @@ class Noted:
 
     def on(self, boards: tuple[str, ...]) -> list[str]:
         """What stands on such boards: names, without numbers and addresses."""
-        return [line for board, line in self.texts if board in boards and not is_phone(line) and not is_web(line)]
+        lines = [line for one in self.letterings if one.board in boards for line in one.lines]
+        return [line for line in dict.fromkeys(lines) if not is_phone(line) and not is_web(line)]
 
     @cached_property
     def shops(self) -> list[str]:

@@ -83,7 +83,7 @@ class StandInProposer:
             "address": next(iter(told.addresses or told.streets or told.shops), None),
         }
         fits = sum(country_name(code).casefold() in text.casefold() for text in found)
-        helped = "What I looked up agrees with that." if fits else "What I looked up neither confirms nor excludes it."
+        helped = "Nothing that I looked up speaks against it." if fits else "What I looked up says nothing about it."
         reasoning = f"{seen_words(told, odds, (), chance)} {helped if found else ''}".strip()
         return Judgement(reasoning, _answer(fields, share, chance))
 

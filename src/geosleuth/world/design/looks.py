@@ -5,8 +5,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
-from geosleuth.atlas.facts import climate_at, country_facts
-from geosleuth.geo import LatLon, destination
+import numpy as np
+
+from geosleuth.atlas.borders import Borders
+from geosleuth.atlas.facts import country_facts
+from geosleuth.geo import LatLon, destinations
 from geosleuth.world.model import Ground, Layout, Look, Plant, Sky, Spot, Terrain
 
 from .plates import plate_look
@@ -15,7 +18,7 @@ from .styles import centre_line, codes, edge_line, style_of
 
 Road = Literal["asphalt", "cobbles", "earth", "concrete"]
 
-_COAST_KM = 6.0
+_COAST_KM = 5.0
 _MOUNTAINOUS = codes("CH AT NP GE AM PE CL BO NO IR EC LI AD")
 _HILLY = codes("IT GR HR SI SK RO BG RS TR JP KR TW CO MX NZ ET KE MA ZA LK PT ES IL MM HK")
 _EAST_ASIA = codes("JP CN TW KR VN HK")
@@ -95,8 +98,9 @@ def terrain_at(point: LatLon, country: str, chance: random.Random) -> Terrain:
 
 @lru_cache(maxsize=8192)
 def _is_coast(lat: float, lon: float) -> bool:
-    here = LatLon(lat, lon)
-    return any(climate_at(destination(here, bearing, _COAST_KM)) is None for bearing in range(0, 360, 45))
+    lats, lons = destinations(lat, lon, np.arange(0.0, 360.0, 45.0), _COAST_KM)
+    # Rounded, so that the last bit of a sine on another machine decides nothing.
+    return not bool(Borders.load().is_land(np.round(lats, 5), np.round(lons, 5)).all())
 
 
 def _plant(spot: Spot, chance: random.Random) -> Plant:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from geosleuth.atlas.facts import climate_at, country_facts
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, destination
+from geosleuth.world.drawing.lettering import drawable
 from geosleuth.world.model import (
     Board,
     Business,
@@ -32,7 +33,7 @@ from .looks import draw_layout, look_of
 from .misleading import misleading_clue
 from .skies import sky_at
 from .unwritten import unwritten_clues
-from .wants import Plan, Wants, plan_of
+from .wants import REAL_SHARE, Plan, Wants, plan_of
 from .writing import Pen
 
 SIZE, SMALL_SIZE, PANORAMA_SIZE, SATELLITE_SIZE = (1024, 768), (3264, 2448), (4096, 2048), (1024, 1024)
@@ -94,7 +95,13 @@ def _countries(world: World, split: Split) -> tuple[str, ...]:
 
 
 def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> WorldTown:
-    """A town: every second one of any country alike, the others as many as the world has of each."""
+    """A town: every second one of any country alike, the others as many as the world has of each.
+
+    Where there are real towns of added regions, a stated share of scenes stands in those.
+    """
+    real = tuple(town for town in _towns(world, split, wants.country, wants.town) if town.real)
+    if real and chance.random() < REAL_SHARE:
+        return chance.choice(real)
     drawn = chance.choice(_countries(world, split)) if chance.random() < 0.5 else None
     country = wants.country or (drawn if wants.town is None else None)
     towns = _towns(world, split, country, wants.town)
@@ -106,8 +113,12 @@ def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> Wo
 
 def _door(known: Sequence[Business], plan: Plan, chance: random.Random) -> Business:
     """A business of the town; of a chain, or of none, where that is wanted."""
-    fit = [one for one in known if plan.chain is None or one.chain == plan.chain]
+    fit = [one for one in known if (plan.chain is None or one.chain == plan.chain) and _can_be_written(one)]
     return chance.choice(fit or known)
+
+
+def _can_be_written(one: Business) -> bool:
+    return not one.real or all(drawable(text) for text in (one.name, one.street) if text)
 
 
 def _layout(plan: Plan, chance: random.Random) -> Layout:
@@ -120,9 +131,11 @@ def _layout(plan: Plan, chance: random.Random) -> Layout:
 def _stand(world: World, town: WorldTown, door: Business | None, chance: random.Random) -> tuple[Spot, float]:
     """In front of the door and a little along the street, or somewhere on a street; and which way the street runs."""
     streets = world.streets(town)
-    street = next((one for one in streets if door is not None and one.name == door.street), None)
-    if door is not None:
-        front = door.point
+    # The streets of an added region are those of all its towns: there one stands at some door of the right one.
+    near = door or (chance.choice(world.businesses(town)) if town.real else None)
+    if near is not None:
+        street = next((one for one in streets if one.name == near.street), None)
+        front = near.point
     else:
         street = chance.choice(streets)
         front = _along(street.line, chance)

@@ -17,6 +17,8 @@ MISLEADING_SHARE = 0.20
 HIDDEN_SHARE = 0.15
 LOOKS_ONLY_SHARE = 0.15
 """Of scenes that tell the country at best: those that have not a word in them."""
+REAL_SHARE = 0.25
+"""Of scenes in a world with added regions: those that stand in their real towns."""
 MIXED_KINDS: Mapping[SceneKind, float] = {"street": 0.80, "panorama": 0.12, "satellite": 0.08}
 
 

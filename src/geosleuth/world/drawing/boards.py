@@ -23,6 +23,8 @@ _MEASURES: dict[Board, tuple[float, float, float]] = {
 }  # fmt: skip
 _LEADING = 1.12
 _NARROW = 0.6
+# Names may stand in two rows; telephone numbers, prices and road numbers should not.
+_BREAKABLE: frozenset[Board] = frozenset({"shop_front", "poster", "billboard", "bus", "town_sign", "bus_stop"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ def plans_for(clue: Clue, chance: random.Random, look: Look | None = None) -> tu
     if clue.board == "number_plate" and look is not None:
         colours = (look.number_plate_ground, look.number_plate_ink, look.number_plate_band or look.number_plate_ground)
     usual = _laid_out(clue, design, colours, 1.0)
+    if clue.board not in _BREAKABLE:
+        return (usual,)
     narrow = _laid_out(clue, design, colours, _NARROW)
     return (usual, narrow) if len(narrow.rows) > len(usual.rows) else (usual,)
 

@@ -100,19 +100,18 @@ class View:
                 kept.append((here[0] + (there[0] - here[0]) * share, NEAR_M, here[2] + (there[2] - here[2]) * share))
         return [self._flat(point) for point in kept]
 
-    def project_many(self, points: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Pixels of many points at once (last axis x, y, z to last axis x, y); None where one is behind the camera."""
+    def project_many(self, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Pixels of many points at once (last axis x, y, z to last axis x, y), and which are before the camera."""
         sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
         x, y, z = points[..., 0] - self.x_m, points[..., 1], points[..., 2] - self.height_m
         right, ahead = x * cos_yaw - y * sin_yaw, x * sin_yaw + y * cos_yaw
         away, up = ahead * cos_pitch + z * sin_pitch, z * cos_pitch - ahead * sin_pitch
-        if away.size == 0 or away.min() <= NEAR_M:
-            return None
-        scale = self.focal_px / away
+        before = away > NEAR_M
+        scale = self.focal_px / np.maximum(away, NEAR_M)
         flat = np.empty((*away.shape, 2))
         flat[..., 0] = right * scale + self.width / 2
         flat[..., 1] = self.height * self.level - up * scale
-        return np.floor(flat * _FINENESS + 0.5) / _FINENESS
+        return np.floor(flat * _FINENESS + 0.5) / _FINENESS, before
 
     def direction(self, azimuth_deg: float, elevation_deg: float) -> Point2 | None:
         """The pixel of something endlessly far away; None behind the camera.

@@ -108,25 +108,27 @@ class Canvas:
         """
         import cv2
 
-        flat = self.view.project_many(shapes)
-        if flat is None or np.abs(flat).max() > _FAR_OUT + self.view.width:
-            for shape in shapes:
-                self.polygon3([(x, y, z) for x, y, z in shape.tolist()], fill)
-            return
-        corners = (flat * _ONE).astype(np.int32) - _ONE // 2
-        cv2.fillPoly(self.pixels, list(corners), fill, cv2.LINE_AA, _SHIFT)
+        corners, cut = self._many(shapes)
+        if len(corners):
+            cv2.fillPoly(self.pixels, list(corners), fill, cv2.LINE_AA, _SHIFT)
+        for shape in cut:
+            self.polygon3([(x, y, z) for x, y, z in shape.tolist()], fill)
 
     def strokes3(self, lines: NDArray[np.float64], ink: Colour) -> None:
         """Draw many hair lines in one colour: an array of lines, their two ends, and x, y, z."""
         import cv2
 
-        flat = self.view.project_many(lines)
-        if flat is None or np.abs(flat).max() > _FAR_OUT + self.view.width:
-            for start, end in lines.tolist():
-                self.line(self.view.outline((tuple(start), tuple(end)))[:2], ink)
-            return
-        ends = (flat * _ONE).astype(np.int32) - _ONE // 2
-        cv2.polylines(self.pixels, list(ends), isClosed=False, color=ink, lineType=cv2.LINE_AA, shift=_SHIFT)
+        ends, cut = self._many(lines)
+        if len(ends):
+            cv2.polylines(self.pixels, list(ends), isClosed=False, color=ink, lineType=cv2.LINE_AA, shift=_SHIFT)
+        for start, end in cut.tolist():
+            self.line(self.view.outline((tuple(start), tuple(end)))[:2], ink)
+
+    def _many(self, shapes: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Shapes as OpenCV has them, and those that must be cut at the camera or are far outside, as they came."""
+        flat, before = self.view.project_many(shapes)
+        easy = before.all(axis=1) & (np.abs(flat).max(axis=(1, 2)) < _FAR_OUT + self.view.width)
+        return (flat[easy] * _ONE).astype(np.int32) - _ONE // 2, shapes[~easy & before.any(axis=1)]
 
     def line(self, points: Sequence[Point2], ink: Colour, width_px: float = 1.0) -> None:
         """Draw a line through some points; thin ones pale instead of vanishing only as far as smooth edges go."""

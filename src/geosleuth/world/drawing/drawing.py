@@ -13,8 +13,10 @@ from geosleuth.world.model import Mark, Scene
 from .canvas import Canvas, Painter
 from .dice import dice
 from .finishing import finish
+from .furniture import draw_crossing, draw_fence, draw_stall
 from .hanging import hang
 from .houses import draw_house
+from .lots import MEASURES
 from .marking import marks_of
 from .panorama import Round
 from .people import draw_person
@@ -95,23 +97,35 @@ def draw_on(canvas: Canvas, scene: Scene, street: Street, light: Light) -> NDArr
     draw_ground(canvas.pixels, window, view.height_m, look, sky, light, dice(f"ground {scene.seed}"))
     draw_terrain(canvas.pixels, window, look, sky, light, dice(f"terrain {scene.seed}"))
     draw_street(canvas, look, sky, light, street.lots, dice(f"road {scene.seed}"))
+    if street.crossing_m is not None and sky.weather != "snow":
+        draw_crossing(canvas, street.crossing_m, MEASURES[look.layout].road_half, light)
     draw_air(canvas, sky, light)
     _shadows(street, light).fall(canvas)
     painter = Painter()
+    _queue_still(painter, canvas, scene, street, light)
     _queue_things(painter, canvas, scene, street, light)
     hang(canvas, painter, street, scene, light)
     painter.paint()
     return alone
 
 
-def _queue_things(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
-    """Everything that stands in the street, boards aside."""
+def _queue_still(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
+    """Houses, fences, stalls and plants."""
     look, sky = scene.look, scene.sky
     for lot in street.lots:
         painter.add(_far(canvas, lot.side * lot.front, lot.middle), partial(draw_house, canvas, lot, look, light))
+    for fence in street.fences:
+        painter.add(_far(canvas, fence.x, (fence.start + fence.end) / 2), partial(draw_fence, canvas, fence, light))
+    for stall in street.stalls:
+        painter.add(_far(canvas, *stall.at), partial(draw_stall, canvas, stall, light))
     for plant in street.plants:
         grow = partial(draw_plant, canvas, plant.at, plant.plant, plant.height_m, sky.season, light, dice(plant.seed))
         painter.add(_far(canvas, *plant.at), partial(grow, snow=sky.weather == "snow"))
+
+
+def _queue_things(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
+    """Vehicles, people, lamps, poles, and what hides boards."""
+    look = scene.look
     for car in street.cars:
         park = partial(draw_car, canvas, car.at, car.colour, car.facing, light, kind=car.kind, taxi=car.taxi)
         painter.add(_far(canvas, *car.at), park)

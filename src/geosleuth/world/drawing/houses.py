@@ -15,6 +15,7 @@ from .walls import Rect, Wall
 
 DEPTH_M = 9.0
 _FINE_M, _MIDDLE_M = 26.0, 60.0
+_SLIVER_PX, _NARROW_PX = 12.0, 42.0
 _PANES: tuple[Colour, ...] = ((58, 70, 82), (74, 86, 96), (44, 52, 60), (96, 112, 124))
 _FRAMES: tuple[Colour, ...] = ((238, 234, 224), (92, 66, 46), (60, 70, 78), (206, 196, 176), (40, 74, 58))
 _DOORS: tuple[Colour, ...] = ((94, 48, 32), (36, 66, 58), (44, 54, 86), (122, 30, 34), (70, 58, 48), (150, 120, 84))
@@ -47,6 +48,14 @@ def draw_house(canvas: Canvas, lot: Lot, look: Look, light: Light) -> None:
     _side(canvas, lot, light, distance)
     whole = (0.0, 0.0, lot.width, lot.height)
     canvas.polygon3(face.quad(whole), tones(lot.paint))
+    wide_px = _width_px(canvas, face, lot)
+    if wide_px < _SLIVER_PX:
+        if lot.use == "shop":
+            canvas.polygon3(face.quad((0.1, 0.0, lot.width - 0.1, 3.9)), tones((66, 60, 56)))
+        return
+    if wide_px < _NARROW_PX:
+        _far_windows(canvas, lot, face, tones, chance)
+        return
     if distance < _MIDDLE_M:
         _pattern(canvas, lot, face, tones, fine=distance < _FINE_M)
     _storeys(canvas, lot, face, tones, chance)
@@ -74,6 +83,31 @@ def _in_frame(canvas: Canvas, lot: Lot) -> bool:
     )
 
 
+def _width_px(canvas: Canvas, face: Wall, lot: Lot) -> float:
+    """How wide a front is in the picture; wide for one that reaches behind the camera."""
+    left, right = canvas.view.project(face.at(0.0, 1.5)), canvas.view.project(face.at(lot.width, 1.5))
+    return float(canvas.view.width) if left is None or right is None else abs(right[0] - left[0])
+
+
+def _far_windows(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
+    """Windows of a house that is seen as a narrow strip: panes alone."""
+    columns = max(2, round(lot.width / 2.8))
+    wide = lot.width / columns * 0.5
+    floors = [(lot.ground_floor + floor * 3.0 + 0.75, 1.6) for floor in range(lot.storeys - 1)]
+    if lot.use == "shop":
+        canvas.polygon3(face.quad((0.1, 0.0, lot.width - 0.1, 3.9)), tones(lit(chance.choice(_DOORS), 0.9)))
+        floors.append((0.5, 1.9))
+    elif lot.use == "house":
+        floors.append((0.9, 1.4))
+    panes: list[Rect] = [
+        (lot.width * (column + 0.5) / columns - wide / 2, z, lot.width * (column + 0.5) / columns + wide / 2, z + tall)
+        for z, tall in floors for column in range(columns)
+    ]  # fmt: skip
+    if panes:
+        fill = _LAMPLIGHT if tones.light.night and chance.random() < 0.4 else tones(chance.choice(_PANES))
+        canvas.polygons3(face.quads(panes), fill)
+
+
 def _side(canvas: Canvas, lot: Lot, light: Light, distance: float) -> None:
     """The end of the house that looks towards the camera."""
     end = lot.start if lot.start > 0 else lot.end if lot.end < 0 else None
@@ -83,6 +117,20 @@ def _side(canvas: Canvas, lot: Lot, light: Light, distance: float) -> None:
     facing = (0.0, -1.0 if lot.start > 0 else 1.0, 0.0)
     tone = Tones(light, facing, distance)(lit(lot.paint, 0.9))
     canvas.polygon3(((front, end, 0.0), (back, end, 0.0), (back, end, lot.height), (front, end, lot.height)), tone)
+    if distance < 45 and lot.seed % 3 and lot.use != "shed":
+        _side_windows(canvas, lot, Wall((min(front, back) if facing[1] < 0 else max(front, back), end, 0.0),
+                                        (-facing[1], 0.0, 0.0), facing), Tones(light, facing, distance))  # fmt: skip
+
+
+def _side_windows(canvas: Canvas, lot: Lot, wall: Wall, tones: Tones) -> None:
+    chance = dice(lot.seed + 2)
+    windows: list[Rect] = [
+        (DEPTH_M * share - 0.5, z, DEPTH_M * share + 0.5, z + 1.3)
+        for floor in range(lot.storeys)
+        for z in [1.1 if floor == 0 else lot.ground_floor + (floor - 1) * 3.0 + 0.85]
+        for share in (0.27, 0.7)
+    ]
+    _windows(canvas, windows, wall, tones, chance.choice(_FRAMES), chance.choice(_PANES), "plain", chance)
 
 
 def _pattern(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, *, fine: bool) -> None:

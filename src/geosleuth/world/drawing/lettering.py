@@ -14,6 +14,7 @@ from .designs import Lettering
 _SIZES_PX = (12, 20, 32, 46, 66, 96)
 _WIDTHS = {"condensed": 0.84, "wide": 1.14}
 _SLANT = 0.2
+_NEARLY = 0.94
 _PLAIN_LETTERINGS = ("plain", "condensed", "neon", "hand")
 _MEASURED_PX = 40
 
@@ -42,7 +43,7 @@ def letters(text: str, em_px: float, lettering: Lettering) -> Image.Image:
     Raises:
         ValueError: where no font has one of the letters.
     """
-    size = next((size for size in _SIZES_PX if size >= em_px), _SIZES_PX[-1])
+    size = next((size for size in _SIZES_PX if size >= em_px * _NEARLY), _SIZES_PX[-1])
     bold = _bold(lettering)
     if line(text, bold=bold) is None:
         raise ValueError(f"no font has all the letters of {text!r}")

@@ -78,9 +78,9 @@ class Lot:
 def lots_of(
     look: Look, main_side: Side, main_at: float, chance: random.Random, reach: tuple[float, float], shops: int = 1
 ) -> tuple[Lot, ...]:
-    """The houses of a street. One stands with its middle at ``main_at`` on the main side and is a shop.
+    """The houses of a street. One stands with its middle at ``main_at`` on the main side.
 
-    Its neighbours are shops too where there are more ``shops`` to be seen.
+    It is a shop where there are any ``shops`` to be seen, and its neighbours are shops where there are more.
     """
     sizes = MEASURES[look.layout]
     made: list[Lot] = []
@@ -89,7 +89,7 @@ def lots_of(
         main = sided == main_side
         wide = _between(chance, sizes.lots)
         start = (main_at if main else main_at + _between(chance, (-6.0, 6.0))) - wide / 2
-        made.append(_lot(look, sizes, sided, start, wide, chance, shop=main))
+        made.append(_lot(look, sizes, sided, start, wide, chance, shop=main and shops > 0))
         gap = (0.0, min(sizes.gaps[1], 1.5)) if shops > 1 else sizes.gaps
         y = start + wide + _between(chance, gap)
         number = 0

@@ -16,6 +16,7 @@ _TOPS: tuple[Colour, ...] = (
 _LEGS: tuple[Colour, ...] = ((46, 54, 74), (58, 56, 54), (118, 106, 88), (38, 40, 44))
 _SKIN: tuple[Colour, ...] = ((108, 78, 58), (150, 112, 84), (196, 154, 124), (84, 60, 46))
 _HAIR: tuple[Colour, ...] = ((38, 32, 28), (74, 54, 38), (132, 104, 66), (120, 118, 114))
+_DARK_HAIR: tuple[Colour, ...] = ((38, 32, 28), (30, 26, 24), (52, 40, 32), (120, 118, 114))
 _FIGURES = 16
 
 
@@ -31,17 +32,19 @@ def draw_person(canvas: Canvas, at: Point2, light: Light, chance: random.Random)
 @lru_cache(maxsize=_FIGURES)
 def _figure(number: int) -> Sprite:
     chance = dice(f"person {number}")
-    top, legs, skin, hair = (chance.choice(colours) for colours in (_TOPS, _LEGS, _SKIN, _HAIR))
+    top, legs, skin = (chance.choice(colours) for colours in (_TOPS, _LEGS, _SKIN))
+    hair = chance.choice(_HAIR if skin == _SKIN[2] else _DARK_HAIR)
     pen = Pen(240, 0.52)
     stride = chance.choice((0.0, 0.045, 0.075))
     swing = stride * 0.7
     skirt = chance.random() < 0.3
     dark = mixed(legs, (0, 0, 0), 0.28)
-    pen.limb((0.022, 0.48), (0.03 + stride, 0.03), (0.075, 0.044), dark)
-    pen.limb((-0.022, 0.48), (-0.03 - stride, 0.03), (0.08, 0.046), legs)
+    pen.limb((0.022, 0.52), (0.03 + stride, 0.03), (0.075, 0.044), dark)
+    pen.limb((-0.022, 0.52), (-0.03 - stride, 0.03), (0.08, 0.046), legs)
     for x in (0.03 + stride, -0.03 - stride):
         pen.blob(x + 0.014, 0.018, 0.036, 0.018, (36, 34, 34), fine=True)
     shade = mixed(top, (0, 0, 0), 0.25)
+    pen.blob(0.1 + swing, 0.485, 0.02, 0.022, mixed(skin, (0, 0, 0), 0.25), fine=True)
     pen.limb((0.07, 0.79), (0.1 + swing, 0.5), (0.05, 0.036), shade)
     body = ((-0.082, 0.8), (0.082, 0.8), (0.078, 0.5), (-0.078, 0.5))
     if skirt:

@@ -201,8 +201,8 @@ def _cars(lens: Lens, road_half: float) -> Iterator[Place]:
                 yield Place(wall, 0.0, 0.6, "car", room, 0.1, body=body, centred=True)
 
 
-def _buses(lens: Lens, road_half: float) -> Iterator[Place]:
-    for y in _steps((7, 26)):
+def _buses(lens: Lens, road_half: float, reach: tuple[int, int] = (6, 26)) -> Iterator[Place]:
+    for y in _steps(reach):
         for x in (road_half - 1.4, 1.4 - road_half):
             body: Rect = (-1.25, 0.0, 1.25, 3.1)
             yield Place(_facing(lens, x, y, 0.3), 0.0, 1.45, "bus_rear", (2.35, 1.5), body=body, centred=True)
@@ -220,8 +220,13 @@ def _across(lens: Lens) -> Iterator[Place]:
 
 
 def stands_for(around: Around, board: Board) -> Iterator[Place]:
-    """Stands and posts all over the place, for what found none."""
+    """Stands and posts all over the place, for what found none; buses anywhere on the road for what is on a bus."""
     lens, road_half = around.lens, around.sizes.road_half
+    if board == "bus":
+        yield from _buses(lens, road_half, (5, 30))
+        yield from _buses(lens, road_half - 1.6, (5, 30))
+        yield from _buses(lens, road_half + 1.6, (5, 30))
+        return
     car = board == "number_plate"
     tall = board in {"shop_front", "billboard", "banner"}
     for y in _steps((3, 24)):

@@ -17,7 +17,10 @@ from .walls import Rect, Wall
 Box = tuple[float, float, float, float]
 CAP_SHARE = 0.72
 """How tall a capital letter is, in ems."""
-_SHOP_EM_PX, _PLAIN_EM_PX, _SMALL_EM_PX = 32.0, 25.0, 19.5
+_SHOP_EM_PX, _PLAIN_EM_PX = 32.0, 25.0
+# Small letters: so tall that a crop of the original can be read, and so small that a first view can't. Both were tried
+# with `photo.text.read_text`, which still reads ems of 10 pixels.
+_SMALL_EM_PX, _LOST_EM_PX = 14.0, 6.8
 _FIRST_VIEW_PX = 2_000_000
 # How tall an em of each board is in metres, and how much larger it may become to be read.
 _EMS: dict[Board, tuple[float, float]] = {
@@ -131,7 +134,7 @@ def _parts(place: Place, rect: Rect) -> list[Rect]:
 def target_px(clue: Clue, size: tuple[int, int]) -> float:
     """How tall an em of a clue's smallest line should be in the picture."""
     if clue.visibility == "small":
-        return _SMALL_EM_PX
+        return max(_SMALL_EM_PX, _LOST_EM_PX * view_shrinks(size))
     # A panorama's things are small: they are read by turning towards them.
     larger = 1.5 if size[0] == 2 * size[1] else view_shrinks(size)
     return (_SHOP_EM_PX if clue.board == "shop_front" else _PLAIN_EM_PX) * larger

@@ -210,7 +210,7 @@ def _trees(scene: Scene, taken: _Taken, chance: random.Random) -> tuple[tuple[fl
     for _ in range(count):
         if chance.random() < 0.35 and scene.look.ground not in ("sand", "red_earth"):
             wood = chance.choice(woods)
-            x, y = wood[0] + chance.gauss(0, 14), wood[1] + chance.gauss(0, 14)
+            x, y = (middle + 34 * (chance.random() + chance.random() - 1) for middle in wood)
         else:
             x, y = chance.uniform(-half, half), chance.uniform(-half, half)
         radius = chance.uniform(2.0, 4.6) * narrow

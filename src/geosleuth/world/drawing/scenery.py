@@ -9,6 +9,8 @@ from geosleuth.world.model import Plant, Scene
 from .camera import Point2, View
 from .canvas import Colour
 from .dice import dice
+from .furniture import STALL_M, Fence, Stall, fences_of
+from .houses import shop_door
 from .lens import Lens
 from .lots import MEASURES, Lot, Side, lots_of
 from .placing import Box, Hung, place_boards
@@ -75,6 +77,9 @@ class Street:
     lamps: tuple[Point2, ...]
     people: tuple[Point2, ...]
     plants: tuple[Growing, ...]
+    fences: tuple[Fence, ...]
+    stalls: tuple[Stall, ...]
+    crossing_m: float | None
     covers: tuple[Cover, ...]
 
 
@@ -120,7 +125,42 @@ def plan_street(scene: Scene, lens: Lens, main_at: float, reach: tuple[float, fl
     plants = _plants(scene, lens, keep, lots, chance, reach)
     poles = _poles(scene, lens, keep)
     lamps, people = _lamps(scene, lens, keep, chance), _people(scene, lens, keep, chance)
-    return Street(lots, boards, cars, _buses(boards), poles, lamps, people, plants, covers)
+    fences, stalls = _fences(scene, lots), _stalls(scene, lens, keep)
+    return Street(
+        lots, boards, cars, _buses(boards), poles, lamps, people, plants, fences, stalls, _crossing(scene), covers
+    )
+
+
+def _fences(scene: Scene, lots: tuple[Lot, ...]) -> tuple[Fence, ...]:
+    if scene.look.layout != "suburb":
+        return ()
+    sizes = MEASURES[scene.look.layout]
+    gardens = [
+        (float(lot.side), lot.start, lot.end, lot.face.at(shop_door(lot), 0.0)[1]) for lot in lots if lot.use == "house"
+    ]
+    return fences_of(gardens, sizes.road_half + sizes.pavement + 0.5, dice(f"fences {scene.seed}"))
+
+
+def _stalls(scene: Scene, lens: Lens, keep: list[Box]) -> tuple[Stall, ...]:
+    if scene.look.layout != "market":
+        return ()
+    chance = dice(f"stalls {scene.seed}")
+    aside = MEASURES[scene.look.layout].road_half + 1.1
+    wide, deep, tall = STALL_M
+    stalls: list[Stall] = []
+    for number in range(-6, 14):
+        for side in (-1, 1):
+            x, y = side * aside, number * 3.6 + chance.randrange(8) / 10
+            low, high = (x - deep / 2, y - wide / 2, 0.0), (x + deep / 2, y + wide / 2, tall)
+            if chance.random() < 0.55 and abs(y) > 4 and _clear(lens, low, high, keep):
+                stalls.append(Stall((x, y), chance.randrange(2**31)))
+    return tuple(stalls)
+
+
+def _crossing(scene: Scene) -> float | None:
+    chance = dice(f"crossing {scene.seed}")
+    paved = scene.look.road == "asphalt" and scene.look.layout in {"high_street", "square", "suburb"}
+    return chance.randrange(70, 160) / 10 if paved and chance.random() < 0.3 else None
 
 
 def _body_box(lens: Lens, board: Hung) -> Box | None:
@@ -232,18 +272,19 @@ def _poles(scene: Scene, lens: Lens, keep: list[Box]) -> PoleLine | None:
     if scene.look.poles == "none":
         return None
     aside = MEASURES[scene.look.layout].road_half + 0.55
-    best: PoleLine | None = None
-    for number in range(4):
+    best: tuple[tuple[bool, int], PoleLine] | None = None
+    for number in range(6):
         line = pole_line(aside if number % 2 else -aside, dice(f"poles {scene.seed} {number}"))
         free = tuple(
             (x, y) for x, y in line.at
             if _clear(lens, (x - 0.2, y - 0.2, 0.0), (x + 0.2, y + 0.2, line.height_m), keep)
         )  # fmt: skip
-        if len(free) == len(line.at):
-            return line
-        if best is None or len(free) > len(best.at):
-            best = replace(line, at=free)
-    return best
+        shows = any(_in_view(at, 4.0, lens) for at in free)
+        if best is None or (shows, len(free) - len(line.at)) > best[0]:
+            best = (shows, len(free) - len(line.at)), replace(line, at=free)
+        if best[0] == (True, 0):
+            break
+    return best[1] if best and best[1].at else None
 
 
 def _lamps(scene: Scene, lens: Lens, keep: list[Box], chance: random.Random) -> tuple[Point2, ...]:
@@ -280,21 +321,40 @@ def _plants(
     sizes = MEASURES[look.layout]
     grown: list[Growing] = []
     many = {"high_street": 6, "suburb": 12, "market": 3, "square": 8, "country_road": 26, "industrial": 6}
-    for _ in range(many[look.layout]):
+    needed = any(clue.sort == "vegetation" for clue in scene.clues)
+    for number in range(many[look.layout] + (40 if needed else 0)):
+        if number >= many[look.layout] and any(_in_view(plant.at, plant.height_m / 2, lens) for plant in grown):
+            break
         side = 1 if chance.random() < 0.5 else -1
         aside = sizes.road_half + 0.9
         if look.layout in {"suburb", "country_road", "industrial"}:
             aside += sizes.pavement + chance.randrange(3, 26 if look.layout != "country_road" else 160) / 10
-        x, y = side * aside, chance.randrange(int(max(reach[0], -60) * 10), 800) / 10
         low, high = HEIGHTS_M[look.plant]
-        tall = low + (high - low) * chance.randrange(101) / 100
-        crown, half = CROWNS[look.plant]
-        inside = any(
-            lot.side == side and lot.start - 0.5 < y < lot.end + 0.5 and aside > lot.front - 0.7 for lot in lots
-        )
-        near = abs(y) < 3.0 and abs(x - lens.x_m) < 2.0
-        leafy = _clear(lens, (x - half * tall, y - 0.3, tall * (2 * crown - 1)), (x + half * tall, y + 0.3, tall), keep)
-        trunk = _clear(lens, (x - 0.2, y - 0.2, 0.0), (x + 0.2, y + 0.2, tall * crown), keep)
-        if leafy and trunk and not inside and not near:
-            grown.append(Growing((x, y), look.plant, tall, chance.randrange(2**31)))
+        plant = Growing(
+            (side * aside, chance.randrange(int(max(reach[0], -60) * 10), 800) / 10), look.plant,
+            low + (high - low) * chance.randrange(101) / 100, chance.randrange(2**31),
+        )  # fmt: skip
+        if _may_grow(plant, lens, keep, lots):
+            grown.append(plant)
     return tuple(grown)
+
+
+def _may_grow(plant: Growing, lens: Lens, keep: list[Box], lots: tuple[Lot, ...]) -> bool:
+    """Whether a plant would stand in no house, in nobody's face and before no board."""
+    (x, y), tall = plant.at, plant.height_m
+    crown, half = CROWNS[plant.plant]
+    if any(
+        (x > 0) == (lot.side > 0) and lot.start - 0.5 < y < lot.end + 0.5 and abs(x) > lot.front - 0.7 for lot in lots
+    ):
+        return False
+    if abs(y) < 3.0 and abs(x - lens.x_m) < 2.0:
+        return False
+    return _clear(
+        lens, (x - half * tall, y - 0.3, tall * (2 * crown - 1)), (x + half * tall, y + 0.3, tall), keep
+    ) and _clear(lens, (x - 0.2, y - 0.2, 0.0), (x + 0.2, y + 0.2, tall * crown), keep)
+
+
+def _in_view(at: Point2, up_m: float, lens: Lens) -> bool:
+    """Whether something that stands there, seen at half its height, is well inside the picture."""
+    seen = lens.project((*at, up_m))
+    return seen is not None and 0.04 < seen[0] / lens.width < 0.96 and 0 < seen[1] < lens.height and at[1] < 45

@@ -50,17 +50,21 @@ def draw_street(
         _patches(canvas, edge, light, road, chance)
     for side in (-1.0, 1.0):
         if sizes.pavement > 0:
-            # The kerb's own face, and the gutter in its shade.
+            # The gutter, and the kerb's own face.
             _strip(canvas, side * edge, side * (edge - 0.14), 0.0, lit(road, 0.72), light)
+            _strip(canvas, side * edge, side * edge, 0.0, lit(_KERB, 0.7), light, rise=0.13)
     if look.road in {"asphalt", "concrete"}:
         _lines(canvas, look, edge, light, sky)
 
 
-def _strip(canvas: Canvas, left: float, right: float, up: float, fill: Colour, light: Light) -> None:
-    """A strip along the whole street, in bands that pale with distance."""
+def _strip(
+    canvas: Canvas, left: float, right: float, up: float, fill: Colour, light: Light, *, rise: float = 0.0
+) -> None:
+    """A strip along the whole street, in bands that pale with distance; its right edge may be higher."""
     for near, far in pairwise(_BANDS):
         tone = light.hazed(light.shade(fill), max(0.0, min(abs(near), abs(far))) * 1.3)
-        canvas.polygon3(((left, near, up), (right, near, up), (right, far, up), (left, far, up)), tone)
+        high = up + rise
+        canvas.polygon3(((left, near, up), (right, near, high), (right, far, high), (left, far, up)), tone)
 
 
 def _flat(shapes: list[tuple[Point3, Point3, Point3, Point3]]) -> NDArray[np.float64]:
@@ -94,9 +98,7 @@ def _slabs(canvas: Canvas, side: float, edge: float, wide: float, light: Light, 
     joint = light.shade(lit(fill, 0.88))
     across = [((side * edge, y * 1.2, 0.12), (side * (edge + wide), y * 1.2, 0.12)) for y in range(-8, 26)]
     along = [((side * (edge + x), -10.0, 0.12), (side * (edge + x), 40.0, 0.12)) for x in (wide / 3, wide * 2 / 3)]
-    for line in (*across, *along):
-        flat = canvas.view.outline(line)
-        canvas.line(flat[:2], joint)
+    canvas.strokes3(np.array([*across, *along], dtype=np.float64), joint)
 
 
 def _cobbles(canvas: Canvas, edge: float, light: Light, fill: Colour) -> None:

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,10 +89,12 @@ def draw_terrain(
     pixels: NDArray[np.uint8], window: SkyWindow, look: Look, sky: Sky, light: Light, chance: random.Random
 ) -> None:
     """Draw what stands at the horizon; after the ground and before whatever is nearer."""
+    if not -window.size[1] < window.horizon_y < 3 * window.size[1]:
+        return
     land = _land_colour(look, sky)
     sun_right = window.aside_deg(sky.sun_azimuth_deg) > 0
     if look.terrain == "mountains":
-        far = _ridge(window, chance, ((9, 8.0), (23, 4.2), (61, 1.4), (140, 0.6)), 8.0, sharp=True)
+        far = _ridge(window, chance, ((9, 6.5), (23, 4.2), (61, 1.4), (140, 0.6)), 9.5, sharp=True)
         rock = mixed((112, 112, 122), land, 0.3)
         _fill(pixels, window, far, _seen(rock, 5200, light))
         _facets(
@@ -169,29 +172,39 @@ def _facets(
     line = _outline(window, ridge)
     low = round(window.horizon_y * 16)
     snow_line = round(window.y_of(5.0 if snow else 9.5) * 16)
+    shaded: list[list[int]] = []
     for at in range(1, len(ridge) - 1):
         if not ridge[at - 1] <= ridge[at] > ridge[at + 1] or ridge[at] < 2:
             continue
-        peak = line[at]
         for side in (-1, 1):
-            foot = at
-            while 0 < foot + side < len(ridge) - 1 and ridge[foot + side] < ridge[foot] and abs(foot - at) < 14:
-                foot += side
-            shaded = (side < 0) == sun_right
-            base = mixed(rock, (44, 50, 72), 0.34) if shaded else mixed(rock, (255, 244, 226), 0.14)
-            flank = line[at : foot + 1] if side > 0 else line[foot : at + 1][::-1]
-            deep = min(low, flank[-1][1] + (low - flank[-1][1]) // 2)
-            inner = (peak[0] + (flank[-1][0] - peak[0]) // 5, (peak[1] + deep) // 2)
-            _polygon(pixels, [*flank, ((peak[0] + 2 * flank[-1][0]) // 3, deep), inner], _seen(base, 5200, light))
-            if peak[1] < snow_line:
-                white = (176, 192, 218) if shaded else (250, 250, 252)
-                cap = [point for point in flank if point[1] < snow_line]
-                # Its lower edge follows the ridge, in teeth, and ends where the ridge falls below the snow.
-                teeth = (30, 62, 40, 78)
-                edge = [
-                    (x, y + (snow_line - y) * teeth[number % 4] // 100) for number, (x, y) in enumerate(cap)
-                ]
-                _polygon(pixels, [*cap, *reversed(edge)], _seen(white, 3000, light))
+            flank = [at]
+            while 0 <= flank[-1] + side < len(ridge) and ridge[flank[-1] + side] < ridge[flank[-1]] and len(flank) < 16:
+                flank.append(flank[-1] + side)
+            away = (side < 0) == sun_right
+            if away:
+                shaded.append(flank)
+            (top_x, top), (foot_x, foot) = line[at], line[flank[-1]]
+            deep = foot + (low - foot) // 2
+            tip, inner = ((top_x + 2 * foot_x) // 3, deep), (top_x + (foot_x - top_x) // 5, (top + deep) // 2)
+            base = mixed(rock, (44, 50, 72), 0.34) if away else mixed(rock, (255, 244, 226), 0.14)
+            _polygon(pixels, [*(line[number] for number in flank), tip, inner], _seen(base, 5200, light))
+    high = [number for number in range(len(line)) if line[number][1] < snow_line]
+    for _, numbered in groupby(enumerate(high), key=lambda pair: pair[1] - pair[0]):
+        run = [number for _, number in numbered]
+        _snow(pixels, line, run, snow_line, _seen((250, 250, 252), 3000, light))
+    for flank in shaded:
+        run = [number for number in flank if line[number][1] < snow_line]
+        _snow(pixels, line, run, snow_line, _seen((176, 192, 218), 3000, light))
+
+
+def _snow(
+    pixels: NDArray[np.uint8], line: Sequence[tuple[int, int]], run: Sequence[int], snow_line: int, white: Colour
+) -> None:
+    """Snow below a stretch of ridge; its lower edge follows the ridge in teeth, the same for all who draw over it."""
+    if len(run) > 1:
+        teeth = (30, 62, 40, 78, 26, 56)
+        edge = [(line[at][0], line[at][1] + (snow_line - line[at][1]) * teeth[at % 6] // 100) for at in run]
+        _polygon(pixels, [*(line[at] for at in run), *reversed(edge)], white)
 
 
 def _trees_along(
@@ -238,7 +251,11 @@ def _sea(pixels: NDArray[np.uint8], window: SkyWindow, light: Light, sky: Sky, c
     x = window.x_of(sky.sun_azimuth_deg)
     for _ in range(60 if light.direct > 0 and x is not None else 14):
         row = top + 1 + chance.randrange(max(1, depth - 1))
-        middle = chance.randrange(width) if x is None or light.direct == 0 else round(chance.gauss(x, width / 14))
+        middle = (
+            chance.randrange(width)
+            if x is None or light.direct == 0
+            else round(x + (chance.random() + chance.random() - 1) * width / 6)
+        )
         half = chance.randrange(2, 3 + depth)
         if 0 <= row < window.size[1]:
             part = pixels[row, max(0, middle - half) : max(0, middle + half)]

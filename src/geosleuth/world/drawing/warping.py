@@ -25,7 +25,7 @@ def warped(target: NDArray[np.uint8], picture: Image.Image, quad: Sequence[Point
     depth = _plane(rows, columns, over, 1.0)
     # A point on the quad's vanishing line has no place in the picture: it is far outside instead.
     depth[depth == 0] = np.float32(1e-6)
-    np.reciprocal(depth, out=depth)
+    np.divide(np.float32(1), depth, out=depth)
     # The texture has an empty rim: samples outside land there.
     place = _texels(_plane(rows, columns, down, tall - 2.0), depth, tall)
     place *= np.int32(wide)

@@ -3,6 +3,7 @@
 from .episode import Episode, Told
 from .for_trl import GeoEnvironment, environment_for, hear_replies, prompt_for
 from .posing import Posed, Poser, pose_item, pose_photo, row_of
+from .scenes import Reading, pose_scene, scene_poser, scene_rows
 from .setting import AnswerBy, Setting, geocoder_of, offline_setting, setting_of
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "GeoEnvironment",
     "Posed",
     "Poser",
+    "Reading",
     "Setting",
     "Told",
     "environment_for",
@@ -19,7 +21,10 @@ __all__ = [
     "offline_setting",
     "pose_item",
     "pose_photo",
+    "pose_scene",
     "prompt_for",
     "row_of",
+    "scene_poser",
+    "scene_rows",
     "setting_of",
 ]

@@ -8,21 +8,18 @@ is in no observation and in no state.
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from geosleuth.errors import BadInput, UserError
+from geosleuth.errors import BadInput
 from geosleuth.photo import encode
 from geosleuth.policies import Step
 from geosleuth.tools import ImageInfo, ToolCall, native_tools
 from geosleuth.tools.surfaces import Background
 
 from .episode import Episode
+from .needing import needed
 from .posing import Poser, pose_photo
 from .setting import Setting
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 PACKAGE = "openenv-core"
 MOST_SESSIONS = 16
@@ -48,24 +45,15 @@ def openenv_app(
         raise BadInput("there is nothing to serve; give at least one row")
     if setting.answer_by != "reply":
         raise BadInput('an OpenEnv server hears replies; make the setting with answer_by="reply"')
-    server = _openenv("openenv.core.env_server.http_server")
+    server = needed("openenv.core.env_server.http_server", PACKAGE)
     action, observation, environment = _classes(setting, rows, pose)
     return server.create_fastapi_app(environment, action, observation, max_concurrent_envs=sessions)
 
 
-def _openenv(module: str) -> "ModuleType":
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "openenv":
-            raise
-        raise UserError(f"this needs OpenEnv, which is not installed; run: pip install {PACKAGE}") from error
-
-
 def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -> tuple[type, type, type]:
     """Action, observation and environment; OpenEnv wants classes, and its base classes exist only where it does."""
-    types = _openenv("openenv.core.env_server.types")
-    interfaces = _openenv("openenv.core.env_server.interfaces")
+    types = needed("openenv.core.env_server.types", PACKAGE)
+    interfaces = needed("openenv.core.env_server.interfaces", PACKAGE)
     from pydantic import Field, create_model
 
     action = create_model(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from geosleuth.bench.sets import FilePicture, Item
+from geosleuth.bench.sets import Item
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.photo import OpenedPhoto, open_photo
@@ -42,11 +42,11 @@ def row_of(item: Item) -> dict[str, Any]:
     Raises:
         BadInput: the photo lies inside another file; rows can only name photos that are files of their own.
     """
-    picture, truth = item.picture, item.truth
-    if not isinstance(picture, FilePicture):
-        raise BadInput(f"{picture.where}: rows need photos that are files of their own; unpack the data set first")
+    path, truth = Path(item.picture.where), item.truth
+    if not path.is_file():
+        raise BadInput(f"{path}: rows need photos that are files of their own; unpack the data set first")
     return {
-        "photo": str(picture.path.absolute()),
+        "photo": str(path.absolute()),
         "lat": truth.point.lat,
         "lon": truth.point.lon,
         "country": truth.country,

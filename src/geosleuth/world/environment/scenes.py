@@ -6,6 +6,7 @@ from typing import Any, Literal
 from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo
 from geosleuth.world.design import design_scene, truth_of
+from geosleuth.world.drawing import draw_scene
 from geosleuth.world.model import Scene, SceneKind, Split
 from geosleuth.world.reader import clue_reader
 from geosleuth.world.world import World
@@ -18,8 +19,6 @@ Reading = Literal["pixels", "clue boxes"]
 
 def pose_scene(scene: Scene, *, reading: Reading = "pixels") -> Posed:
     """An episode about a scene, with the very pixels that `geosleuth world make` would write to a file."""
-    from geosleuth.world.drawing import draw_scene
-
     drawing = draw_scene(scene)
     opened = open_photo(drawing.jpeg(), kind="panorama" if scene.kind == "panorama" else "photo")
     reader = clue_reader(scene, drawing.marks) if reading == "clue boxes" else None

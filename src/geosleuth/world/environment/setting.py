@@ -17,6 +17,7 @@ from geosleuth.score.rewards import Geocoder, Helpers, Reward, read_reward
 from geosleuth.tools import Observation, Toolset
 from geosleuth.tools.catalogue import all_tools
 from geosleuth.tools.surfaces import Background
+from geosleuth.world.consistency import RuleReader
 from geosleuth.world.layer import world_atlas
 from geosleuth.world.world import open_world
 
@@ -79,7 +80,8 @@ def offline_setting(
     Args:
         method: a preset's name or a method of your own: it brings words, tools and budget.
         reward: what an answer earns: a preset's name, a YAML file, or a reward of your own.
-        helpers: who is asked for that; left out, the atlas finds addresses where the reward can't do without.
+        helpers: who is asked for that; left out, the atlas finds addresses and the judge by rule reads reasonings,
+            each only where the reward can't do without.
         atlas: the world that tools ask; the offline atlas with the user's regions if left out.
         tools: those to switch on in place of the method's own, by any of their names.
         budget: in place of the method's own.
@@ -92,7 +94,10 @@ def offline_setting(
     """
     world = atlas or OfflineAtlas()
     earns = read_reward(reward) if isinstance(reward, str) else reward
-    asked = helpers or Helpers(geocoder_of(world) if earns.needs_geocoder else None)
+    asked = helpers or Helpers(
+        geocoder=geocoder_of(world) if earns.needs_geocoder else None,
+        judge=RuleReader() if earns.needs_judge else None,
+    )
     # What it lacks is said now and not after the first episode.
     earns.score([], [], asked)
     chosen = method_of(method, box_scale=box_scale) if isinstance(method, str) else method

@@ -7,7 +7,7 @@ Towns stand as on their own signs, with degrees north and east, a postcode and a
 from .cues import COACHES, CUES, NAMED_AFTER_TOWNS, SURNAMES, Cue
 from .east import EAST
 from .land import Land, Town
-from .speech import TONGUES, WORLD_LANDS, tongue_of
+from .speech import TONGUES, WORLD_LANDS, land_of, tongue_of
 from .tongue import KINDS, Tongue
 from .west import WEST
 
@@ -24,6 +24,7 @@ __all__ = [
     "Land",
     "Tongue",
     "Town",
+    "land_of",
     "tongue_of",
 ]
 

@@ -30,6 +30,14 @@ NOT_IN_REGIONS: Final = {
 }
 """First-level regions, by GeoNames' code, whose signs are in another language than the land's table."""
 
+ON_A_BORDER: Final = frozenset({
+    186180, 303750, 318668, 324944, 345818, 634093, 1255211, 1267758, 1268855, 1295301, 1808588, 2461874, 2521456,
+    2660108, 2661810, 2737523, 2783820, 2814791, 2847639, 2885679, 3014034, 3077882, 3460232, 3464705, 3665016, 3671325,
+    3924895, 3925227, 4676740, 5312913, 6087892, 8199378, 8199394, 11905975, 13405906, 13527308, 13527315, 13527316,
+    13527318,
+})  # fmt: skip
+"""Settlements, by GeoNames number, whose streets would reach into another country than their own."""
+
 _CYRILLIC: Final = {
     "Dž": "Џ", "Lj": "Љ", "Nj": "Њ", "dž": "џ", "lj": "љ", "nj": "њ",
     **dict(zip("ABVGDĐEŽZIJKLMNOPRSTĆUFHCČŠ", "АБВГДЂЕЖЗИЈКЛМНОПРСТЋУФХЦЧШ", strict=True)),

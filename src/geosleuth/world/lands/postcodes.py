@@ -1,9 +1,15 @@
-"""How postcodes are written in each country: ``#`` is a figure, ``@`` a letter.
+"""How postcodes are written in each country, and with what those of a region begin."""
 
-Countries whose codes need a table of places (the United Kingdom, Ireland) are left out, and those that have none.
-"""
+import gzip
+from functools import cache
+from importlib.resources import files
+from typing import Final
 
-POSTCODES = {
+FIGURES: Final = "0123456789"
+FIRST_LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+_LETTERS: Final = "ABCEGHJKLMNPRTVXY"  # none that any of the countries leaves out
+
+POSTCODES: Final = {
     "DE": "#####", "AT": "####", "CH": "####", "FR": "#####", "BE": "####", "NL": "#### @@", "IT": "#####",
     "ES": "#####", "PT": "####-###", "BR": "#####-###", "MX": "#####", "CL": "#######",
     "CA": "@#@ #@#", "AR": "@####",
@@ -16,8 +22,29 @@ POSTCODES = {
     "IL": "#######", "EG": "#####", "SA": "#####", "MA": "#####", "GE": "####", "AM": "####", "ET": "####",
     "KE": "#####", "TZ": "#####", "NG": "######", "MM": "#####", "KZ": "######",
 }  # fmt: skip
+"""``#`` is a figure, ``@`` a letter.
 
-BEGINNINGS = {
+Countries whose codes need a table of places (the United Kingdom, Ireland, Peru) are left out, and those that have none.
+"""
+
+
+def options_for(sign: str) -> str:
+    """What may stand at a place of a mask."""
+    return FIGURES if sign == "#" else _LETTERS if sign == "@" else sign
+
+
+@cache
+def beginnings() -> dict[str, tuple[str, ...]]:
+    """With what codes begin, by region ("FR.11") or by GeoNames number; a country's code where its codes tell regions.
+
+    ``scripts/build_postcode_beginnings.py`` makes the table from what the atlas knows; the rest is written here.
+    """
+    data = gzip.decompress((files("geosleuth.world.lands") / "data" / "postcodes.tsv.gz").read_bytes())
+    rows = dict(line.split("\t") for line in data.decode("ascii").splitlines())
+    return {code: tuple(found.split()) for code, found in (rows | _BEGINNINGS).items()}
+
+
+_BEGINNINGS: Final = {
     "DE.01": "70 71 72 73 74 75 76 77 78 79 88", "DE.02": "80 81 82 83 84 85 86 87 90 91 92 93 94 95 96 97",
     "DE.04": "20 21 22", "DE.05": "34 35 36 60 61 63 64 65", "DE.06": "26 27 29 30 31 38 49",
     "DE.07": "32 33 40 41 42 44 45 46 47 48 50 51 52 53 57 58 59", "DE.08": "54 55 56 67 76",

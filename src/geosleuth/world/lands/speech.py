@@ -6,6 +6,7 @@ from typing import Final
 
 from .east import EAST
 from .land import Land
+from .small import SMALL_LANDS
 from .tongue import Tongue
 from .tongues_asia import ASIA
 from .tongues_germanic import GERMANIC
@@ -29,7 +30,7 @@ _SPOKEN: Final = {
     "JP": "ja", "KR": "ko", "CN": "zh", "TW": "zh-hant", "HK": "zh-hant", "TH": "th", "VN": "vi", "ID": "id",
     "MY": "ms", "PH": "tl", "LK": "si", "BD": "bn", "NP": "ne", "PK": "ur", "IR": "fa", "IL": "he", "EG": "ar",
     "SA": "ar", "AE": "ar", "MA": "ar", "GE": "ka", "AM": "hy", "ET": "am", "KE": "sw", "TZ": "sw", "MM": "my",
-    "KZ": "kk",
+    "KZ": "kk", "MC": "fr", "AD": "es",
 }  # fmt: skip
 _OF_INDIA: Final = {
     "DEVANAGARI": "hi", "TAMIL": "ta", "TELUGU": "te", "KANNADA": "kn", "MALAYALAM": "ml", "GUJARATI": "gu",
@@ -41,6 +42,12 @@ def _spoken(land: Land) -> str | None:
     if land.code == "IN":
         return _OF_INDIA[unicodedata.name(land.towns[0].name[0]).split()[0]]
     return _SPOKEN.get(land.code)
+
+
+@cache
+def land_of(country: str) -> Land | None:
+    """The land of a country, the first where it has several; None where its signs are not known."""
+    return next((land for land in (*WORLD_LANDS, *SMALL_LANDS) if land.code == country), None)
 
 
 @cache

@@ -9,6 +9,9 @@ KINDS = (
 )  # fmt: skip
 """What businesses are, as OpenStreetMap has it; the trades of a language stand in this order."""
 
+_LETTERS = dict(zip("BPMLHRCFTGSKWOAX", KINDS, strict=True))
+"""A letter for each kind, for the tables of chains."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tongue:
@@ -18,6 +21,7 @@ class Tongue:
     has in their place, ``houses`` what houses and shops are called otherwise, ``common`` what they are called in every
     other town. ``forms`` put a ``{trade}`` together with a ``{person}``, a ``{second}`` person, a ``{house}`` or a
     ``{second_house}``. Streets are made of ``street_forms`` and ``street_stems``, or stand whole in ``streets``.
+    ``chains`` are names of made-up chains, each with its kind.
     """
 
     code: str
@@ -31,7 +35,7 @@ class Tongue:
     street_forms: tuple[str, ...]
     street_stems: tuple[str, ...]
     streets: tuple[str, ...]
-    chains: tuple[str, ...]
+    chains: tuple[tuple[str, str], ...]
 
     @property
     def trade_words(self) -> tuple[tuple[str, str], ...]:
@@ -44,12 +48,13 @@ def tongue(
     street_stems: str, streets: str = "", chains: str = "", common_form: str = "{trade} {house}",
     town_form: str = "{trade} {town}",
 ) -> Tongue:  # fmt: skip
-    """A tongue from texts: parts stand between bars, words for one trade between slashes."""
+    """A tongue from texts: parts stand between bars, words for one trade between slashes, chains after a letter."""
     return Tongue(
         code,
         tuple(tuple(word.strip() for word in part.split("/")) for part in _cut(trades)),
         _cut(people), _cut(houses), _cut(common), _cut(forms), common_form, town_form,
-        _cut(street_forms), _cut(street_stems), _cut(streets), _cut(chains),
+        _cut(street_forms), _cut(street_stems), _cut(streets),
+        tuple((part[3:], _LETTERS[part[0]]) for part in _cut(chains)),
     )  # fmt: skip
 
 

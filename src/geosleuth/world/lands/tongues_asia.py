@@ -19,7 +19,8 @@ ASIA = (
         street_stems="桜 | 本 | 中央 | 昭和 | 大正 | 栄 | 朝日 | 末広 | 緑 | 寿 | 若葉 | 旭 | 宮前 | 松原"
         " | 銀杏 | 城下",
         streets="駅前通り | 本町通り | 中央通り | 学園通り | 商店街通り",
-        chains="パンの森ハル | ほほえみ薬局 | くつの丸屋 | まめや珈琲 | メガネの光 | まいにちマート",
+        chains="B: パンの森ハル | P: ほほえみ薬局 | S: くつの丸屋 | C: まめや珈琲 | O: メガネの光"
+        " | G: まいにちマート",
     ),
     tongue(
         "ko",
@@ -36,7 +37,7 @@ ASIA = (
         street_stems="시장 | 학교 | 벚꽃 | 강변 | 산성 | 문화 | 평화 | 은행나무 | 대학 | 향교 | 충무 | 세종"
         " | 번영 | 솔밭",
         streets="중앙로 | 역전길 | 시청로 | 충장로 | 터미널로",
-        chains="빵가득 | 미소온약국 | 발편한신발 | 커피한모금 | 우리동네마트24",
+        chains="B: 빵가득 | P: 미소온약국 | S: 발편한신발 | C: 커피한모금 | G: 우리동네마트24",
     ),
     tongue(
         "zh",
@@ -53,7 +54,7 @@ ASIA = (
         street_stems="建设 | 和平 | 文化 | 胜利 | 新民 | 东风 | 长江 | 黄河 | 学府 | 光明 | 站前 | 青年"
         " | 团结 | 迎宾 | 花园 | 朝阳",
         streets="人民路 | 解放路 | 中山路 | 新华街 | 北京路 | 建国路",
-        chains="麦香田 | 康民乐药房 | 步步轻鞋业 | 好邻惠超市 | 一杯山茶 | 明眸眼镜",
+        chains="B: 麦香田 | P: 康民乐药房 | S: 步步轻鞋业 | G: 好邻惠超市 | C: 一杯山茶 | O: 明眸眼镜",
     ),
     tongue(
         "zh-hant",
@@ -70,7 +71,7 @@ ASIA = (
         street_stems="中山 | 民權 | 民生 | 和平 | 復興 | 忠孝 | 仁愛 | 信義 | 建國 | 文化 | 新生 | 博愛"
         " | 成功 | 光復",
         streets="中正路 | 民族路 | 自由路 | 公園路 | 車站前街",
-        chains="麥田小屋 | 安心藥局連鎖 | 輕步鞋坊 | 巷口好鄰 | 茶日和",
+        chains="B: 麥田小屋 | P: 安心藥局連鎖 | S: 輕步鞋坊 | G: 巷口好鄰 | C: 茶日和",
     ),
     tongue(
         "th",
@@ -89,7 +90,7 @@ ASIA = (
         street_stems="ราชดำเนิน | สุขุมวิท | พหลโยธิน | ประชาสามัคคี | รถไฟ | วัดใหญ่ | ศรีสุข | เจริญเมือง"
         " | ริมคลอง | เทศบาล | ดอกไม้ | สันติสุข",
         streets="ถนนตลาด | ถนนสถานี | ถนนเจริญราษฎร์ | ถนนหน้าเมือง | ถนนพระราม",
-        chains="หอมกรุ่นเบเกอรี่ | ยาดีทุกบ้าน | ก้าวสบายรองเท้า | ใกล้บ้านมาร์ท",
+        chains="B: หอมกรุ่นเบเกอรี่ | P: ยาดีทุกบ้าน | S: ก้าวสบายรองเท้า | G: ใกล้บ้านมาร์ท",
     ),
     tongue(
         "vi",
@@ -107,7 +108,7 @@ ASIA = (
         " | Phan Chu Trinh | Hùng Vương | Điện Biên Phủ | Hoàng Diệu | Ngô Quyền | Lê Duẩn | Bạch Đằng"
         " | Nguyễn Du",
         streets="Đường Trần Phú | Đường Nguyễn Huệ | Đường 2 Tháng 9 | Phố Ga | Đường Hòa Bình",
-        chains="Bánh Ngon Mỗi Ngày | Thuốc Tốt 247 | Giày Bước Nhẹ | Gần Nhà Mart",
+        chains="B: Bánh Ngon Mỗi Ngày | P: Thuốc Tốt 247 | S: Giày Bước Nhẹ | G: Gần Nhà Mart",
     ),
     tongue(
         "id",
@@ -126,7 +127,7 @@ ASIA = (
         street_stems="Diponegoro | Ahmad Yani | Gajah Mada | Kartini | Pahlawan | Melati | Pemuda | Veteran"
         " | Hasanuddin | Imam Bonjol | Kenanga | Mawar | Gatot Subroto | Teuku Umar | Hayam Wuruk",
         streets="Jalan Jenderal Sudirman | Jalan Merdeka | Jalan Pasar | Jalan Stasiun | Jalan Raya Timur",
-        chains="Rotiku Hangat | Apotek Sehatera | Langkah Sepatu | Tetangga Mart",
+        chains="B: Rotiku Hangat | P: Apotek Sehatera | S: Langkah Sepatu | G: Tetangga Mart",
     ),
     tongue(
         "ms",
@@ -144,7 +145,7 @@ ASIA = (
         street_stems="Bunga Raya | Merdeka | Masjid | Sekolah | Sultan Ahmad | Kelapa | Kenari | Tun Razak"
         " | Besar | Pantai | Hospital | Seroja",
         streets="Jalan Pasar | Jalan Stesen | Jalan Tuanku Abdul Rahman | Jalan Bandar | Jalan Sultan",
-        chains="Roti Suka | Farmasi Sihatku | Kasut Gaya Langkah | Jiran Mart",
+        chains="B: Roti Suka | P: Farmasi Sihatku | S: Kasut Gaya Langkah | G: Jiran Mart",
     ),
     tongue(
         "tl",
@@ -163,7 +164,7 @@ ASIA = (
         street_stems="Mabini | Bonifacio | Luna | Del Pilar | Aguinaldo | Quezon | Osmeña | Burgos"
         " | Sampaguita | San Roque | Jacinto | Magsaysay",
         streets="Rizal Street | National Highway | Mabini Avenue | Plaza Street | Roxas Boulevard",
-        chains="Pandesal ni Lolo | Botika Bayani | Hakbang Shoes | Suki Mart",
+        chains="B: Pandesal ni Lolo | P: Botika Bayani | S: Hakbang Shoes | G: Suki Mart",
     ),
     tongue(
         "my",
@@ -179,6 +180,6 @@ ASIA = (
         street_stems="ဗိုလ်ချုပ် | ပြည် | ကမ်းနား | စက်မှု | ကျောင်း | ဘုရား | ဈေး | မြစ် | ရွှေ | သီရိ"
         " | အောင်ဆန်း | ဗဟို",
         streets="မဟာဗန္ဓုလလမ်း | ဘူတာလမ်း | လမ်းမတော် | ပန်းဆိုးတန်း",
-        chains="မုန့်ချိုချို | ကျန်းမာဆေး | ခြေလှမ်းဖိနပ် | အိမ်နီးချင်းစတိုး",
+        chains="B: မုန့်ချိုချို | P: ကျန်းမာဆေး | S: ခြေလှမ်းဖိနပ် | G: အိမ်နီးချင်းစတိုး",
     ),
 )  # fmt: skip

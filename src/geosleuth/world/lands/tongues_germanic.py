@@ -23,8 +23,8 @@ GERMANIC = (
         " | Turm | Schloss | Burg | Eichen | Bach | Gerber | Weber | Sonnen | Kastanien",
         streets="Hauptstraße | Bahnhofstraße | Marktplatz | Kirchgasse | Am Graben | Lange Straße"
         " | Schillerstraße | Mozartstraße | Obere Gasse | Neumarkt",
-        chains="Backfreund | Schuhland | Apotheka Plus | Haus & Hof Markt | Modewerk | Kaffeeglück"
-        " | Brillenwelt Nord | Gastro Stern",
+        chains="B: Backfreund | S: Schuhland | P: Vitabunt Apotheke | W: Haus & Hof Markt | K: Modewerk"
+        " | C: Kaffeeglück | O: Brillenwelt Nord | R: Gastro Stern",
     ),
     tongue(
         "nl",
@@ -44,8 +44,8 @@ GERMANIC = (
         " | Klooster | Spoor | Eiken | Gaarden | Vis | Koren | Park",
         streets="Kerkstraat | Stationsstraat | Dorpsstraat | Grote Markt | Hoogstraat | Nieuwstraat"
         " | Lange Gracht | Koningin Astridlaan | Wilhelminastraat",
-        chains="Broodhoek | Voordeelhuis | Schoentjes & Zo | Fietspunt | Kleurrijk Wonen | Koffieland"
-        " | Brilplein",
+        chains="B: Broodhoek | G: Voordeelhuis | S: Schoentjes & Zo | W: Schroevenhoek"
+        " | K: Kleurrijk Kleding | C: Koffieland | O: Brilplein",
     ),
     tongue(
         "en",
@@ -72,8 +72,9 @@ GERMANIC = (
         " | Wellington",
         streets="Main Street | High Street | Station Road | Church Street | Market Street | King Street"
         " | Victoria Road | Broadway | The Parade | Front Street",
-        chains="Breadwell | Pillbox Pharmacy | Threadneedle & Coe | Quickspanner | Brewhouse Lane | Homeflair"
-        " | Sparrow Foods | Clearview Eyes | Wrap & Roll | Stepwise",
+        chains="B: Breadwell | P: Pillbox Pharmacy | K: Threadneedle & Coe | A: Quickspanner"
+        " | C: Brewhouse Lane | W: Hearth & Hammer | G: Sparrow Foods | O: Clearview Eyes | X: Wrapsody Lane"
+        " | S: Stepwise",
     ),
     tongue(
         "af",
@@ -91,7 +92,8 @@ GERMANIC = (
         " | Palm | Buiten",
         streets="Church Street | Long Street | Nelson Mandela Drive | Voortrekker Road | Hoofstraat"
         " | Station Road",
-        chains="Boerekos | Bandeland | Sonskyn Supermark | Skoenstad | Medi-Hoek | Oom Piet se Braai",
+        chains="R: Boerekos | A: Bandeland | G: Sonskyn Supermark | S: Skoenstad | P: Medi-Hoek"
+        " | X: Oom Piet se Braai",
     ),
     tongue(
         "sv",
@@ -108,7 +110,8 @@ GERMANIC = (
         street_stems="Björk | Skol | Kvarn | Sjö | Hamn | Trädgårds | Linné | Ring | Fabriks | Strand | Ek"
         " | Smed | Backa",
         streets="Storgatan | Kungsgatan | Järnvägsgatan | Kyrkogatan | Stora Torget | Västra Vägen | Nygatan",
-        chains="Brödkorgen | Skolådan | Närboden | Fikastunden | Verktygshuset | Glasögonbutiken Syn",
+        chains="B: Brödkorgen | S: Skolådan | G: Närboden | C: Fikastunden | W: Verktygshuset"
+        " | O: Glasögonbutiken Syn",
     ),
     tongue(
         "no",
@@ -125,7 +128,7 @@ GERMANIC = (
         street_stems="Skole | Havne | Bjørke | Strand | Mølle | Fjell | Elve | Sjø | Hage | Bakke | Nordre"
         " | Furu | Fabrikk",
         streets="Storgata | Kirkegata | Torggata | Jernbanegata | Dronningens gate | Nygata | Kongens gate",
-        chains="Brødboden | Skobua Nord | Nærhandel | Kaffetåra | Jernkroken | Synsvinkel",
+        chains="B: Brødboden | S: Skobua Nord | G: Nærhandel | C: Kaffetåra | W: Jernkroken | O: Synsvinkel",
     ),
     tongue(
         "da",
@@ -142,7 +145,8 @@ GERMANIC = (
         street_stems="Skole | Mølle | Havne | Birke | Skov | Engle | Fisker | Rosen | Strand | Kloster"
         " | Smede | Lærke",
         streets="Algade | Vestergade | Østergade | Jernbanegade | Nørregade | Torvet | Kirkestræde",
-        chains="Brødkurven | Skotøjsgården | Nabokøb | Kaffestuen | Søm & Skrue | Øjeblik Optik",
+        chains="B: Brødkurven | S: Skotøjsgården | G: Nabokøb | C: Kaffestuen | W: Søm & Skrue"
+        " | O: Øjeblik Optik",
     ),
     tongue(
         "is",
@@ -158,6 +162,6 @@ GERMANIC = (
         street_forms="{}gata | {}vegur | {}braut",
         street_stems="Skóla | Hafnar | Birki | Hlíðar | Sjávar | Fjalla | Vallar | Mýrar | Fjarðar | Brekku",
         streets="Aðalgata | Austurgata | Strandgata | Vesturgata | Ráðhústorg | Kirkjustræti",
-        chains="Brauðhornið | Sjónarhorn | Skóhúsið Skref",
+        chains="B: Brauðhornið | O: Sjónarhorn | S: Skóhúsið Skref",
     ),
 )  # fmt: skip

@@ -20,7 +20,7 @@ NORTH_EAST = (
         " | Μιαούλη | Αγίου Νικολάου | Περικλέους | Ρήγα Φεραίου | Ευριπίδου | Δημοκρατίας",
         streets="Πλατεία Δημαρχείου | Οδός Εθνικής Αντιστάσεως | Λεωφόρος Ειρήνης | Οδός 25ης Μαρτίου"
         " | Πλατεία Συντάγματος",
-        chains="Ψωμάκι | Φαρμακόραμα | Παπουτσάκι Μπλε | Το Καλάθι | Καφεδάκι Κο",
+        chains="B: Ψωμάκι | P: Φαρμακόραμα | S: Παπουτσάκι Μπλε | G: Το Καλάθι | C: Καφεδάκι Κο",
     ),
     tongue(
         "tr",
@@ -40,7 +40,8 @@ NORTH_EAST = (
         " | Hürriyet | Bağlar | Pazar | Karanfil | Mimar Sinan",
         streets="Cumhuriyet Meydanı | Atatürk Bulvarı | İstiklal Caddesi | İnönü Caddesi | Belediye Caddesi"
         " | İstasyon Caddesi",
-        chains="Ekmekçim | Pabuçland | Köşem Market | Kahve Durağı Lila | Gözde Optik Zinciri | Vidacı",
+        chains="B: Ekmekçim | S: Pabuçland | G: Köşem Market | C: Kahve Durağı Lila | O: Gözde Optik Zinciri"
+        " | W: Vidacı",
     ),
     tongue(
         "hu",
@@ -59,7 +60,7 @@ NORTH_EAST = (
         street_stems="Arany János | Dózsa György | Jókai | Deák Ferenc | Iskola | Malom | Kert | Virág"
         " | Béke | Ady Endre | Bartók Béla | Szabadság | Vörösmarty | Mátyás király | Hunyadi",
         streets="Fő utca | Fő tér | Kossuth Lajos utca | Templom tér | Vasút utca | Széchenyi út",
-        chains="Kiflike | Cipellő | Kosárka Bolt | Kávépont | Csavarház",
+        chains="B: Kiflike | S: Cipellő | G: Kosárka Bolt | C: Kávépont | W: Csavarház",
     ),
     tongue(
         "fi",
@@ -78,7 +79,7 @@ NORTH_EAST = (
         street_stems="Koulu | Koivu | Mylly | Ranta | Puisto | Satama | Kirkko | Pelto | Mänty | Tehtaan"
         " | Sepän | Linnan",
         streets="Kauppakatu | Asemakatu | Keskuskatu | Torikatu | Hallituskatu | Rautatienkatu",
-        chains="Pullapoju | Kenkälä | Naapurikauppa Oiva | Kahvihetki | Mutteri & Ruuvi",
+        chains="B: Pullapoju | S: Kenkälä | G: Naapurikauppa Oiva | C: Kahvihetki | W: Mutteri & Ruuvi",
     ),
     tongue(
         "et",
@@ -96,7 +97,7 @@ NORTH_EAST = (
         street_stems="Kooli | Aia | Pargi | Lossi | Kase | Metsa | Veski | Jõe | Kalda | Vabaduse | Sadama"
         " | Lille",
         streets="Raekoja plats | Pikk tänav | Turu tänav | Jaama tänav | Keskväljak",
-        chains="Saiake | Kingakarp | Külapood Rõõm | Prilliäri Silm",
+        chains="B: Saiake | S: Kingakarp | G: Külapood Rõõm | O: Prilliäri Silm",
     ),
     tongue(
         "lv",
@@ -114,7 +115,7 @@ NORTH_EAST = (
         street_stems="Skolas | Dārza | Parka | Liepu | Raiņa | Upes | Pils | Ozolu | Blaumaņa | Jūras"
         " | Kalna | Saules | Meža",
         streets="Rīgas iela | Tirgus laukums | Baznīcas iela | Stacijas iela | Brīvības iela",
-        chains="Kliņģeris Rīts | Kurpīte | Kaimiņu Bode | Acis Optika",
+        chains="B: Kliņģeris Rīts | S: Kurpīte | G: Kaimiņu Bode | O: Acis Optika",
     ),
     tongue(
         "lt",
@@ -132,6 +133,6 @@ NORTH_EAST = (
         street_stems="Mokyklos | Sodų | Parko | Liepų | Maironio | Basanavičiaus | Pilies | Žalioji | Upės"
         " | Vytauto | Gedimino | Daukanto",
         streets="Vilniaus gatvė | Rotušės aikštė | Bažnyčios gatvė | Stoties gatvė | Laisvės alėja",
-        chains="Bandelė | Batukas | Kaimynų Krautuvėlė | Regėk Optika",
+        chains="B: Bandelė | S: Batukas | G: Kaimynų Krautuvėlė | O: Regėk Optika",
     ),
 )  # fmt: skip

@@ -24,8 +24,8 @@ ROMANCE = (
         " | Émile Zola | du 8 Mai 1945 | des Acacias | Saint-Martin",
         streets="Grande Rue | Rue de la République | Rue de l'Église | Avenue de la Gare | Boulevard Gambetta"
         " | Place du Marché | Rue Nationale | Quai des Bateliers",
-        chains="Pain Doré | Optivue | La Belle Semelle | Proxivert | Café Rivoire | Brico Fûté"
-        " | Fleurs de Saison | Maison Lutine",
+        chains="B: Pain Doré | O: Lunettes Clairbois | S: La Belle Semelle | G: Proxivert | C: Café Rivoire"
+        " | W: Brico Fûté | F: Fleurs de Saison | K: Maison Lutine",
     ),
     tongue(
         "it",
@@ -47,8 +47,8 @@ ROMANCE = (
         " | IV Novembre | Manzoni | Santa Lucia | della Libertà | Petrarca",
         streets="Via Roma | Corso Italia | Via Garibaldi | Piazza del Duomo | Via Mazzini | Corso Umberto I"
         " | Vicolo Stretto | Via della Stazione",
-        chains="Pane & Via | Otticasole | Scarpamondo Blu | Il Risparmino | Caffè Bellatrix | Ferrobello"
-        " | Fiorpiù",
+        chains="B: Pane & Via | O: Otticasole | S: Scarpamondo Blu | G: Il Risparmino | C: Caffè Bellatrix"
+        " | W: Ferrobello | F: Fiorpiù",
     ),
     tongue(
         "es",
@@ -70,7 +70,8 @@ ROMANCE = (
         " | Real | de la Paz | Nueva",
         streets="Calle Mayor | Plaza Mayor | Calle Real | Gran Vía | Avenida de la Constitución"
         " | Paseo del Parque | Calle de la Iglesia | Ronda del Norte",
-        chains="Panaluz | Ópticas Mirador | Pisaflor | SuperVecino | Cafés Alcor | Ferrohogar | Modalia",
+        chains="B: Panaluz | O: Ópticas Mirador | S: Pisaflor | G: SuperVecino | C: Cafés Alcor"
+        " | W: Ferrohogar | K: Modalia",
     ),
     tongue(
         "es-am",
@@ -95,8 +96,8 @@ ROMANCE = (
         " | Rivadavia | del Sol | San Francisco | Grau | Los Álamos",
         streets="Avenida Central | Plaza de Armas | Calle Real | Avenida Libertador | Calle Comercio"
         " | Avenida Circunvalación | Paseo del Lago | Calle 10 | Calle 7 Norte",
-        chains="Panamiel | Farmaluz | Calzatodo Andino | SuperAhorrín | Café Tumaco | Ferremás Sur"
-        " | Ópticas Lúmina | Pollo Volado | Modas Génesis",
+        chains="B: Panamiel | P: Farmaluz | S: Calzatodo Andino | G: SuperAhorrín | C: Café Tumaco"
+        " | W: Ferremás Sur | O: Ópticas Lúmina | X: Pollo Volado | K: Modas Génesis",
     ),
     tongue(
         "pt",
@@ -117,7 +118,8 @@ ROMANCE = (
         " | dos Pescadores",
         streets="Rua Direita | Largo da Sé | Avenida da República | Praça do Município | Rua Nova"
         " | Avenida da Liberdade",
-        chains="Pãozinho Bom | Vistalegre Óptica | Passo Certo | Minicesta | Cafés Guadi | Ferraço",
+        chains="B: Pãozinho Bom | O: Vistalegre Óptica | S: Passo Certo | G: Minicesta | C: Cafés Guadi"
+        " | W: Ferraço",
     ),
     tongue(
         "pt-br",
@@ -139,8 +141,8 @@ ROMANCE = (
         " | Santa Catarina | Benjamin Constant | Barão do Rio Branco | Castro Alves | Floriano Peixoto",
         streets="Rua Quinze de Novembro | Avenida Brasil | Praça da Matriz | Rua da Estação | Avenida Central"
         " | Rua Direita | Travessa do Mercado",
-        chains="Pão da Vila Real | Drogamais Vida | Pisante Bom | Mercadim Econômico | Café Uirapuru"
-        " | Ferrageiro | Óticas Visolar",
+        chains="B: Pão da Vila Real | P: Drogamais Vida | S: Pisante Bom | G: Mercadim Econômico"
+        " | C: Café Uirapuru | W: Ferrageiro | O: Óticas Visolar",
     ),
     tongue(
         "ro",
@@ -159,6 +161,7 @@ ROMANCE = (
         " | Castanilor | Avram Iancu | George Coșbuc | Primăverii | Ștefan cel Mare | Gării | Școlii",
         streets="Strada Mihai Eminescu | Piața Unirii | Bulevardul Independenței | Calea Victoriei"
         " | Strada Principală | Piața Mare",
-        chains="Pâinea Bună | Ochi Clari | Pas cu Pas Shoes | Băcănia Lina | Cafeneaua Rubin | Scule & Cuie",
+        chains="B: Pâinea Bună | O: Ochi Clari | S: Pas cu Pas Shoes | G: Băcănia Lina | C: Cafeneaua Rubin"
+        " | W: Scule & Cuie",
     ),
 )  # fmt: skip

@@ -23,8 +23,8 @@ SLAVIC = (
         " | Brzozowa | Konopnickiej",
         streets="Rynek Główny | ul. 3 Maja | ul. Kościelna | ul. Główna | plac Wolności | ul. Warszawska"
         " | al. Niepodległości",
-        chains="Chlebuś | Aptekarz Plus | Bucik Polski | Koszyczek | Kawa i Spółka | Śrubka i Młotek"
-        " | Okularnik",
+        chains="B: Chlebuś | P: Aptekarz Plus | S: Bucik Polski | G: Koszyczek | C: Kawa i Spółka"
+        " | W: Śrubka i Młotek | O: Okularnik",
     ),
     tongue(
         "cs",
@@ -42,7 +42,7 @@ SLAVIC = (
         street_stems="Školní | Zahradní | Nádražní | Polní | Lipová | Komenského | Jiráskova | Smetanova"
         " | Dvořákova | Nerudova | Mlýnská | Zámecká | Havlíčkova | Krátká | Tyršova | Žižkova",
         streets="Hlavní třída | Náměstí Míru | Masarykovo náměstí | Palackého třída | Kostelní | Dlouhá",
-        chains="Pečivárek | Botička | Knihomol | Náš Krámek | Kávička | Hřebíček",
+        chains="B: Pečivárek | S: Botička | L: Knihomol | G: Náš Krámek | C: Kávička | W: Hřebíček",
     ),
     tongue(
         "sk",
@@ -60,7 +60,7 @@ SLAVIC = (
         street_stems="Školská | Záhradná | Železničná | Poľná | Lipová | Hviezdoslavova | Kollárova"
         " | Mlynská | Zámocká | Krátka | Kuzmányho | Sládkovičova | Bernolákova | Jesenského",
         streets="Hlavná ulica | Námestie SNP | Štúrova | Dlhá | Kostolná | Mierové námestie",
-        chains="Chlebíček | Topánočka | Náš Obchodík | Kávomilka | Klinček",
+        chains="B: Chlebíček | S: Topánočka | G: Náš Obchodík | C: Kávomilka | W: Klinček",
     ),
     tongue(
         "hr",
@@ -79,7 +79,7 @@ SLAVIC = (
         " | Primorska | Jadranska | Gajeva | Sunčana | Crkvena",
         streets="Trg bana Jelačića | Ilica | Obala hrvatske mornarice | Ulica kralja Tomislava"
         " | Glavna ulica | Trg slobode",
-        chains="Kruščić | Obućko | Vidolux | Marketić | Kavica Bar",
+        chains="B: Kruščić | S: Obućko | O: Vidolux | G: Marketić | C: Kavica Bar",
     ),
     tongue(
         "sl",
@@ -97,7 +97,7 @@ SLAVIC = (
         street_stems="Cankarjeva | Šolska | Ljubljanska | Celovška | Mlinska | Gregorčičeva | Vrtna"
         " | Kolodvorska | Trubarjeva | Partizanska",
         streets="Glavni trg | Slovenska cesta | Mestni trg | Prešernova cesta | Stari trg",
-        chains="Kruhek | Čeveljček | Očka Optika | Sosedov Market",
+        chains="B: Kruhek | S: Čeveljček | O: Očka Optika | G: Sosedov Market",
     ),
     tongue(
         "ru",
@@ -119,7 +119,7 @@ SLAVIC = (
         " | Толстого | Горького | Суворова | Кутузова | Чайковского | Тургенева | Маяковского | Победы",
         streets="улица Ленина | Советская улица | Центральная площадь | Садовая улица | проспект Победы"
         " | Вокзальная улица | Набережная улица",
-        chains="Хлебница | ДаЕда | Обувь-Сити | Аптечный рядок | Кофемания плюс | Гвоздик",
+        chains="B: Хлебница | G: ДаЕда | S: Обувь-Сити | P: Аптечный рядок | C: Зёрнышко кофе | W: Гвоздик",
     ),
     tongue(
         "uk",
@@ -139,7 +139,7 @@ SLAVIC = (
         " | Коцюбинського | Незалежності | Стефаника | Довженка | Героїв | Липова",
         streets="вулиця Шевченка | площа Ринок | вулиця Хмельницького | проспект Миру | вулиця Вокзальна"
         " | Центральна площа",
-        chains="Хлібчик | Сусідський кошик | Черевичок | Кавуся | Цвяшок",
+        chains="B: Хлібчик | G: Сусідський кошик | S: Черевичок | C: Кавуся | W: Цвяшок",
     ),
     tongue(
         "bg",
@@ -157,7 +157,7 @@ SLAVIC = (
         street_stems="Христо Ботев | Раковски | Опълченска | Македония | Шипка | Цар Симеон | Дунав | Роза"
         " | Стара планина | Марица | Граф Игнатиев | Пирин",
         streets="ул. Васил Левски | бул. България | ул. Цар Освободител | пл. Свобода | ул. Главна",
-        chains="Хлебко | Обувчица | Магазинче Мира | Кафемания БГ",
+        chains="B: Хлебко | S: Обувчица | G: Магазинче Мира | C: Кафе Зрънце",
     ),
     tongue(
         "sr",
@@ -174,6 +174,6 @@ SLAVIC = (
         street_stems="Карађорђева | Његошева | Светосавска | Војводе Мишића | Немањина | Војводе Степе"
         " | Цара Лазара | Доситејева | Вука Караџића | Бранкова | Железничка",
         streets="Главна улица | Улица краља Александра | Трг слободе | Кнеза Милоша | Трг Републике",
-        chains="Хлепчић | Ципелица | Дућанче | Кафица",
+        chains="B: Хлепчић | S: Ципелица | G: Дућанче | C: Кафица",
     ),
 )  # fmt: skip

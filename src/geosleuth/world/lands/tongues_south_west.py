@@ -18,7 +18,7 @@ SOUTH_WEST = (
         street_stems="السلام | الجامعة | الحرية | المسجد | الوحدة | الاستقلال | النخيل | المدرسة | القدس"
         " | الزهور | الميناء | صلاح الدين | ابن سينا | المتنبي | السوق | الحديقة",
         streets="الشارع الرئيسي | شارع المحطة | شارع الجمهورية | شارع البلدية | طريق المطار",
-        chains="خبز الدار | صيدليات شفاكم | خطوة للأحذية | بقالة جارك | قهوة السطح",
+        chains="B: خبز الدار | P: صيدليات شفاكم | S: خطوة للأحذية | G: بقالة جارك | C: قهوة السطح",
     ),
     tongue(
         "fa",
@@ -34,7 +34,7 @@ SOUTH_WEST = (
         street_stems="حافظ | سعدی | فردوسی | آزادی | بهار | مولوی | شریعتی | دانشگاه | گلستان | وحدت"
         " | طالقانی | معلم",
         streets="خیابان امام خمینی | بلوار چمران | خیابان انقلاب | میدان آزادی | خیابان بازار",
-        chains="نان گرم | داروی تندرست | گام نو | همسایه مارکت",
+        chains="B: نان گرم | P: داروی تندرست | S: گام نو | G: همسایه مارکت",
     ),
     tongue(
         "he",
@@ -49,7 +49,7 @@ SOUTH_WEST = (
         street_stems="ביאליק | ז'בוטינסקי | בן גוריון | סוקולוב | הגפן | העצמאות | הנשיא | רמב\"ם | הזית"
         " | בגין | האלון | טרומפלדור",
         streets="רחוב הרצל | רחוב ויצמן | שדרות ירושלים | רחוב ראשי | רחוב התחנה",
-        chains="לחמית | בריא לי פארם | צעד קל | שכן טוב מרקט",
+        chains="B: לחמית | P: בריא לי פארם | S: צעד קל | G: שכן טוב מרקט",
     ),
     tongue(
         "ka",
@@ -66,7 +66,7 @@ SOUTH_WEST = (
         street_stems="ჭავჭავაძის | თამარ მეფის | გამსახურდიას | ვაჟა-ფშაველას | წერეთლის | ბარათაშვილის"
         " | გორგასლის | მშვიდობის | ყაზბეგის | ფიროსმანის",
         streets="რუსთაველის ქუჩა | აღმაშენებლის ქუჩა | თავისუფლების მოედანი | სადგურის ქუჩა",
-        chains="პურიკო | ჯანმრთელი აფთიაქი | ნაბიჯი | მეზობელი მარკეტი",
+        chains="B: პურიკო | P: ჯანმრთელი აფთიაქი | S: ნაბიჯი | G: მეზობელი მარკეტი",
     ),
     tongue(
         "hy",
@@ -83,7 +83,7 @@ SOUTH_WEST = (
         street_stems="Թումանյան | Իսահակյան | Մաշտոցի | Չարենցի | Կոմիտասի | Շահումյան | Րաֆֆու | Նալբանդյան"
         " | Խորենացու | Գայի",
         streets="Աբովյան փողոց | Տիգրան Մեծի պողոտա | Հանրապետության փողոց | Կայարանի փողոց",
-        chains="Հացիկ | Առողջ դեղ | Քայլ կոշիկ | Հարևան մարկետ",
+        chains="B: Հացիկ | P: Առողջ դեղ | S: Քայլ կոշիկ | G: Հարևան մարկետ",
     ),
     tongue(
         "am",
@@ -97,7 +97,7 @@ SOUTH_WEST = (
         street_forms="{} መንገድ | {} ጎዳና",
         street_stems="ቤተክርስቲያን | ሆስፒታል | ፒያሳ | አፄ ቴዎድሮስ | ሐይቅ | ትምህርት ቤት | ምኒልክ | ሰላም | ስታዲየም | አየር ማረፊያ",
         streets="ዋና መንገድ | ገበያ መንገድ | የድል ጎዳና | አደባባይ መንገድ",
-        chains="ትኩስ ዳቦ | ጤናዎ መድኃኒት | እርምጃ ጫማ | ጎረቤት ሱቅ",
+        chains="B: ትኩስ ዳቦ | P: ጤናዎ መድኃኒት | S: እርምጃ ጫማ | G: ጎረቤት ሱቅ",
     ),
     tongue(
         "kk",
@@ -115,7 +115,7 @@ SOUTH_WEST = (
         street_stems="Сәтбаев | Әуезов | Жамбыл | Қонаев | Төле би | Байтұрсынов | Достық | Назарбаев"
         " | Сейфуллин | Тәуелсіздік",
         streets="Абай даңғылы | Бейбітшілік көшесі | Вокзал көшесі | Республика даңғылы",
-        chains="Дәмді нан | Денсаулық дәрі | Қадам | Көрші маркет",
+        chains="B: Дәмді нан | P: Денсаулық дәрі | S: Қадам | G: Көрші маркет",
     ),
     tongue(
         "sw",
@@ -133,7 +133,7 @@ SOUTH_WEST = (
         street_stems="Nyerere | Kenyatta | Uhuru | Sokoine | Kaunda | Mwenge | Jamhuri | Bandari | Shule"
         " | Hospitali | Msikiti | Moi",
         streets="Barabara Kuu | Market Street | Station Road | Barabara ya Soko | Uhuru Avenue",
-        chains="Mkate Mwema | Dawa Bora Plus | Hatua Viatu | Jirani Duka",
+        chains="B: Mkate Mwema | P: Dawa Bora Plus | S: Hatua Viatu | G: Jirani Duka",
     ),
     tongue(
         "en-ng",
@@ -152,6 +152,6 @@ SOUTH_WEST = (
         street_stems="Awolowo | Azikiwe | Hospital | Mission | Market | Palace | Tafawa Balewa | Mosque"
         " | Adeola | Okpara | School | Barracks",
         streets="Ahmadu Bello Way | Station Road | Old Market Road | Airport Road | Independence Way",
-        chains="Sweetloaf | Wellspring Chemists | Footstride Naija | Everyday Basket",
+        chains="B: Sweetloaf | P: Wellspring Chemists | S: Footstride Naija | G: Everyday Basket",
     ),
 )  # fmt: skip

@@ -1,0 +1,81 @@
+"""``geosleuth data geoagent | geovista | spotagent | import-notes``, run as people run them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from factory_scenes import plain_picture, scene_of
+from geosleuth.data.store import Store
+from homes import home_with_base
+from in_process import Done, geosleuth
+
+
+@pytest.fixture(scope="module")
+def home(base_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return home_with_base(tmp_path_factory.mktemp("data-commands"), base_file)
+
+
+@pytest.fixture(autouse=True)
+def _at_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEOSLEUTH_HOME", str(home))
+
+
+def refused(done: Done, words: str) -> None:
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_records_of_scenes_go_into_a_run_and_a_store(tmp_path: Path) -> None:
+    words = ("data", "geoagent", "--count", 3, "--processes", 1, "--out", tmp_path / "run", "--store", tmp_path / "s")
+    done = geosleuth(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["made"], told["kept"]) == (3, 3)
+    store = Store(tmp_path / "s")
+    samples = list(store.samples())
+    assert len(samples) == 3
+    assert all(sample.source == "geoagent" and sample.trajectory.started.method == "geoagent" for sample in samples)
+    assert json.loads((tmp_path / "run" / "statistics.json").read_text())["kept"] == 3
+    # Nothing is made twice, and the store takes nothing in twice.
+    again = geosleuth(*words)
+    assert again.returncode == 0, again.stderr
+    assert "made" in again.stdout
+    assert len(list(Store(tmp_path / "s").samples())) == 3
+
+
+def test_assemblies_come_with_a_table(tmp_path: Path) -> None:
+    done = geosleuth("data", "geovista", "--count", 2, "--processes", 1, "--out", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert "kept" in done.stdout
+    assert "| kept | 2 |" in (tmp_path / "run" / "statistics.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "trouble"),
+    [
+        ((), "say how many scenes with --count"),
+        (("--count", 1, "--tools", "maps_geocode,teleport"), "there is no tool 'teleport'"),
+        (("--count", 1, "--misread", 2), "the rate of misread is a chance"),
+        (("--count", 1, "--observer", "nobody"), "names no model that can be asked"),
+    ],
+)
+def test_what_can_not_be_is_refused_in_one_line(tmp_path: Path, words: tuple[object, ...], trouble: str) -> None:
+    refused(geosleuth("data", "spotagent", *words, "--out", tmp_path / "run"), trouble)
+    assert not (tmp_path / "run").exists()
+
+
+def test_notes_become_records_and_bad_ones_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.jpg").write_bytes(plain_picture(*scene_of(size=(640, 480))))
+    notes = tmp_path / "notes.csv"
+    notes.write_text("file,country,notes\na.jpg,Germany,A German sign.\nb.jpg,France,Gone.\n", encoding="utf-8")
+    done = geosleuth("data", "import-notes", notes, "--out", tmp_path / "s", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout) == {"store": str(tmp_path / "s"), "notes": 2, "kept": 1, "rejected": 1}
+    (sample,) = Store(tmp_path / "s").samples()
+    assert sample.source == "imported"
+    assert "A German sign" in sample.trajectory.steps[0].text
+    notes.write_text("file,country\na.jpg,\n", encoding="utf-8")
+    refused(geosleuth("data", "import-notes", notes, "--out", tmp_path / "t"), "has no country")

@@ -1,0 +1,121 @@
+"""The factory on the machinery of runs: taken up again, in several processes, into a store, always the same bytes."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import factory_runs
+from factory_runs import contents, hand_work
+from factory_scenes import scene_of
+from geosleuth.agent import read_trajectory
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.bench.run import RunLimits
+from geosleuth.data.factory import kept_files, made_in, photo_of, replays, run_factory, tally_in
+from geosleuth.data.factory.packing import drawn_of, pack_scene, unpack
+from geosleuth.data.model import About, Rejected, Sample
+from geosleuth.data.store import write_store
+from geosleuth.errors import BadInput
+from geosleuth.photo import open_photo
+
+SCENES = 8
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nobody disturbed."""
+    folder = tmp_path_factory.mktemp("whole")
+    ending = asyncio.run(run_factory(hand_work(folder / "set", SCENES), folder / "run"))
+    assert ending.why == "done"
+    return folder / "run"
+
+
+def test_everything_that_was_made_is_handed_on_in_order(whole: Path) -> None:
+    made = list(made_in(whole))
+    assert [one.scene for one in made] == [f"hand-{number}" for number in range(1, SCENES + 1)]
+    kept = [one for one in made if isinstance(one, Sample)]
+    gone = [one for one in made if isinstance(one, Rejected)]
+    assert kept
+    assert gone, "with these seeds some slip leads to a rejection"
+    for sample in kept:
+        assert sample.source == "spotagent"
+        assert set(sample.images) == {image.handle for image in sample.trajectory.images}
+        assert sample.truth is not None
+        assert sample.truth.city == "Soest"
+        for image in sample.trajectory.images:
+            assert open_photo(sample.images[image.handle]).photo.size == image.size
+    assert all(one.reason in ("far_answer", "invalid_call", "failed_call", "no_answer") for one in gone)
+    tally = tally_in(whole)
+    assert (tally.made, tally.kept) == (SCENES, len(kept))
+
+
+def test_what_is_kept_replays(whole: Path, atlas: OfflineAtlas) -> None:
+    files = list(kept_files(whole))
+    for path in files[:2]:
+        assert asyncio.run(replays(read_trajectory(path), open_photo(photo_of(path)), atlas))
+
+
+def test_a_run_that_is_stopped_and_taken_up_again_holds_the_same_bytes(whole: Path, tmp_path: Path) -> None:
+    work = hand_work(tmp_path / "set", SCENES)
+    first = asyncio.run(run_factory(work, tmp_path / "run", limits=RunLimits(photos=3)))
+    assert first.why == "photos"
+    assert first.standing.done == 3
+    assert asyncio.run(run_factory(work, tmp_path / "run")).why == "done"
+    assert contents(tmp_path / "run") == contents(whole)
+
+
+def test_a_run_that_is_killed_and_taken_up_again_holds_the_same(whole: Path, tmp_path: Path) -> None:
+    command = [sys.executable, factory_runs.__file__, str(tmp_path / "set"), str(tmp_path / "run"), str(SCENES)]
+    journal = tmp_path / "run" / "journal.jsonl"
+    child = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(Path(factory_runs.__file__).parent)})
+    try:
+        deadline = time.monotonic() + 120
+        while not (journal.exists() and journal.read_bytes().count(b"\n") > 2):
+            assert child.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    assert asyncio.run(run_factory(hand_work(tmp_path / "set", SCENES), tmp_path / "run")).why == "done"
+    # A try that was cut off is made again under the next number; what came of each scene is the same.
+    assert [repr(one) for one in made_in(tmp_path / "run")] == [repr(one) for one in made_in(whole)]
+    about = About(name="a", title="a", licence="a", how_made="a")
+    stores = [
+        write_store(tmp_path / name, made_in(run), about) for name, run in (("x", whole), ("y", tmp_path / "run"))
+    ]
+    assert list(stores[0].rows()) == list(stores[1].rows())
+
+
+def test_several_processes_make_the_same_bytes(whole: Path, tmp_path: Path) -> None:
+    ending = asyncio.run(run_factory(hand_work(tmp_path / "set", SCENES, processes=2), tmp_path / "run"))
+    assert ending.why == "done"
+    assert contents(tmp_path / "run") == contents(whole)
+
+
+def test_other_settings_are_another_run(whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="begun with other settings"):
+        asyncio.run(run_factory(hand_work(tmp_path / "set", SCENES, "geoagent"), whole))
+
+
+def test_a_run_without_its_files_says_so(whole: Path, tmp_path: Path) -> None:
+    asyncio.run(run_factory(hand_work(tmp_path / "set", 1, "geoagent"), tmp_path / "run"))
+    meta = next((tmp_path / "run" / "trajectories").glob("*/*.meta.json"))
+    meta.write_text(json.dumps({"scene": 1}))
+    with pytest.raises(BadInput, match="make the run again"):
+        list(made_in(tmp_path / "run"))
+    assert whole.is_dir()
+
+
+def test_a_scene_travels_with_or_without_its_picture() -> None:
+    scene, marks = scene_of()
+    drawn = drawn_of(pack_scene(scene, marks, b"\xff\xd8\xff picture\nwith lines"))
+    assert (drawn.scene, drawn.marks, drawn.jpeg) == (scene, marks, b"\xff\xd8\xff picture\nwith lines")
+    with pytest.raises(BadInput):
+        unpack(b"no JSON\n")

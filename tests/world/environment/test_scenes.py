@@ -1,0 +1,63 @@
+"""Episodes about drawn scenes: the same for the same number, in the pixels of the files, with no truth on show."""
+
+import json
+from typing import Any
+
+import pytest
+
+from geosleuth.agent import same_events
+from geosleuth.errors import BadInput
+from geosleuth.score.rewards import PRESETS
+from geosleuth.world import open_world
+from geosleuth.world.design import design_scene
+from geosleuth.world.environment import environment_for, offline_setting, scene_poser, scene_rows
+
+WORLD = open_world(1)
+
+
+@pytest.fixture
+def made(atlas_home: object) -> Any:
+    assert atlas_home
+    return environment_for(offline_setting(), scene_poser(WORLD, seed=3, reading="clue boxes"))
+
+
+def test_a_scene_is_played_the_same_every_time(made: Any) -> None:
+    (row,) = scene_rows(1, start=4)
+    assert row == {"scene": 4}
+    scene = design_scene(WORLD, 3, 4, split="train")
+    answer = json.dumps({"lat": scene.spot.point.lat, "lon": scene.spot.point.lon, "country": scene.spot.country_name,
+                         "region": scene.spot.region, "city": scene.spot.town})  # fmt: skip
+    first, second = made(), made()
+    shown = []
+    for one in (first, second):
+        parts = one.reset(**row)
+        shown.append((parts[2]["image"].tobytes(), one.read_text(), one.answer(reply=answer), one.get_reward()))
+    assert shown[0] == shown[1]
+    assert same_events(first.trajectory, second.trajectory)
+    assert shown[0][3] > 0.9
+
+
+def test_what_is_shown_first_does_not_tell_where(made: Any) -> None:
+    one = made()
+    parts = one.reset(scene=0)
+    spot = design_scene(WORLD, 3, 0, split="train").spot
+    words = json.dumps([part.get("text", "") for part in parts]) + one.trajectory.started.system
+    assert not any(word in words for word in (f"{spot.point.lat:.3f}", f"{spot.point.lon:.3f}", spot.town))
+
+
+@pytest.mark.parametrize("row", [{}, {"scene": -1}, {"scene": "1"}, {"scene": True}])
+def test_a_row_without_a_scene_is_named(made: Any, row: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match="number from 0 on"):
+        made().reset(**row)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.usefixtures("atlas_home")
+def test_every_reward_of_the_papers_can_be_earned(name: str) -> None:
+    setting = offline_setting(reward=name)
+    one: Any = environment_for(setting, scene_poser(WORLD, seed=3, reading="clue boxes"))()
+    one.reset(scene=4)
+    spot = design_scene(WORLD, 3, 4, split="train").spot
+    one.answer(reply=json.dumps({"lat": spot.point.lat, "lon": spot.point.lon, "country": spot.country_name,
+                                 "region": spot.region, "city": spot.town}))  # fmt: skip
+    assert setting.reward.least < one.get_reward() <= setting.reward.most
