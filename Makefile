@@ -66,6 +66,10 @@ bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/detective.py --count 60 --batch 20
 	$(DEV)/bin/python benchmarks/visual.py --kinds linear --photos 1600
 	$(DEV)/bin/python benchmarks/bench_run.py --memory 20000 --check
+	$(DEV)/bin/python benchmarks/rewards.py --check
+	$(DEV)/bin/python benchmarks/environment.py --check
+	$(DEV)/bin/python benchmarks/world.py --what speed --check
+	$(DEV)/bin/python benchmarks/world.py --what zoom --check
 
 format: $(DEV)/ready
 	$(DEV)/bin/ruff format

@@ -70,9 +70,8 @@ def report(tally: Tally, wall_s: float, cpu: float, processes: int) -> None:
     """Everything in figures."""
     each, every = cpu / max(1, tally.kept), cpu / max(1, tally.made)
     print(f"machine: {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    print(
-        f"{tally.made} made, {tally.kept} kept in {wall_s:.0f} s, {processes} processes: {tally.kept / wall_s:.2f} kept/s"
-    )
+    rate = tally.kept / wall_s
+    print(f"{tally.made} made, {tally.kept} kept in {wall_s:.0f} s with {processes} processes: {rate:.2f} kept/s")
     print(f"CPU: {cpu:.0f} s, {each:.2f} s for each kept, {every:.2f} s for each made (loading included)")
     minutes = GOAL * each / CORES / 60
     print(f"{GOAL} kept on {CORES} free cores at that rate: {minutes:.1f} min (wanted: {GOAL_MIN} at most)")

@@ -45,10 +45,22 @@ BaseUrl = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", rich_help_panel=_MADE_BY, help="Ask models without asking first.")]
 Processes = Annotated[
     Optional[int],  # noqa: UP045
-    typer.Option(min=1, rich_help_panel=_RUN, show_default="one a core", help="Processes of this machine."),
+    typer.Option(min=1, rich_help_panel=_RUN, show_default="one a core, 4 at most", help="Processes here, 1 GB each."),
 ]
 AtOnce = Annotated[
     int, typer.Option(min=1, rich_help_panel=_RUN, help="Trajectories under way at once, where models are asked.")
+]
+RetryErrors = Annotated[
+    Optional[Literal["errors"]],  # noqa: UP045
+    typer.Option("--retry", rich_help_panel=_RUN, help="Try those scenes again, and only those, whose model failed."),
+]
+RunTokens = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, rich_help_panel=_RUN, help="Tokens of the whole run, at most."),
+]
+RunUsd = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0.0, rich_help_panel=_RUN, help="US dollars of the whole run, at most."),
 ]
 Cluster = Annotated[
     Optional[str],  # noqa: UP045
@@ -98,6 +110,9 @@ def spotagent(
     luck: ChanceSeed = 0,
     processes: Processes = None,
     at_once: AtOnce = 4,
+    retry: RetryErrors = None,
+    run_tokens: RunTokens = None,
+    run_usd: RunUsd = None,
     cluster: Cluster = None,
     store: Store = None,
     as_json: JsonFlag = False,
@@ -141,6 +156,9 @@ def geovista(
     luck: ChanceSeed = 0,
     processes: Processes = None,
     at_once: AtOnce = 4,
+    retry: RetryErrors = None,
+    run_tokens: RunTokens = None,
+    run_usd: RunUsd = None,
     cluster: Cluster = None,
     store: Store = None,
     as_json: JsonFlag = False,

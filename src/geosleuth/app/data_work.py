@@ -16,7 +16,8 @@ from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.app.locate_outputs import asked
 from geosleuth.app.locate_work import CTRL_C, SOME_FAILED, cancelled_by_ctrl_c, quiet_libraries
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.run import Ending
+from geosleuth.bench.run import Ending, RunLimits
+from geosleuth.data import About, write_store
 from geosleuth.data.factory import (
     STAND_IN,
     Recipe,
@@ -28,11 +29,9 @@ from geosleuth.data.factory import (
     run_factory,
     tally_in,
 )
-from geosleuth.data.model import About
 from geosleuth.data.rejection import REASON_WORDS, Tally, tally_markdown, tally_to_dict
 from geosleuth.data.spotagent import TOOLS, toolset_of
 from geosleuth.data.standins import Slips
-from geosleuth.data.store import write_store
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.policies import Policy, consent_line, make_policy
@@ -41,6 +40,9 @@ from geosleuth.world.world import open_world
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+_MOST_PROCESSES = 4
+"""Each holds an atlas of its own, about a gigabyte; whoever has the memory asks for more."""
 
 STATISTICS, STATISTICS_WORDS = "statistics.json", "statistics.md"
 Words = Mapping[str, Any]
@@ -109,13 +111,15 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
             recipe,
             scenes.data(),
             scenes.info(),
-            processes=1 if models or words["cluster"] else words["processes"] or os.cpu_count() or 1,
+            processes=1
+            if models or words["cluster"]
+            else words["processes"] or min(os.cpu_count() or 1, _MOST_PROCESSES),
             at_once=words["at_once"] if models or words["cluster"] else 1,
             cluster=words["cluster"],
         )
         out: Path = words["out"]
         try:
-            ending = asyncio.run(_watched(work, out))
+            ending = asyncio.run(_watched(work, out, words))
         except asyncio.CancelledError:
             talk(f"stopped; {out} keeps what is finished; give the same command again to go on")
             raise typer.Exit(CTRL_C) from None
@@ -179,9 +183,10 @@ def _open_world_once(recipe: Recipe) -> None:
             ensure_layer(world)
 
 
-async def _watched(work: Work, out: Path) -> Ending:
+async def _watched(work: Work, out: Path, words: Words) -> Ending:
+    limits = RunLimits(tokens=words.get("run_tokens"), usd=words.get("run_usd"))
     with progress("making trajectories", work.info.count) as bar, cancelled_by_ctrl_c():
-        return await run_factory(work, out, watch=Live(bar), say=talk)
+        return await run_factory(work, out, limits=limits, retry=words.get("retry"), watch=Live(bar), say=talk)
 
 
 def _into_store(store: Path, run: Path, recipe: Recipe) -> None:

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 from geosleuth.atlas.maps.lettering import line, stencil
 from geosleuth.world.model import Mark, Scene
 
-_CELL, _GAP, _CAPTION = (512, 384), 12, 46
+_CELL, _GAP, _CAPTION = (448, 336), 12, 46
 _GROUND, _INK, _FAINT = (250, 249, 246), (28, 28, 30), (110, 110, 114)
 _FRAMES = {"plain": (22, 120, 60), "small": (20, 80, 190), "hidden": (120, 120, 120)}
 _MISLEADING = (200, 30, 40)

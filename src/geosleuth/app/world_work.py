@@ -11,7 +11,7 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from geosleuth.app.atlas_views import facts_view
+from geosleuth.app.atlas_views import facts_view, plain
 from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.app.overwriting import refuse_to_replace
 from geosleuth.app.world_sheet import Caption, framed, sheet_of
@@ -96,8 +96,8 @@ def show_folder(folder: Path, *, as_json: bool) -> None:
         counts["misleading"].update(clue.sort for clue in scene.clues if clue.misleading)
         counts["visibility"].update({clue.visibility for clue in scene.clues if clue.lines})
     if as_json:
-        plain = {name: dict(found) for name, found in counts.items()}
-        show_json({"folder": str(folder), "scenes": total, "need_zoom": zoom, **plain})
+        told = {name: dict(found) for name, found in counts.items()}
+        show_json({"folder": str(folder), "scenes": total, "need_zoom": zoom, **told})
         return
     facts: dict[str, Any] = {"scenes": counted(total), "need zoom": counted(zoom)}
     facts |= {name: [f"{key} {counted(many)}" for key, many in found.most_common(20)] for name, found in counts.items()}
@@ -116,7 +116,8 @@ def show_scene(folder: Path, name: str, out: Path | None, *, overwrite: bool, as
     if out is not None:
         _save(framed(_picture(made), made.marks, made.scene), out)
     if as_json:
-        show_json({"scene": scene_to_dict(made.scene), "marks": [mark_to_dict(mark) for mark in made.marks]})
+        marks = [mark_to_dict(mark) for mark in made.marks]
+        show_json({"scene": scene_to_dict(made.scene), "marks": marks, "address": plain(address_of(made.scene))})
         return
     _show_facts(made)
 
@@ -144,7 +145,8 @@ def _show_facts(made: MadeScene) -> None:
     for clue in scene.clues:
         seen = "misleads" if clue.misleading else clue.visibility
         table.add_row(clue.id, clue.sort, clue.level, seen, " / ".join(clue.lines) or "–", clue.says)
-    show(table)
+    if scene.clues:
+        show(table)
 
 
 def sheet(
@@ -222,5 +224,5 @@ def _check_ending(out: Path) -> None:
 
 def _save(image: Any, out: Path) -> None:
     stored = io.BytesIO()
-    image.save(stored, _FORMATS[out.suffix.lower()], quality=86)
+    image.save(stored, _FORMATS[out.suffix.lower()], quality=80)
     write_bytes_atomically(out, stored.getvalue())

@@ -208,7 +208,7 @@ class OfflineAtlas:
         return sorted(hits, key=lambda hit: (-hit.score, hit.place.id))[:limit]
 
     def _poi(self, place_id: str) -> Place | None:
-        if place_id.startswith(("osm:", "overture:")):
+        if place_id.startswith(("osm:", "overture:", "made-up:")):
             return self._regions.poi(place_id)
         return self._base.place(place_id)
 

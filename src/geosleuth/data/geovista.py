@@ -60,6 +60,11 @@ class Proposer(Protocol):
         """Where pictures go."""
         ...
 
+    @property
+    def used(self) -> Usage:
+        """What its model has used so far, in all."""
+        ...
+
     async def regions(self, picture: Picture, handle: str, most: int) -> tuple[Region, ...]:
         """Regions that may give the place away, the best first."""
         ...
@@ -70,10 +75,6 @@ class Proposer(Protocol):
 
     async def judge(self, picture: Picture, handles: Sequence[str], found: Sequence[str]) -> Judgement:
         """What it all comes to."""
-        ...
-
-    async def aclose(self) -> None:
-        """Let go of what it holds."""
         ...
 
 
@@ -102,6 +103,11 @@ class Assembly:
         Raises:
             ServiceFault: the proposer's model failed.
         """
+        before = self._proposer.used
+        said = await self._next(conversation)
+        return replace(said, usage=_since(before, self._proposer.used))
+
+    async def _next(self, conversation: Conversation) -> Step:
         done = [message for message in conversation.messages if isinstance(message, Observed)]
         first = next(one.images[0] for one in conversation.messages if isinstance(one, Prompt) and one.images)
         picture, turn = conversation.picture, len(done)
@@ -182,10 +188,10 @@ _SHOWN_CHARACTERS = 6_000
 
 
 class ModelProposer:
-    """A proposer that asks a model which sees pictures; how many tokens that took is counted in ``used``."""
+    """A proposer that asks a model which sees pictures, for one run; what that took is counted in ``used``."""
 
     def __init__(self, model: Policy) -> None:
-        """Take the model; it is closed with this."""
+        """Take the model; it is not closed here."""
         self._model = model
         self.used = Usage(tries=0)
 
@@ -235,15 +241,24 @@ class ModelProposer:
             return Judgement(said.thinking, said.text)
         return Judgement(thinking.replace("<think>", "").strip(), rest.strip())
 
-    async def aclose(self) -> None:
-        """Close the model."""
-        await self._model.aclose()
-
     async def _ask(self, words: str, picture: Picture, handles: Sequence[str]) -> Step:
         asked = Prompt(words, tuple(handles))
         said = await self._model.step(Conversation(_SYSTEM, (asked,), (), picture, may_call=False))
         self.used += said.usage
         return said
+
+
+def _since(before: Usage, now: Usage) -> Usage:
+    """What was used between two moments."""
+    known = before.cost_usd is not None and now.cost_usd is not None
+    return Usage(
+        now.input_tokens - before.input_tokens,
+        now.output_tokens - before.output_tokens,
+        now.cached_tokens - before.cached_tokens,
+        (now.cost_usd or 0.0) - (before.cost_usd or 0.0) if known else None,
+        now.seconds - before.seconds,
+        now.tries - before.tries,
+    )
 
 
 def _rows(text: str, name: str) -> list[dict[str, Any]]:

@@ -2,6 +2,8 @@
 
 from .codec import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
 from .design import Wants, address_of, design_scene, locatability_of, tags_of, truth_of
+from .drawing import Drawing, draw_scene
+from .layer import ensure_layer, world_atlas
 from .making import Made, MadeScene, kind_of, make_scenes, read_scenes
 from .model import (
     Board,
@@ -28,6 +30,7 @@ __all__ = [
     "Camera",
     "Clue",
     "ClueLevel",
+    "Drawing",
     "Look",
     "Made",
     "MadeScene",
@@ -45,6 +48,8 @@ __all__ = [
     "WorldTown",
     "address_of",
     "design_scene",
+    "draw_scene",
+    "ensure_layer",
     "kind_of",
     "locatability_of",
     "make_scenes",
@@ -56,4 +61,5 @@ __all__ = [
     "scene_to_dict",
     "tags_of",
     "truth_of",
+    "world_atlas",
 ]

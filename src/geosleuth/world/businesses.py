@@ -48,8 +48,8 @@ class _Door:
 
 
 def region_name(seed: int) -> str:
-    """The name of the layer of a world: part of the id of all that stands in it, and plain about what it is."""
-    return f"made-up-world-{seed}"
+    """The name of the layer of a world: part of the id of all that stands in it."""
+    return f"world-{seed}"
 
 
 def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homonyms: bool) -> tuple[Business, ...]:
@@ -69,7 +69,7 @@ def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homon
         point, online = at(town.point, door.east_m, door.north_m), chance.random() < _WITH_DOMAIN
         found.append(
             Business(
-                id=f"osm:{region_name(seed)}:n{town.geonames}{number:03}",
+                id=f"made-up:{region_name(seed)}:n{town.geonames}{number:03}",
                 name=name.name,
                 kind=name.kind,
                 point=point,

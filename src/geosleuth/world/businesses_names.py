@@ -6,12 +6,13 @@ the same and none needs to know what another drew.
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import gcd
 from typing import Final
 
 from .lands import Tongue
+from .lands.names import spelled
 from .lands.tongue import KINDS
 from .towns import WorldTown, towns_by_tongue
 
@@ -68,13 +69,13 @@ def names_of(town: WorldTown, seed: int, count: int, *, chains: bool, homonyms: 
             found.append(one)
     order = random.Random(f"order {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     order.shuffle(found)
-    return found
+    return [replace(one, name=spelled(one.name, town.country)) for one in found]
 
 
 def _branches(town: WorldTown, count: int, seed: int) -> list[Called]:
-    """Branches of the language's own chains and of the world's. Every chain stands in half of the towns it could."""
+    """Branches of the chains of the language, in turn, and now and then of one that stands in every land."""
     home = town.tongue.chains
-    abroad = [WORLD_CHAINS[(town.number + seed + 3 * turn) % len(WORLD_CHAINS)] for turn in range(3)]
+    abroad = [WORLD_CHAINS[(town.geonames + seed + 3 * turn) % len(WORLD_CHAINS)] for turn in range(3)]
     found: list[tuple[str, str]] = []
     for turn in range(count):
         if turn % ABROAD_EVERY == ABROAD_EVERY - 1:

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import time
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from struct import pack
@@ -26,6 +28,8 @@ from .towns import WorldTown
 from .world import World
 
 _CREATED: Final = "2026-01-01T00:00:00+00:00"  # the same seed gives the same file, whenever it is made
+_DIGITS: Final = 16
+_UNUSED_AFTER_S: Final = 30 * 86_400.0
 _DOING: Final = "making the map of the world"
 
 
@@ -42,7 +46,9 @@ def ensure_layer(world: World, folder: Path | None = None, progress: Progress | 
     """
     report = progress or _quiet
     print_of = fingerprint(world)
-    folder = folder or cache_dir() / "worlds" / f"{world.seed}-{world.noise}-{print_of[:16]}"
+    if folder is None:
+        folder = cache_dir() / "worlds" / f"{world.seed}-{world.noise}-{print_of[:_DIGITS]}"
+        _sweep(folder)
     name = region_name(world.seed)
     if not _is_there(folder, name, print_of):
         _write(world, folder, name, print_of, report)
@@ -70,6 +76,16 @@ def fingerprint(world: World) -> str:
     return seen.hexdigest()
 
 
+def _sweep(folder: Path) -> None:
+    """Note that a map is in use, and remove others of the same seed and noise that nobody has used for a month."""
+    with suppress(OSError):
+        if folder.is_dir():
+            os.utime(folder)
+        for other in folder.parent.glob(f"{folder.name[:-_DIGITS]}{'?' * _DIGITS}"):
+            if other != folder and time.time() - other.stat().st_mtime > _UNUSED_AFTER_S:
+                shutil.rmtree(other, ignore_errors=True)
+
+
 def _is_there(folder: Path, name: str, print_of: str) -> bool:
     if not region_path(folder, name).is_file():
         return False
@@ -92,7 +108,7 @@ def _write(world: World, folder: Path, name: str, print_of: str, report: Progres
         writer.finish(
             {
                 "name": name,
-                "kind": "osm",
+                "kind": "made-up",
                 "source": SOURCE,
                 "sha256": print_of,
                 "licence": "CC0-1.0",

@@ -23,19 +23,18 @@ from typing import Any, Literal
 from geosleuth import __version__
 from geosleuth.bench.lines import byte_lines
 from geosleuth.errors import BadInput
-from geosleuth.files import write_bytes_atomically, write_text_atomically
+from geosleuth.files import replacing, write_bytes_atomically, write_text_atomically
 
 from .codec import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
 from .design import MIXED_KINDS, design_scene
-from .making_card import card_of
+from .making_card import Tally, card_of
+from .making_lines import JOURNAL, SCENES, Lines
 from .making_rows import set_row
 from .model import Mark, Scene, SceneKind, Split
 from .world import World, open_world
 
 FORMAT, VERSION = "geosleuth-scenes", 1
-MANIFEST, SCENES, SET, CARD, JOURNAL, IMAGES = (
-    "manifest.json", "scenes.jsonl", "set.jsonl", "card.md", "unfinished.jsonl", "images",
-)  # fmt: skip
+MANIFEST, SET, CARD, IMAGES = "manifest.json", "set.jsonl", "card.md", "images"
 _AHEAD = 2
 """Scenes that wait for each worker: few, so that stopping is quick."""
 
@@ -96,19 +95,19 @@ def make_scenes(
     """
     manifest = _manifest(world, seed, split, kinds)
     _claim(folder, manifest, count)
-    lines = {number: line for number, line in _known_lines(folder) if number < count}
+    lines = Lines(folder, count)
     kept = len(lines)
     progress(kept, count)
     missing = [number for number in range(count) if number not in lines]
-    if missing or not (folder / SET).is_file():
-        journal = folder / JOURNAL
-        with journal.open("ab") as stream:
-            for number, line in _drawn(folder, world, missing, (seed, split, kinds), workers):
-                lines[number] = line
-                stream.write(line)
-                stream.flush()
-                progress(len(lines), count)
-        _finish(folder, manifest, [lines[number] for number in range(count)])
+    try:
+        if missing or not (folder / SET).is_file():
+            with (folder / JOURNAL).open("ab") as journal:
+                for number, line in _drawn(folder, world, missing, (seed, split, kinds), workers):
+                    lines.add(journal, number, line)
+                    progress(len(lines), count)
+            _finish(folder, manifest, count, lines)
+    finally:
+        lines.close()
     return Made(folder, count, kept)
 
 
@@ -169,26 +168,6 @@ def _claim(folder: Path, manifest: Mapping[str, Any], count: int) -> None:
     except OSError as error:
         raise BadInput(f"{folder}: can't be made: {error.strerror or error}") from error
     write_text_atomically(path, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
-
-
-def _known_lines(folder: Path) -> Iterator[tuple[int, bytes]]:
-    """Lines of scenes whose picture is whole; half a line at the end of a journal never counted."""
-    for name in (SCENES, JOURNAL):
-        path = folder / name
-        if not path.is_file():
-            continue
-        content = path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        if name == JOURNAL and len(whole) < len(content):
-            write_bytes_atomically(path, whole)
-        for line in whole.splitlines(keepends=True):
-            try:
-                data = json.loads(line)
-                picture = (folder / data["image"]).read_bytes()
-                if sha256(picture).hexdigest() == data["sha256"]:
-                    yield int(data["number"]), line
-            except (ValueError, KeyError, TypeError, OSError):
-                continue
 
 
 Task = tuple[int, Split, KindWish]
@@ -270,13 +249,21 @@ def draw_line(folder: Path, world: World, number: int, task: Task) -> bytes:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def _finish(folder: Path, manifest: Mapping[str, Any], lines: Sequence[bytes]) -> None:
+def _finish(folder: Path, manifest: Mapping[str, Any], count: int, lines: Lines) -> None:
     """Write the tables, in order; the journal goes last, so that nothing is lost in between."""
-    write_bytes_atomically(folder / SCENES, b"".join(lines))
-    scenes = [_made_scene(folder, line) for line in lines]
-    rows = (json.dumps(set_row(one.scene, one.marks, one.path.name), ensure_ascii=False) for one in scenes)
-    write_text_atomically(folder / SET, "".join(f"{row}\n" for row in rows))
-    write_text_atomically(folder / CARD, card_of(manifest, [one.scene for one in scenes]))
-    whole = {**manifest, "scenes": len(lines)}
+    tally = Tally()
+    with (
+        replacing(folder / SCENES) as scenes, replacing(folder / SET) as rows,
+        scenes.open("wb") as scenes_stream, rows.open("wb") as rows_stream,
+    ):  # fmt: skip
+        for number in range(count):
+            line = lines.line(number)
+            made = _made_scene(folder, line)
+            tally.add(made.scene)
+            row = json.dumps(set_row(made.scene, made.marks, made.path.name), ensure_ascii=False)
+            scenes_stream.write(line)
+            rows_stream.write(f"{row}\n".encode())
+    write_text_atomically(folder / CARD, card_of(manifest, tally))
+    whole = {**manifest, "scenes": count}
     write_text_atomically(folder / MANIFEST, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
     (folder / JOURNAL).unlink()

@@ -1,7 +1,8 @@
 """The card of a folder of scenes: what people must know of it before they use it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from geosleuth.names import country_name
@@ -11,25 +12,45 @@ from .model import Scene
 _COUNTRIES_SHOWN = 20
 
 
-def card_of(manifest: Mapping[str, Any], scenes: Sequence[Scene]) -> str:
+@dataclass(slots=True)
+class Tally:
+    """What is counted of scenes as they pass."""
+
+    total: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    tells: Counter[str] = field(default_factory=Counter)
+    countries: Counter[str] = field(default_factory=Counter)
+    odd: Counter[str] = field(default_factory=Counter)
+
+    def add(self, scene: Scene) -> None:
+        """Count one more."""
+        self.total += 1
+        self.kinds[scene.kind] += 1
+        self.tells[scene.finest or "nothing"] += 1
+        self.countries[scene.spot.country] += 1
+        self.odd["zoom"] += scene.needs_zoom
+        self.odd["misleading"] += any(clue.misleading for clue in scene.clues)
+        self.odd["hidden"] += any(clue.visibility == "hidden" for clue in scene.clues)
+
+
+def card_of(manifest: Mapping[str, Any], tally: Tally) -> str:
     """The card as Markdown; every figure is counted from the scenes."""
-    total = len(scenes)
+    total, countries = tally.total, tally.countries
     world = manifest["world"]
-    countries = Counter(scene.spot.country for scene in scenes)
     largest = _largest(countries, _COUNTRIES_SHOWN)
     shown = ", ".join(f"{country_name(code) or code} {number}" for code, number in largest)
     more = len(countries) - _COUNTRIES_SHOWN
     rows = [
-        ("tell the precise place", _count(scenes, lambda scene: scene.finest == "precise")),
-        ("tell the region at finest", _count(scenes, lambda scene: scene.finest == "region")),
-        ("tell the country at finest", _count(scenes, lambda scene: scene.finest == "country")),
-        ("tell nothing", _count(scenes, lambda scene: scene.finest is None)),
-        ("need zoom", _count(scenes, lambda scene: scene.needs_zoom)),
-        ("mislead", _count(scenes, lambda scene: any(clue.misleading for clue in scene.clues))),
-        ("hide something", _count(scenes, lambda scene: any(clue.visibility == "hidden" for clue in scene.clues))),
+        ("tell the precise place", tally.tells["precise"]),
+        ("tell the region at finest", tally.tells["region"]),
+        ("tell the country at finest", tally.tells["country"]),
+        ("tell nothing", tally.tells["nothing"]),
+        ("need zoom", tally.odd["zoom"]),
+        ("mislead", tally.odd["misleading"]),
+        ("hide something", tally.odd["hidden"]),
     ]
     table = "\n".join(f"| {what} | {number} | {number / total:.1%} |" for what, number in rows) if total else ""
-    kinds = ", ".join(f"{kind} {number}" for kind, number in _largest(Counter(one.kind for one in scenes), 3))
+    kinds = ", ".join(f"{kind} {number}" for kind, number in _largest(tally.kinds, 3))
     return f"""# {total} drawn scenes, {manifest["split"]}
 
 Pictures that geosleuth drew; no photos. Towns, coordinates, countries, climate and the sun are real. Streets,
@@ -55,10 +76,6 @@ weighed, and nothing about photos.
 """
 
 
-def _count(scenes: Sequence[Scene], is_so: Any) -> int:
-    return sum(1 for scene in scenes if is_so(scene))
-
-
-def _largest(counted: "Counter[Any]", count: int) -> list[tuple[Any, int]]:
+def _largest(counted: Counter[str], count: int) -> list[tuple[str, int]]:
     """Those met most often, by name where they are level."""
     return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:count]

@@ -7,6 +7,8 @@ from typing import Final
 
 from geosleuth.geo import LatLon, bearing_deg
 
+from .lands.names import spelled
+from .lands.streets import STREETS
 from .towns import WorldTown
 
 METRES_PER_DEGREE: Final = 111_195.0
@@ -141,13 +143,15 @@ def _kind(number: int, along: int, chance: random.Random) -> str:
 
 def _names(town: WorldTown, count: int, chance: random.Random) -> list[str]:
     """Names as every town of the land has them; the first is one of the usual main streets."""
-    tongue = town.tongue
-    whole = list(tongue.streets)
+    tongue, own = town.tongue, STREETS.get(town.country)
+    whole = list(own.whole if own else tongue.streets)
     chance.shuffle(whole)
-    made = [form.format(stem) for form in tongue.street_forms for stem in tongue.street_stems]
+    forms, stems = (own.forms, own.stems) if own else (tongue.street_forms, tongue.street_stems)
+    made = [form.format(stem) for form in forms for stem in stems]
     chance.shuffle(made)
     few = whole[: max(2, count // 3)]
     mixed = [*few[1:], *made]
     mixed = mixed[: 2 * count]
     chance.shuffle(mixed)
-    return list(dict.fromkeys([*few[:1], *mixed, *made, *whole]))[:count]
+    names = dict.fromkeys([*few[:1], *mixed, *made, *whole])
+    return [spelled(name, town.country) for name in names][:count]

@@ -1,12 +1,16 @@
 """``geosleuth data geoagent | geovista | spotagent | import-notes``, run as people run them."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
 from factory_scenes import plain_picture, scene_of
-from geosleuth.data.store import Store
+from geosleuth.agent import read_trajectory
+from geosleuth.data import Store
+from geosleuth.data.factory import Recipe, atlas_of, kept_files, photo_of, replays
+from geosleuth.photo import open_photo
 from homes import home_with_base
 from in_process import Done, geosleuth
 
@@ -29,7 +33,18 @@ def refused(done: Done, words: str) -> None:
 
 
 def test_records_of_scenes_go_into_a_run_and_a_store(tmp_path: Path) -> None:
-    words = ("data", "geoagent", "--count", 3, "--processes", 1, "--out", tmp_path / "run", "--store", tmp_path / "s")
+    words = (
+        "data",
+        "geoagent",
+        "--count",
+        "3",
+        "--processes",
+        "1",
+        "--out",
+        tmp_path / "run",
+        "--store",
+        tmp_path / "s",
+    )
     done = geosleuth(*words, "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -47,22 +62,36 @@ def test_records_of_scenes_go_into_a_run_and_a_store(tmp_path: Path) -> None:
 
 
 def test_assemblies_come_with_a_table(tmp_path: Path) -> None:
-    done = geosleuth("data", "geovista", "--count", 2, "--processes", 1, "--out", tmp_path / "run")
+    done = geosleuth("data", "geovista", "--count", "2", "--processes", "1", "--out", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "kept" in done.stdout
     assert "| kept | 2 |" in (tmp_path / "run" / "statistics.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_stand_ins_find_shops_on_the_map_of_the_world_and_what_is_kept_replays(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    done = geosleuth("data", "spotagent", "--count", "8", "--processes", "1", "--out", run, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["made"] == 8
+    assert told["kept"] >= 1
+    assert told["calls_kept"]["poi_keyword_search"] >= 1
+    atlas = atlas_of(Recipe(kind="spotagent"))
+    for path in kept_files(run):
+        assert asyncio.run(replays(read_trajectory(path), open_photo(photo_of(path)), atlas))
 
 
 @pytest.mark.parametrize(
     ("words", "trouble"),
     [
         ((), "say how many scenes with --count"),
-        (("--count", 1, "--tools", "maps_geocode,teleport"), "there is no tool 'teleport'"),
-        (("--count", 1, "--misread", 2), "the rate of misread is a chance"),
-        (("--count", 1, "--observer", "nobody"), "names no model that can be asked"),
+        (("--count", "1", "--tools", "maps_geocode,teleport"), "there is no tool 'teleport'"),
+        (("--count", "1", "--misread", "2"), "the rate of misread is a chance"),
+        (("--count", "1", "--observer", "nobody"), "names no model that can be asked"),
     ],
 )
-def test_what_can_not_be_is_refused_in_one_line(tmp_path: Path, words: tuple[object, ...], trouble: str) -> None:
+def test_what_can_not_be_is_refused_in_one_line(tmp_path: Path, words: tuple[str, ...], trouble: str) -> None:
     refused(geosleuth("data", "spotagent", *words, "--out", tmp_path / "run"), trouble)
     assert not (tmp_path / "run").exists()
 

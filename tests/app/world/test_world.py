@@ -82,8 +82,8 @@ def test_a_sheet_has_room_for_every_scene(folder: Path, tmp_path: Path) -> None:
     done = run("sheet", folder, "--count", 4, "--columns", 2, "--out", out)
     assert done.exit_code == 0
     with Image.open(out) as sheet:
-        assert sheet.width > 2 * 500
-        assert sheet.height > 2 * 380
+        assert sheet.width > 2 * 440
+        assert sheet.height > 2 * 336
         assert len(sheet.convert("RGB").getcolors(10_000_000) or []) > 1000
     assert isinstance(run("sheet", folder, "--out", out).exception, BadInput)
     assert "give --out such an ending" in str(run("sheet", folder, "--out", tmp_path / "sheet.doc").exception)

@@ -17,10 +17,9 @@ from factory_scenes import scene_of
 from geosleuth.agent import read_trajectory
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.bench.run import RunLimits
+from geosleuth.data import About, Rejected, Sample, write_store
 from geosleuth.data.factory import kept_files, made_in, photo_of, replays, run_factory, tally_in
 from geosleuth.data.factory.packing import drawn_of, pack_scene, unpack
-from geosleuth.data.model import About, Rejected, Sample
-from geosleuth.data.store import write_store
 from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo
 

@@ -1,12 +1,16 @@
 """SpotAgent's synthesis through the normal loop with real tools."""
 
 import asyncio
+import json
 from dataclasses import replace
+from pathlib import Path
 
+from factory_runs import hand_work
 from factory_scenes import SOEST, opened, plain_picture, scene_of, without
 from geosleuth.agent import Event, ToolObserved, Trajectory
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.data.factory import replay_difference, replays
+from geosleuth.data import Sample
+from geosleuth.data.factory import made_in, replay_difference, replays, run_factory
 from geosleuth.data.factory.timeless import timeless
 from geosleuth.data.rejection import judge, states_reasons
 from geosleuth.data.spotagent import TOOLS, synthesise
@@ -15,6 +19,7 @@ from geosleuth.data.standins.slips import Slipped
 from geosleuth.geo import distance_km
 from geosleuth.photo import open_photo
 from geosleuth.policies import Observed, Prompt
+from openai_server import Reply, Request, chat_reply, openai_server
 from scripted import ScriptedPolicy, call, calls, says
 
 
@@ -120,3 +125,33 @@ def test_the_caller_sees_no_picture_and_reads_what_the_observer_says(atlas: Offl
     assert '"Soest"' in said[1].thinking
     assert said[1].thinking.count("Buildings") == 0
     assert finding.trajectory.spent.usage.input_tokens == 400
+
+
+def test_two_models_behind_a_server_make_a_trajectory(tmp_path: Path) -> None:
+    """The whole way of ``--observer`` and ``--caller``: hosted policies, the run's folder, tokens that are counted."""
+    told: list[str] = []
+
+    def reply(request: Request) -> Reply:
+        if request.images:
+            return chat_reply('Buildings: brick.\nLettering:\n- town sign [10, 20, 60, 40]: "Soest"')
+        said = json.dumps(request.json["messages"])
+        told.append(said)
+        if "Places for" in said:
+            point = f"Latitude: {SOEST.lat}\nLongitude: {SOEST.lon}"
+            return chat_reply(f"<think>It is there.</think><answer>\nCountry: Germany\nCity: Soest\n{point}\n</answer>")
+        call = json.dumps({"name": "maps_geocode", "arguments": {"address": "Soest"}})
+        why = "Seen: a town sign. Missing: where it is. Tool: the map, for names."
+        return chat_reply(f"<think>{why}</think><tool_call>{call}</tool_call>")
+
+    with openai_server([reply]) as url:
+        work = hand_work(tmp_path / "set", 1)
+        recipe = replace(work.recipe, observer="server:eyes", caller="server:mind", base_url=url)
+        ending = asyncio.run(run_factory(replace(work, recipe=recipe), tmp_path / "run"))
+    assert ending.why == "done"
+    (sample,) = made_in(tmp_path / "run")
+    assert isinstance(sample, Sample)
+    assert sample.trajectory.started.policy == "server:eyes + server:mind"
+    assert [one.name for one in sample.trajectory.observations] == ["maps_geocode"]
+    assert "Buildings: brick." in sample.trajectory.steps[0].thinking
+    assert sample.trajectory.spent.usage.input_tokens == 300
+    assert all("Buildings: brick." in said and "image_url" not in said for said in told)

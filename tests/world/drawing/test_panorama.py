@@ -10,29 +10,29 @@ from geosleuth.world.drawing.panorama import Round
 
 @pytest.fixture(scope="module")
 def pixels_and_marks() -> tuple[np.ndarray, dict[str, tuple[int, int, int, int]]]:
-    scene = street_scene("de", ("shop_front", "bus_stop", "number_plate"), seed=3, size=(4096, 2048), kind="panorama")
+    scene = street_scene("de", ("shop_front", "bus_stop", "number_plate"), seed=3, size=(2048, 1024), kind="panorama")
     drawing = draw_scene(scene)
     return np.asarray(drawing.image), {mark.clue: mark.box for mark in drawing.marks if mark.line is None}
 
 
 def test_all_boards_are_marked(pixels_and_marks: tuple[np.ndarray, dict[str, tuple[int, int, int, int]]]) -> None:
     pixels, marks = pixels_and_marks
-    assert pixels.shape == (2048, 4096, 3)
+    assert pixels.shape == (1024, 2048, 3)
     assert set(marks) == {"shop_front3", "bus_stop3", "number_plate3"}
 
 
 def test_its_sides_meet(pixels_and_marks: tuple[np.ndarray, dict[str, tuple[int, int, int, int]]]) -> None:
     """What leaves on the right comes back on the left: columns there differ no more than neighbours do elsewhere."""
     pixels = pixels_and_marks[0].astype(int)
-    usual = np.median([np.abs(pixels[:, x] - pixels[:, x + 1]).mean() for x in range(100, 4000, 100)])
+    usual = np.median([np.abs(pixels[:, x] - pixels[:, x + 1]).mean() for x in range(50, 2000, 50)])
     assert np.abs(pixels[:, 0] - pixels[:, -1]).mean() < 3 * usual + 2
 
 
 def test_views_meet_too(pixels_and_marks: tuple[np.ndarray, dict[str, tuple[int, int, int, int]]]) -> None:
     pixels = pixels_and_marks[0].astype(int)
-    usual = np.median([np.abs(pixels[500:1400, x] - pixels[500:1400, x + 1]).mean() for x in range(100, 4000, 100)])
-    for seam in (512, 1536, 2560, 3584):
-        assert np.abs(pixels[500:1400, seam - 1] - pixels[500:1400, seam]).mean() < 4 * usual + 4
+    usual = np.median([np.abs(pixels[250:700, x] - pixels[250:700, x + 1]).mean() for x in range(50, 2000, 50)])
+    for seam in (256, 768, 1280, 1792):
+        assert np.abs(pixels[250:700, seam - 1] - pixels[250:700, seam]).mean() < 4 * usual + 4
 
 
 def test_directions_are_evenly_spaced() -> None:

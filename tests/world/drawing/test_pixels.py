@@ -35,20 +35,20 @@ def _night() -> Scene:
 SCENES: dict[str, tuple[Callable[[], Scene], str, str]] = {
     "noon": (
         lambda: street_scene("de", ("shop_front", "street_plate", "number_plate", "notice"), seed=6),
-        "?",
-        "?",
+        "e6856393404abb43580883de8026fde1",
+        "6b983cb544954758527ff8cd8f12d354",
     ),
-    "rain": (_rainy, "?", "?"),
-    "night": (_night, "?", "?"),
+    "rain": (_rainy, "425f27b3ba89cac1ee8da15f191b8540", "2a024e3d190a6b15e86bf4f07c993987"),
+    "night": (_night, "3e5e8741faa91321d701bfef6926dbb4", "2b1d3b537458fa72c03ec45e2dc62ec0"),
     "hidden": (
         lambda: street_scene("de", ("shop_front", "town_sign"), seed=9, visibility={"town_sign": "hidden"}),
-        "?",
-        "?",
+        "9bf8747d6e767f48be4f70c2bac4808d",
+        "9ab40d3f8d85b53dd88cebea9f492d9f",
     ),
     "panorama": (
         lambda: street_scene("pt", ("shop_front", "bus_stop"), seed=4, size=(2048, 1024), kind="panorama"),
-        "?",
-        "?",
+        "834a2b62fc060d22c34077123de42ee5",
+        "90857dbb9085c3fa5c9262a65a0eb597",
     ),
 }
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from drawn_streets import clue, street_scene
-from geosleuth.world.drawing import draw_scene
-from geosleuth.world.model import Board, Clue, Layout, Mark, Scene, Sky, Sort
+from geosleuth.world.drawing import Drawing, draw_scene
+from geosleuth.world.model import Board, Clue, Layout, Mark, Sky, Sort
 
 BOARDS: tuple[tuple[Board, ...], ...] = (
     ("shop_front", "street_plate", "house_number", "notice"),
@@ -34,7 +34,7 @@ def shared(one: Mark, other: Mark) -> int:
 @pytest.mark.parametrize("boards", BOARDS)
 @pytest.mark.parametrize("land", ["pt", "de", "ja"])
 def test_every_board_is_marked_inside_the_picture_and_legible(land: str, boards: tuple[Board, ...]) -> None:
-    for seed in range(3):
+    for seed in range(2):
         scene = street_scene(land, boards, seed=seed)
         drawing = draw_scene(scene)
         assert drawing.image.size == scene.size
@@ -64,22 +64,21 @@ def test_every_layout_holds_every_kind_of_board(layout: Layout) -> None:
         assert set(whole(drawing.marks)) == {shown.id for shown in scene.clues}
 
 
-def changed(scene: Scene, without: Scene, mark: Mark) -> float:
+def changed(one: Drawing, other: Drawing, mark: Mark) -> float:
     """The share of a mark's pixels that differ between two pictures."""
-    one, other = (np.asarray(draw_scene(each).image).astype(int) for each in (scene, without))
     left, top, right, bottom = mark.box
-    apart = np.abs(one - other)[top:bottom, left:right].sum(axis=2)
-    return float((apart > 24).mean())
+    before, after = (np.asarray(each.image).astype(int)[top:bottom, left:right] for each in (one, other))
+    return float((np.abs(before - after).sum(axis=2) > 24).mean())
 
 
 def test_what_is_hidden_is_partly_behind_something() -> None:
-    for seed in range(4):
+    for seed in range(3):
         plain = street_scene("de", ("shop_front", "town_sign"), seed=seed)
-        hidden = replace(plain, clues=(plain.clues[0], replace(plain.clues[1], visibility="hidden")))
-        mark = whole(draw_scene(hidden).marks)[plain.clues[1].id]
-        assert 0.15 < changed(hidden, plain, mark) < 0.85
-        other = whole(draw_scene(hidden).marks)[plain.clues[0].id]
-        assert changed(hidden, plain, other) < 0.1
+        shop, sign = plain.clues
+        seen = draw_scene(plain)
+        covered = draw_scene(replace(plain, clues=(shop, replace(sign, visibility="hidden"))))
+        assert 0.15 < changed(seen, covered, whole(covered.marks)[sign.id]) < 0.85
+        assert changed(seen, covered, whole(covered.marks)[shop.id]) < 0.1
 
 
 def test_small_letters_are_legible_in_the_original_and_lost_in_a_first_view() -> None:

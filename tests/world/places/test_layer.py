@@ -98,7 +98,8 @@ def test_results_do_not_pass_for_real_places(few_towns: World, case: Case) -> No
     _, one = doors(few_towns)[0]
     told = call(poi_detail_query, case, {"poi_id": one.id})
     assert "made up" in told.text
-    assert "made-up-world-1" in one.id
+    assert told.sources == ("geosleuth world (made up), region world-1",)
+    assert one.id.startswith("made-up:world-1:")
 
 
 def test_a_map_shows_the_streets_and_credits_nobody_else(few_towns: World, few_on_the_map: OfflineAtlas) -> None:

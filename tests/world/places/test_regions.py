@@ -1,5 +1,7 @@
 """Real businesses in a world: those of an added region."""
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,7 +48,7 @@ def test_map_search_finds_what_is_real_beside_what_is_made_up(with_monaco: World
         one = next(one for one in small.businesses(town) if not one.chain and not one.homonym)
         seen = call(poi_keyword_search, case, {"keyword": one.name})
         assert one.id in [hit["id"] for hit in seen.data["results"]]
-    assert RegionStore(tmp_path).names() == ["made-up-world-1", "monaco"]
+    assert RegionStore(tmp_path).names() == ["monaco", "world-1"]
 
 
 def test_an_extract_is_taken_in_once(with_monaco: World) -> None:
@@ -58,6 +60,21 @@ def test_an_extract_is_taken_in_once(with_monaco: World) -> None:
 def test_a_region_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="nowhere"):
         open_world(1, [tmp_path / "nowhere.osm.pbf"])
+
+
+def test_maps_that_nobody_used_for_long_are_removed_and_others_stay(few_towns: World) -> None:
+    small = World(few_towns.seed, "homonyms", (), few_towns.towns[:1])
+    first = ensure_layer(small)
+    second = ensure_layer(replace(small, towns=few_towns.towns[1:2]))
+    assert first.is_dir()
+    os.utime(first, (0, 0))
+    ensure_layer(small)  # used again: it is young once more
+    ensure_layer(replace(small, towns=few_towns.towns[1:2]))
+    assert first.is_dir()
+    os.utime(first, (0, 0))
+    assert ensure_layer(replace(small, towns=few_towns.towns[1:2])) == second
+    assert not first.exists()
+    assert second.is_dir()
 
 
 def test_a_layer_lies_in_the_cache_under_all_that_it_hangs_on(few_towns: World, world_home: Path) -> None:

@@ -13,6 +13,7 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold
 from geosleuth.world import Business, World, WorldTown, open_world
 from geosleuth.world.businesses_names import CHAIN_SHARE, HOMONYM_SHARE
+from geosleuth.world.lands import KINDS, TONGUES
 from geosleuth.world.lands.areas import areas
 from geosleuth.world.splits import HELD_OUT_SHARE, cell_of, split_of_cell
 
@@ -180,3 +181,25 @@ def test_everything_written_can_be_drawn(world: World) -> None:
         texts.update(street.name for street in world.streets(town))
         texts.update(one.name for one in world.businesses(town))
     assert [text for text in sorted(texts) if not drawable(text)] == []
+
+
+def test_a_land_calls_its_streets_and_shops_in_its_own_way(world: World) -> None:
+    by_country: dict[str, str] = {}
+    for town in world.towns:
+        if town.country in ("CH", "AT", "MX", "AR", "CO"):
+            written = [*(street.name for street in world.streets(town)), *(one.name for one in world.businesses(town))]
+            by_country[town.country] = by_country.get(town.country, "") + "\n".join(written)
+    assert "ß" in by_country["AT"]
+    assert "ß" not in by_country["CH"]
+    assert "Belgrano" in by_country["AR"]
+    assert "Belgrano" not in by_country["MX"]
+    assert "Carrera 7" in by_country["CO"]
+
+
+def test_every_language_has_words_for_every_trade_and_chains_that_are_told_apart() -> None:
+    for tongue in TONGUES.values():
+        assert len(tongue.trades) == len(KINDS)
+        assert len({kind for _, kind in tongue.chains}) == len(tongue.chains) >= 3
+        assert len(set(tongue.people)) == len(tongue.people)
+        assert len(set(tongue.houses)) == len(tongue.houses)
+        assert not set(tongue.common) & set(tongue.houses)

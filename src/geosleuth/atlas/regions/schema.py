@@ -27,7 +27,7 @@ APPLICATION_ID: Final = 0x47534C52  # "GSLR" in the file's header: tells our fil
 META_KEYS: Final = (
     "format",
     "name",
-    "kind",  # "osm" or "overture"
+    "kind",  # "osm", "overture" or "made-up"
     "source",  # file name of the input
     "sha256",
     "licence",

@@ -17,7 +17,7 @@ from .store import OpenRegion, details_of, text_of
 Ids = NDArray[np.int64]
 Edges = tuple[float, float, float, float]  # south, west, north, east
 FEATURE_COLUMNS: Final = "id, osm, name, kind, lat, lon, south, west, north, east, rank, address, tags"
-_SOURCES: Final = {"osm": "OpenStreetMap", "overture": "Overture Maps"}
+_SOURCES: Final = {"osm": "OpenStreetMap", "overture": "Overture Maps", "made-up": "geosleuth world (made up)"}
 _PARAMETERS: Final = 30_000  # SQLite takes 32,766 at once
 
 

@@ -38,7 +38,7 @@ class RegionInfo:
     """What a region holds and whom to credit for it."""
 
     name: str
-    kind: str  # "osm" or "overture"
+    kind: str  # "osm", "overture" or "made-up"
     path: Path
     source: str
     sha256: str

@@ -71,8 +71,7 @@ class GeovistaMaker:
             UserError: the model's name can't be used.
         """
         self._recipe = recipe
-        model = model_of(recipe, recipe.observer)
-        self._model = None if model is None else geovista.ModelProposer(model)
+        self._model = model_of(recipe, recipe.observer)
         # Documents are the atlas's own: what is made up in a world has none.
         self._atlas = atlas_of(replace(recipe, world=None))
 
@@ -85,8 +84,10 @@ class GeovistaMaker:
         recipe = self._recipe
         drawn, photo = await asyncio.to_thread(opened, content)
         scene, slipped = drawn.scene, Slipped()
-        proposer = self._model or StandInProposer(
-            scene, drawn.marks, seed=recipe.seed, slips=recipe.slips, slipped=slipped
+        proposer: geovista.Proposer = (
+            StandInProposer(scene, drawn.marks, seed=recipe.seed, slips=recipe.slips, slipped=slipped)
+            if self._model is None
+            else geovista.ModelProposer(self._model)
         )
         finding = await geovista.assemble(photo, proposer, atlas=self._atlas)
         meta = {**about(scene), "slips": asdict(slipped)}

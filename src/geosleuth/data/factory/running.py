@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geosleuth.bench.run import DataInfo, Ending, LocalWorker, Manifest, RunFolder, RunLimits, Standing, Worker, run_set
+from geosleuth.bench.run.feeding import Retry
 from geosleuth.bench.sets.model import DataSet
 from geosleuth.policies.gates import Rests, listening
 
@@ -47,10 +48,11 @@ async def run_factory(
     out: Path,
     *,
     limits: RunLimits = _NO_LIMITS,
+    retry: Retry | None = None,
     watch: Callable[[Standing], None] = _nobody,
     say: Callable[[str], None] = _silent,
 ) -> Ending:
-    """Make everything that the run in this folder has not made yet.
+    """Make everything that the run in this folder has not made yet; with ``retry``, what failed and nothing else.
 
     Raises:
         UserError: the run can't begin or go on; what was finished is kept.
@@ -60,7 +62,14 @@ async def run_factory(
         async with _worker(work, folder, say) as worker:
             at_once = max(work.at_once, 2 * work.processes if work.processes > 1 else 1)
             return await run_set(
-                work.data, folder, worker, at_once=at_once, limits=limits, watch=watch, resting=rests.host
+                work.data,
+                folder,
+                worker,
+                at_once=at_once,
+                limits=limits,
+                retry=retry,
+                watch=watch,
+                resting=rests.host,
             )
 
 

@@ -8,6 +8,7 @@ from geosleuth.answer.wording import whole_percent
 from geosleuth.data.geovista import Judgement, Picture, Query, Region
 from geosleuth.data.observer import Lettering, lettering_words
 from geosleuth.names import country_name
+from geosleuth.policies import Usage
 from geosleuth.world import Mark, Scene
 
 from .asking import widened
@@ -27,6 +28,7 @@ class StandInProposer:
 
     name = "stand-in proposer"
     hosts: frozenset[str] = frozenset()
+    used = Usage(tries=0)
 
     def __init__(
         self,
@@ -86,9 +88,6 @@ class StandInProposer:
         helped = "Nothing that I looked up speaks against it." if fits else "What I looked up says nothing about it."
         reasoning = f"{seen_words(told, odds, (), chance)} {helped if found else ''}".strip()
         return Judgement(reasoning, _answer(fields, share, chance))
-
-    async def aclose(self) -> None:
-        """Nothing to let go of."""
 
     def _told(self, picture: Picture, handles: Sequence[str]) -> Noted:
         """What would have been described of these views."""

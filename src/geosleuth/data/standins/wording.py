@@ -13,6 +13,7 @@ from .weighing import SAYS_ITSELF, Candidate, clues_in
 _MOST_LINES = 4
 _CLEAR = 0.85
 _LIKELY = 0.5
+_NO_COUNTRY = ("That fits many countries.", "The look of it alone does not tell the country.")
 _NOTHING_READ = ("No lettering that I could read so far.", "Nothing is legible yet.")
 
 
@@ -91,6 +92,8 @@ def aside_words(noted: Noted, odds: Mapping[str, float], chance: random.Random) 
 def country_words(noted: Noted, odds: Mapping[str, float], chance: random.Random) -> str:
     """Which countries the evidence speaks for, as surely as it does."""
     (first, share), (second, _) = list(odds.items())[:2]
+    if not noted.texts:
+        return chance.choice(_NO_COUNTRY)
     why = next(
         (clue.says.partition(":")[0] for clue in clues_in(noted.texts) if clue.countries.get(first, 0) > 0.2), None
     )

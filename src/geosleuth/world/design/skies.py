@@ -50,13 +50,14 @@ def sky_at(point: LatLon, climate: str, chance: random.Random) -> Sky:
 def season_of(lat: float, climate: str, at: datetime) -> Season:
     """The season there: wet and dry ones in the tropics, the four elsewhere, by hemisphere."""
     month = at.month if lat >= 0 else (at.month + 5) % 12 + 1
-    if climate == "Af":
-        return "wet"
-    if climate[:1] == "A":
-        is_summer = 5 <= month <= 10
-        return "wet" if is_summer == (climate != "As") else "dry"
-    if climate[:1] == "B" and abs(lat) < _TROPICS_DEG:
+    is_tropical = abs(lat) < _TROPICS_DEG
+    if climate[:1] == "B" and is_tropical:
         return "dry"
+    if climate[:1] == "A" or (climate[:1] == "C" and is_tropical):
+        if climate[1:2] == "f":
+            return "wet"
+        is_summer = 5 <= month <= 10
+        return "wet" if is_summer == (climate[1:2] != "s") else "dry"
     quarters: tuple[Season, ...] = ("winter", "spring", "summer", "autumn")
     return quarters[month % 12 // 3]
 
@@ -76,7 +77,7 @@ def _mix_of(lat: float, climate: str, season: Season) -> str:
     group = climate[:1]
     if group == "B":
         return "dry"
-    if group == "A":
+    if season in ("wet", "dry"):
         return "wet" if season == "wet" else "fair"
     if climate[1:2] == "s":
         return "mixed" if season == "winter" else "fair"

@@ -6,7 +6,7 @@ alike; only angles go through libm, and those results are rounded before use.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -100,18 +100,77 @@ class View:
                 kept.append((here[0] + (there[0] - here[0]) * share, NEAR_M, here[2] + (there[2] - here[2]) * share))
         return [self._flat(point) for point in kept]
 
-    def project_many(self, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Pixels of many points at once (last axis x, y, z to last axis x, y), and which are before the camera."""
+    def sixteenths_many(self, points: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Pixels of many points in sixteenths (last axis x, y, z to last axis x, y); which are before the camera."""
         sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
-        x, y, z = points[..., 0] - self.x_m, points[..., 1], points[..., 2] - self.height_m
-        right, ahead = x * cos_yaw - y * sin_yaw, x * sin_yaw + y * cos_yaw
-        away, up = ahead * cos_pitch + z * sin_pitch, z * cos_pitch - ahead * sin_pitch
+        x, y, up = points[..., 0] - self.x_m, points[..., 1], points[..., 2] - self.height_m
+        away, right = x * sin_yaw + y * cos_yaw, x * cos_yaw - y * sin_yaw
+        if sin_pitch:
+            away, up = away * cos_pitch + up * sin_pitch, up * cos_pitch - away * sin_pitch
         before = away > NEAR_M
-        scale = self.focal_px / np.maximum(away, NEAR_M)
+        scale = self.focal_px * _FINENESS / np.maximum(away, NEAR_M)
         flat = np.empty((*away.shape, 2))
-        flat[..., 0] = right * scale + self.width / 2
-        flat[..., 1] = self.height * self.level - up * scale
-        return np.floor(flat * _FINENESS + 0.5) / _FINENESS, before
+        np.multiply(right, scale, out=flat[..., 0])
+        np.multiply(up, -scale, out=flat[..., 1])
+        flat += (self.width / 2 * _FINENESS + 0.5, self.height * self.level * _FINENESS + 0.5)
+        return np.floor(flat, out=flat).astype(np.int32), before
+
+    def sixteenths(self, points: Sequence[Point3]) -> list[int] | None:
+        """Pixels of a shape's corners in sixteenths, x and y in turn; None where one is behind the camera.
+
+        The same as ``outline``, in one go: most of what a street is made of comes through here.
+        """
+        sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
+        x_m, height_m, focal = self.x_m, self.height_m, self.focal_px
+        middle, level = self.width / 2, self.height * self.level
+        out: list[int] = []
+        for x, y, z in points:
+            x -= x_m  # noqa: PLW2901 - this is the inner loop
+            z -= height_m  # noqa: PLW2901
+            ahead = x * sin_yaw + y * cos_yaw
+            away = ahead * cos_pitch + z * sin_pitch
+            if away <= NEAR_M:
+                return None
+            scale = focal / away
+            out.append(math.floor((middle + (x * cos_yaw - y * sin_yaw) * scale) * _FINENESS + 0.5))
+            out.append(math.floor((level - (z * cos_pitch - ahead * sin_pitch) * scale) * _FINENESS + 0.5))
+        return out
+
+    def uprights(
+        self, start: Point3, along: Point3, rects: Iterable[tuple[float, float, float, float]]
+    ) -> list[int] | None:
+        """Corners of rectangles on an upright plane, in sixteenths of a pixel, eight numbers for each.
+
+        The plane begins at ``start`` and runs on towards ``along``; a rectangle is left, bottom, right, top in metres
+        from there. None where one reaches behind the camera, or the camera looks up or down: upright edges are
+        upright in the picture then, which saves half the work.
+        """
+        sin_yaw, cos_yaw, sin_pitch, _ = self._turn
+        if sin_pitch:
+            return None
+        x, y = start[0] - self.x_m, start[1]
+        foot = start[2] - self.height_m
+        away_0, away_1 = x * sin_yaw + y * cos_yaw, along[0] * sin_yaw + along[1] * cos_yaw
+        right_0, right_1 = x * cos_yaw - y * sin_yaw, along[0] * cos_yaw - along[1] * sin_yaw
+        focal = self.focal_px * _FINENESS
+        middle, level = self.width / 2 * _FINENESS + 0.5, self.height * self.level * _FINENESS + 0.5
+        floor = math.floor
+        out: list[int] = []
+        for left, bottom, right, top in rects:
+            near, far = away_0 + away_1 * left, away_0 + away_1 * right
+            if near <= NEAR_M or far <= NEAR_M:
+                return None
+            near, far = focal / near, focal / far
+            first, last = (
+                floor(middle + (right_0 + right_1 * left) * near),
+                floor(middle + (right_0 + right_1 * right) * far),
+            )
+            low, high = foot + bottom, foot + top
+            out += (
+                first, floor(level - high * near), last, floor(level - high * far),
+                last, floor(level - low * far), first, floor(level - low * near),
+            )  # fmt: skip
+        return out
 
     def direction(self, azimuth_deg: float, elevation_deg: float) -> Point2 | None:
         """The pixel of something endlessly far away; None behind the camera.
@@ -121,6 +180,11 @@ class View:
         flat = cosine(elevation_deg)
         seen = self._turned(sine(azimuth_deg) * flat, cosine(azimuth_deg) * flat, sine(elevation_deg))
         return self._flat(seen) if seen[1] > 1e-6 else None
+
+    @property
+    def sees_behind(self) -> bool:
+        """Whether what is behind the camera is in the picture as well: not here."""
+        return False
 
     @property
     def horizon_px(self) -> float:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from .camera import Point2, Point3, View
+from .walls import Rect, Wall
 
 Colour = tuple[int, int, int]
 Pixels = NDArray[np.uint8]
@@ -40,15 +41,19 @@ def lit(base: Colour, light: float) -> Colour:
     return red, green, blue
 
 
+BACKDROP_M2 = 1e7
+"""Added to the distance of what stands behind everything in the street: no house is before a car or a lamp."""
+
+
 @dataclass(slots=True)
 class Painter:
-    """Things to draw later, the farthest first; of equally far ones, those added first."""
+    """Things to draw later, the farthest first; of equally far ones, those added first. Squares of distances will do."""
 
     _waiting: list[tuple[float, int, Callable[[], object]]] = field(default_factory=list)
 
-    def add(self, distance_m: float, draw: Callable[[], object]) -> None:
+    def add(self, distance: float, draw: Callable[[], object]) -> None:
         """Keep something that draws itself when its turn comes."""
-        self._waiting.append((-distance_m, len(self._waiting), draw))
+        self._waiting.append((-distance, len(self._waiting), draw))
 
     def paint(self) -> None:
         """Draw everything that waits."""
@@ -99,7 +104,21 @@ class Canvas:
 
     def polygon3(self, points: Sequence[Point3], fill: Colour, alpha: float = 1.0) -> None:
         """Fill a flat shape in the street."""
-        self.polygon(self.view.outline(points), fill, alpha)
+        import cv2
+
+        flat = self.view.sixteenths(points) if alpha >= 1 else None
+        if flat is None:
+            self.polygon(self.view.outline(points), fill, alpha)
+            return
+        columns, rows = flat[::2], flat[1::2]
+        left, right, top, bottom = min(columns), max(columns), min(rows), max(rows)
+        if right < 0 or bottom < 0 or left > self.view.width * _ONE or top > self.view.height * _ONE:
+            return
+        if left < -_FAR_OUT * _ONE or top < -_FAR_OUT * _ONE or max(right, bottom) > _FAR_OUT * 2 * _ONE:
+            self.polygon([(x / _ONE, y / _ONE) for x, y in zip(columns, rows, strict=True)], fill)
+            return
+        corners = np.array(flat, np.int32).reshape(-1, 2) - _ONE // 2
+        cv2.fillPoly(self.pixels, [corners], fill, cv2.LINE_AA, _SHIFT)
 
     def polygons3(self, shapes: NDArray[np.float64], fill: Colour) -> None:
         """Fill many flat shapes of as many corners in one colour: an array of shapes, corners, and x, y, z.
@@ -114,6 +133,20 @@ class Canvas:
         for shape in cut:
             self.polygon3([(x, y, z) for x, y, z in shape.tolist()], fill)
 
+    def rects3(self, wall: Wall, rects: Sequence[Rect], fill: Colour, out_m: float = 0.0) -> None:
+        """Fill rectangles on a wall, or a little in front of it, in one colour. They must not lie over each other."""
+        import cv2
+
+        flat = self.view.uprights(wall.at(0.0, 0.0, out_m), wall.along, rects)
+        if flat is None or (flat and (min(flat) < -_FAR_OUT * _ONE or max(flat) > 2 * _FAR_OUT * _ONE)):
+            self.polygons3(wall.quads(rects, out_m), fill)
+            return
+        columns, rows = flat[::2], flat[1::2]
+        width, height = self.view.width * _ONE, self.view.height * _ONE
+        if flat and max(columns) > 0 and min(columns) < width and max(rows) > 0 and min(rows) < height:
+            corners = np.array(flat, np.int32).reshape(-1, 4, 2) - np.int32(_ONE // 2)
+            cv2.fillPoly(self.pixels, list(corners), fill, cv2.LINE_AA, _SHIFT)
+
     def strokes3(self, lines: NDArray[np.float64], ink: Colour) -> None:
         """Draw many hair lines in one colour: an array of lines, their two ends, and x, y, z."""
         import cv2
@@ -126,9 +159,12 @@ class Canvas:
 
     def _many(self, shapes: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Shapes as OpenCV has them, and those that must be cut at the camera or are far outside, as they came."""
-        flat, before = self.view.project_many(shapes)
-        easy = before.all(axis=1) & (np.abs(flat).max(axis=(1, 2)) < _FAR_OUT + self.view.width)
-        return (flat[easy] * _ONE).astype(np.int32) - _ONE // 2, shapes[~easy & before.any(axis=1)]
+        flat, before = self.view.sixteenths_many(shapes)
+        far = (_FAR_OUT + self.view.width) * _ONE
+        if before.all() and flat.min() > -far and flat.max() < far:
+            return flat - np.int32(_ONE // 2), shapes[:0]
+        easy = before.all(axis=1) & (np.abs(flat).max(axis=(1, 2)) < far)
+        return flat[easy] - np.int32(_ONE // 2), shapes[~easy & before.any(axis=1)]
 
     def line(self, points: Sequence[Point2], ink: Colour, width_px: float = 1.0) -> None:
         """Draw a line through some points; thin ones pale instead of vanishing only as far as smooth edges go."""
@@ -180,7 +216,9 @@ class Canvas:
         height, width = mask.shape
         part = self.pixels[top : top + height, left : left + width]
         # Sums stay below 65,536: a pixel is (under * (256 - weight) + fill * weight) / 256.
-        weight = (mask.astype(np.uint16) * np.uint16(int(alpha * 256 + 0.5)) + np.uint16(127)) // np.uint16(255)
+        weight = mask.astype(np.uint16)
+        weight += weight >> np.uint16(7)
+        weight = weight * np.uint16(int(alpha * 255 + 0.5)) // np.uint16(255)
         left_over = np.uint16(256) - weight
         for channel, ink in enumerate(fill):
             mixed_in = part[..., channel] * left_over

@@ -10,7 +10,7 @@ from PIL import Image
 
 from geosleuth.world.model import Mark, Scene
 
-from .canvas import Canvas, Painter
+from .canvas import BACKDROP_M2, Canvas, Painter
 from .dice import dice
 from .finishing import finish
 from .furniture import draw_crossing, draw_fence, draw_stall
@@ -36,7 +36,7 @@ from .vehicles_large import draw_bus
 from .weather import draw_air, draw_weather
 
 JPEG_QUALITY = 88
-_AHEAD_M, _AROUND_M = (-14.0, 95.0), (-80.0, 80.0)
+_AHEAD_M, _AROUND_M = (-12.0, 88.0), (-80.0, 80.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +113,18 @@ def _queue_still(painter: Painter, canvas: Canvas, scene: Scene, street: Street,
     """Houses, fences, stalls and plants."""
     look, sky = scene.look, scene.sky
     for lot in street.lots:
-        painter.add(_far(canvas, lot.side * lot.front, lot.middle), partial(draw_house, canvas, lot, look, light))
+        far = _far(canvas, lot.side * lot.front, lot.middle) + BACKDROP_M2
+        painter.add(far, partial(draw_house, canvas, lot, look, light))
+    street_edge = min((lot.front for lot in street.lots), default=1e9)
     for fence in street.fences:
         painter.add(_far(canvas, fence.x, (fence.start + fence.end) / 2), partial(draw_fence, canvas, fence, light))
     for stall in street.stalls:
         painter.add(_far(canvas, *stall.at), partial(draw_stall, canvas, stall, light))
     for plant in street.plants:
         grow = partial(draw_plant, canvas, plant.at, plant.plant, plant.height_m, sky.season, light, dice(plant.seed))
-        painter.add(_far(canvas, *plant.at), partial(grow, snow=sky.weather == "snow"))
+        # Plants in gardens may be behind a house.
+        far = _far(canvas, *plant.at) + (BACKDROP_M2 if abs(plant.at[0]) >= street_edge else 0.0)
+        painter.add(far, partial(grow, snow=sky.weather == "snow"))
 
 
 def _queue_things(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:

@@ -8,7 +8,7 @@ from PIL import Image, ImageFilter
 
 from geosleuth.world.model import Scene
 
-_TILE = 256
+_TILE = 512
 
 
 def finish(pixels: NDArray[np.uint8], scene: Scene) -> None:
@@ -23,20 +23,16 @@ def finish(pixels: NDArray[np.uint8], scene: Scene) -> None:
     level = min(7, round(2 + scene.camera.grain))
     import cv2
 
-    tile = _grain(level)
+    more, less = _grain(level)
     height, width = pixels.shape[:2]
-    aside = scene.seed % _TILE
     for top in range(0, height, _TILE):
         for left in range(0, width, _TILE):
             part = pixels[top : top + _TILE, left : left + _TILE]
-            more, less = tile
             tall, wide = part.shape[:2]
-            turned = (
-                np.roll(more, aside + left // 7, axis=1)[:tall, :wide],
-                np.roll(less, aside + top // 5, axis=1)[:tall, :wide],
-            )
-            cv2.add(part, turned[0], dst=part)
-            cv2.subtract(part, turned[1], dst=part)
+            # Every tile begins somewhere else in the noise, so that none is seen to repeat.
+            x, y = (scene.seed + left * 7 + top * 3) % _TILE, (scene.seed // 7 + left * 5 + top) % _TILE
+            cv2.add(part, more[y : y + tall, x : x + wide], dst=part)
+            cv2.subtract(part, less[y : y + tall, x : x + wide], dst=part)
 
 
 def _soften(pixels: NDArray[np.uint8]) -> None:
@@ -59,5 +55,7 @@ def _mean(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.uint8]
 @cache
 def _grain(level: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """What to add and what to take away, a tile of it, the same for all colours."""
-    noise = np.random.Generator(np.random.PCG64(level)).integers(0, level + 1, (2, _TILE, _TILE), dtype=np.uint8)
+    noise = np.random.Generator(np.random.PCG64(level)).integers(
+        0, level + 1, (2, 2 * _TILE, 2 * _TILE), dtype=np.uint8
+    )
     return np.repeat(noise[0][..., None], 3, axis=2), np.repeat(noise[1][..., None], 3, axis=2)

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from .camera import Point2
-from .canvas import Canvas, Colour, colour, lit, mixed
+from .canvas import Canvas, Colour, colour, lit
 from .dice import dice
 from .sky_light import Light
 from .walls import Rect, Wall
@@ -58,12 +58,12 @@ def draw_fence(canvas: Canvas, fence: Fence, light: Light) -> None:
         posts: list[Rect] = [
             (wide * (n + 0.5) / count - half, 0.0, wide * (n + 0.5) / count + half, FENCE_M) for n in range(count)
         ]
-        canvas.polygons3(face.quads(posts), tone(fence.paint))
+        canvas.rects3(face, posts, tone(fence.paint))
         for low in (0.25, 0.7):
-            canvas.polygon3(face.quad((0.0, low, wide, low + 0.08), -0.02), tone(lit(fence.paint, 0.86)))
+            canvas.rects3(face, [(0.0, low, wide, low + 0.08)], tone(lit(fence.paint, 0.86)), -0.02)
         return
     fill = (74, 104, 58) if fence.kind == "hedge" else fence.paint
-    canvas.polygon3(face.quad((0.0, 0.0, wide, FENCE_M)), tone(fill))
+    canvas.rects3(face, [(0.0, 0.0, wide, FENCE_M)], tone(fill))
     top = [face.at(0.0, FENCE_M), face.at(wide, FENCE_M), face.at(wide, FENCE_M, -0.4), face.at(0.0, FENCE_M, -0.4)]
     canvas.polygon3(top, light.hazed(light.shade(lit(fill, 1.12)), far))
     if fence.kind == "hedge" and far < 25:
@@ -74,7 +74,7 @@ def draw_fence(canvas: Canvas, fence: Fence, light: Light) -> None:
                 x, z = number * 0.5 + chance.randrange(20) / 100, chance.randrange(10, 70) / 100
                 clumps.append((x, z, x + 0.2, z + 0.12))
             if clumps:
-                canvas.polygons3(face.quads(clumps), tone(lit(fill, shade)))
+                canvas.rects3(face, clumps, tone(lit(fill, shade)))
 
 
 def draw_stall(canvas: Canvas, stall: Stall, light: Light) -> None:
@@ -91,28 +91,34 @@ def draw_stall(canvas: Canvas, stall: Stall, light: Light) -> None:
     canvas.shade3([face.at(0, 0, -deep), face.at(wide, 0, -deep), face.at(wide, 0, 0.2), face.at(0, 0, 0.2)], 0.35)
     for along in (0.05, wide - 0.05):
         canvas.line3(face.at(along, 0.0, -deep), face.at(along, tall, -deep), tone((120, 100, 80)), 0.07)
-    canvas.polygon3(face.quad((0.0, 0.0, wide, 0.8)), tone(lit(colour(chance.choice(_CLOTHS)), 0.8)))
+    canvas.rects3(face, [(0.0, 0.0, wide, 0.8)], tone(lit(colour(chance.choice(_CLOTHS)), 0.8)))
     # The table rises towards the back, so that goods can be seen.
-    for row in range(3):
-        for column in range(5):
-            left, right = wide * column / 5 + 0.03, wide * (column + 1) / 5 - 0.03
-            low, high = 0.8 + 0.14 * row, 0.8 + 0.14 * (row + 1)
-            back = -deep * 0.25 * row
-            crate = (
-                face.at(left, low, back), face.at(right, low, back), face.at(right, high, back - 0.3),
-                face.at(left, high, back - 0.3),
-            )  # fmt: skip
-            canvas.polygon3(crate, tone(mixed(chance.choice(_GOODS), (0, 0, 0), 0.08 * chance.randrange(3))))
+    goods = chance.sample(_GOODS, 3)
+    for row, fill in enumerate(goods):
+        low, back = 0.8 + 0.14 * row, -deep * 0.25 * row
+        crates = [
+            (
+                face.at(left, low, back), face.at(left + wide / 5 - 0.06, low, back),
+                face.at(left + wide / 5 - 0.06, low + 0.14, back - 0.3), face.at(left, low + 0.14, back - 0.3),
+            )
+            for left in (wide * column / 5 + 0.03 for column in range(5))
+        ]  # fmt: skip
+        canvas.polygons3(np.array(crates, dtype=np.float64), tone(fill))
     for along in (0.05, wide - 0.05):
         canvas.line3(face.at(along, 0.0), face.at(along, tall - 0.2), tone((120, 100, 80)), 0.07)
     cloth = colour(chance.choice(_CLOTHS))
-    for number in range(8):
-        left, right = wide * number / 8, wide * (number + 1) / 8
-        fill = cloth if number % 2 else (238, 232, 218)
-        roof = (face.at(left, tall, -deep), face.at(right, tall, -deep), face.at(right, tall - 0.2, 0.3),
-                face.at(left, tall - 0.2, 0.3))  # fmt: skip
-        canvas.polygon3(roof, light.hazed(light.shade(fill), abs(y)))
-        canvas.polygon3(face.quad((left, tall - 0.42, right, tall - 0.2), 0.3), tone(lit(fill, 0.88)))
+    for odd, fill in ((0, (238, 232, 218)), (1, cloth)):
+        lefts = [wide * number / 8 for number in range(odd, 8, 2)]
+        roof = [
+            (
+                face.at(left, tall, -deep), face.at(left + wide / 8, tall, -deep),
+                face.at(left + wide / 8, tall - 0.2, 0.3), face.at(left, tall - 0.2, 0.3),
+            )
+            for left in lefts
+        ]  # fmt: skip
+        canvas.polygons3(np.array(roof, dtype=np.float64), light.hazed(light.shade(fill), abs(y)))
+        hem: list[Rect] = [(left, tall - 0.42, left + wide / 8, tall - 0.2) for left in lefts]
+        canvas.rects3(face, hem, tone(lit(fill, 0.88)), 0.3)
 
 
 def draw_crossing(canvas: Canvas, at_m: float, road_half: float, light: Light) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from geosleuth.world.model import Scene
 
 from .boards import draw_board
-from .canvas import Canvas, Colour, Painter, lit
+from .canvas import BACKDROP_M2, Canvas, Colour, Painter, lit
 from .dice import dice
 from .placing import Hung, legs
 from .scenery import Street
@@ -34,7 +34,8 @@ def _far(canvas: Canvas, board: Hung, street: Street) -> float:
         vehicles = (*(car.at for car in street.cars), *(bus.at for bus in street.buses))
         carriers = [at for at in vehicles if (at[0] - x) * (at[0] - x) + (at[1] - y) * (at[1] - y) < _NEXT_TO_M2]
     own = canvas.view.x_m
-    return min((at[0] - own) * (at[0] - own) + at[1] * at[1] for at in (carriers or [(x, y)]))
+    behind = BACKDROP_M2 if board.place.support in {"wall", "roof"} else 0.0
+    return behind + min((at[0] - own) * (at[0] - own) + at[1] * at[1] for at in (carriers or [(x, y)]))
 
 
 def _draw(canvas: Canvas, board: Hung, light: Light, chance: random.Random) -> None:

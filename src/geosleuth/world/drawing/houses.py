@@ -3,6 +3,8 @@
 import random
 from dataclasses import dataclass
 
+import numpy as np
+
 from geosleuth.world.model import Look
 
 from .camera import Point3
@@ -47,11 +49,11 @@ def draw_house(canvas: Canvas, lot: Lot, look: Look, light: Light) -> None:
     draw_roof(canvas, lot, look, light, distance, DEPTH_M)
     _side(canvas, lot, light, distance)
     whole = (0.0, 0.0, lot.width, lot.height)
-    canvas.polygon3(face.quad(whole), tones(lot.paint))
+    canvas.rects3(face, [whole], tones(lot.paint))
     wide_px = _width_px(canvas, face, lot)
     if wide_px < _SLIVER_PX:
         if lot.use == "shop":
-            canvas.polygon3(face.quad((0.1, 0.0, lot.width - 0.1, 3.9)), tones((66, 60, 56)))
+            canvas.rects3(face, [(0.1, 0.0, lot.width - 0.1, 3.9)], tones((66, 60, 56)))
         return
     if wide_px < _NARROW_PX:
         _far_windows(canvas, lot, face, tones, chance)
@@ -66,8 +68,8 @@ def draw_house(canvas: Canvas, lot: Lot, look: Look, light: Light) -> None:
     else:
         _ground_floor(canvas, lot, face, tones, chance)
     # Walls are darker where they meet the ground and under the eaves.
-    canvas.polygon3(face.quad((0.0, 0.0, lot.width, 0.35)), tones(lit(lot.paint, 0.62)))
-    canvas.polygon3(face.quad((0.0, lot.height - 0.22, lot.width, lot.height), 0.1), tones(lit(lot.paint, 0.8)))
+    canvas.rects3(face, [(0.0, 0.0, lot.width, 0.35)], tones(lit(lot.paint, 0.62)))
+    canvas.rects3(face, [(0.0, lot.height - 0.22, lot.width, lot.height)], tones(lit(lot.paint, 0.8)), 0.1)
 
 
 def _in_frame(canvas: Canvas, lot: Lot) -> bool:
@@ -95,7 +97,7 @@ def _far_windows(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: ran
     wide = lot.width / columns * 0.5
     floors = [(lot.ground_floor + floor * 3.0 + 0.75, 1.6) for floor in range(lot.storeys - 1)]
     if lot.use == "shop":
-        canvas.polygon3(face.quad((0.1, 0.0, lot.width - 0.1, 3.9)), tones(lit(chance.choice(_DOORS), 0.9)))
+        canvas.rects3(face, [(0.1, 0.0, lot.width - 0.1, 3.9)], tones(lit(chance.choice(_DOORS), 0.9)))
         floors.append((0.5, 1.9))
     elif lot.use == "house":
         floors.append((0.9, 1.4))
@@ -105,7 +107,7 @@ def _far_windows(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: ran
     ]  # fmt: skip
     if panes:
         fill = _LAMPLIGHT if tones.light.night and chance.random() < 0.4 else tones(chance.choice(_PANES))
-        canvas.polygons3(face.quads(panes), fill)
+        canvas.rects3(face, panes, fill)
 
 
 def _side(canvas: Canvas, lot: Lot, light: Light, distance: float) -> None:
@@ -197,33 +199,34 @@ def _windows(
         leaf = tones(chance.choice(_DOORS))
         shutters = [(x0 - 0.42, z0, x0 - 0.04, z1) for x0, z0, _, z1 in windows]
         shutters += [(x1 + 0.04, z0, x1 + 0.42, z1) for _, z0, x1, z1 in windows]
-        canvas.polygons3(face.quads(shutters, 0.04), leaf)
-    canvas.polygons3(face.quads([(x0 - 0.1, z0 - 0.1, x1 + 0.1, z1 + 0.1) for x0, z0, x1, z1 in windows]), tones(frame))
+        canvas.rects3(face, shutters, leaf, 0.04)
+    canvas.rects3(face, [(x0 - 0.1, z0 - 0.1, x1 + 0.1, z1 + 0.1) for x0, z0, x1, z1 in windows], tones(frame))
     glowing = [window for window in windows if tones.light.night and chance.random() < 0.4]
     dark = [window for window in windows if window not in glowing]
     if dark:
-        canvas.polygons3(face.quads(dark), tones(pane))
+        canvas.rects3(face, dark, tones(pane))
     if glowing:
-        canvas.polygons3(face.quads(glowing), _LAMPLIGHT)
+        canvas.rects3(face, glowing, _LAMPLIGHT)
     if tones.distance_m < _MIDDLE_M:
         # The upper part mirrors the sky.
         sky = mixed(tones(pane), tones.light.horizon, 0.28)
-        canvas.polygons3(face.quads([(x0, z0 + (z1 - z0) * 0.55, x1, z1) for x0, z0, x1, z1 in dark]), sky)
+        canvas.rects3(face, [(x0, z0 + (z1 - z0) * 0.55, x1, z1) for x0, z0, x1, z1 in dark], sky)
     if near:
         bars = [((x0 + x1) / 2 - 0.03, z0, (x0 + x1) / 2 + 0.03, z1) for x0, z0, x1, z1 in windows]
-        canvas.polygons3(face.quads(bars), tones(frame))
-        canvas.polygons3(
-            face.quads([(x0, z0 + (z1 - z0) * 0.6, x1, z0 + (z1 - z0) * 0.6 + 0.05) for x0, z0, x1, z1 in windows]),
+        canvas.rects3(face, bars, tones(frame))
+        canvas.rects3(
+            face,
+            [(x0, z0 + (z1 - z0) * 0.6, x1, z0 + (z1 - z0) * 0.6 + 0.05) for x0, z0, x1, z1 in windows],
             tones(frame),
         )
     if style == "sill":
         sills = [(x0 - 0.18, z0 - 0.2, x1 + 0.18, z0 - 0.08) for x0, z0, x1, _ in windows]
-        canvas.polygons3(face.quads(sills, 0.1), tones(lit(frame, 0.9)))
+        canvas.rects3(face, sills, tones(lit(frame, 0.9)), 0.1)
     elif style == "balcony" and near:
         floors = [(x0 - 0.35, z0 - 0.28, x1 + 0.35, z0 - 0.14) for x0, z0, x1, _ in windows]
-        canvas.polygons3(face.quads(floors, 0.5), tones((120, 116, 110)))
+        canvas.rects3(face, floors, tones((120, 116, 110)), 0.5)
         rails = [(x0 - 0.35, z0 + 0.62, x1 + 0.35, z0 + 0.68) for x0, z0, x1, _ in windows]
-        canvas.polygons3(face.quads(rails, 0.5), tones((50, 50, 54)))
+        canvas.rects3(face, rails, tones((50, 50, 54)), 0.5)
         posts = [
             (x0 - 0.35 + step * (x1 - x0 + 0.7) / 6, z0 - 0.14, x0 - 0.35 + step * (x1 - x0 + 0.7) / 6, z0 + 0.65)
             for x0, z0, x1, _ in windows for step in range(7)
@@ -241,15 +244,15 @@ def _shop(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Ran
     trim = chance.choice((*_DOORS, *_FRAMES))
     inside = _LAMPLIGHT if tones.light.night else (70, 76, 82)
     wide, door = lot.width, shop_door(lot)
-    canvas.polygon3(face.quad((0.12, 0.0, wide - 0.12, 2.62), 0.02), tones(trim))
-    canvas.polygon3(face.quad((0.12, 2.62, wide - 0.12, 3.92), 0.02), tones(lit(trim, 0.82)))
+    canvas.rects3(face, [(0.12, 0.0, wide - 0.12, 2.62)], tones(trim), 0.02)
+    canvas.rects3(face, [(0.12, 2.62, wide - 0.12, 3.92)], tones(lit(trim, 0.82)), 0.02)
     doors: list[Rect] = [(door - 0.5, 0.08, door + 0.5, 2.3)]
     left, right = (0.3, door - 0.65) if door > wide / 2 else (door + 0.65, wide - 0.3)
     panes = max(1, round((right - left) / 2.0))
     step = (right - left) / panes
     glass: list[Rect] = [(left + n * step + 0.05, 0.55, left + (n + 1) * step - 0.05, 2.45) for n in range(panes)]
     pane = inside if tones.light.night else tones(inside)
-    canvas.polygons3(face.quads([*glass, *doors], 0.03), pane)
+    canvas.rects3(face, [*glass, *doors], pane, 0.03)
     if tones.distance_m > _MIDDLE_M:
         return
     _goods(canvas, glass, face, tones, chance)
@@ -262,7 +265,7 @@ def _shop(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Ran
         ]  # fmt: skip
         for shape in slant:
             canvas.polygon3(shape, shine, 0.35)
-    canvas.polygon3(face.quad((door + 0.32, 1.0, door + 0.38, 1.35), 0.06), tones((214, 200, 150)))
+    canvas.rects3(face, [(door + 0.32, 1.0, door + 0.38, 1.35)], tones((214, 200, 150)), 0.06)
     if chance.random() < 0.35:
         _awning(canvas, lot, face, tones, chance)
 
@@ -278,7 +281,7 @@ def _goods(canvas: Canvas, glass: list[Rect], face: Wall, tones: Tones, chance: 
             if x + wide < x1:
                 boxes.append((x, 0.6, x + wide, 0.6 + tall))
         if boxes:
-            canvas.polygons3(face.quads(boxes, 0.03), fill if tones.light.night else tones(lit(fill, 0.7)))
+            canvas.rects3(face, boxes, fill if tones.light.night else tones(lit(fill, 0.7)), 0.03)
 
 
 def _awning(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
@@ -286,35 +289,34 @@ def _awning(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.R
     one = colour(chance.choice(("#b23a48", "#2f6690", "#3a7d44", "#d9a441", "#7a5c8e", "#8d5524")))
     count = max(4, round(lot.width / 0.8))
     step = (lot.width - 0.3) / count
-    for number in range(count):
-        left, right = 0.15 + number * step, 0.15 + (number + 1) * step
-        fill = tones(lit(one if number % 2 else (240, 234, 220), 1.08))
-        quad = (
-            face.at(left, 2.66, 0.05),
-            face.at(right, 2.66, 0.05),
-            face.at(right, 2.3, 1.1),
-            face.at(left, 2.3, 1.1),
-        )
-        canvas.polygon3(quad, fill)
-        canvas.polygon3(face.quad((left, 2.1, right, 2.3), 1.1), mixed(fill, (0, 0, 0), 0.12))
+    for odd, cloth in ((0, (240, 234, 220)), (1, one)):
+        fill = tones(lit(cloth, 1.08))
+        lefts = [0.15 + number * step for number in range(odd, count, 2)]
+        slopes = [
+            (face.at(x, 2.66, 0.05), face.at(x + step, 2.66, 0.05), face.at(x + step, 2.3, 1.1), face.at(x, 2.3, 1.1))
+            for x in lefts
+        ]
+        canvas.polygons3(np.array(slopes, dtype=np.float64), fill)
+        hem: list[Rect] = [(x, 2.1, x + step, 2.3) for x in lefts]
+        canvas.rects3(face, hem, mixed(fill, (0, 0, 0), 0.12), 1.1)
 
 
 def _shed(canvas: Canvas, lot: Lot, face: Wall, tones: Tones) -> None:
     gate = lot.width * 0.4
-    canvas.polygon3(face.quad((gate, 0.0, gate + 4.2, 4.0)), tones((150, 156, 160)))
+    canvas.rects3(face, [(gate, 0.0, gate + 4.2, 4.0)], tones((150, 156, 160)))
     canvas.strokes3(face.lines([(gate, z * 0.4, gate + 4.2, z * 0.4) for z in range(1, 10)]), tones((110, 116, 120)))
-    canvas.polygon3(face.quad((gate + 5.2, 0.0, gate + 6.2, 2.1)), tones((70, 84, 98)))
+    canvas.rects3(face, [(gate + 5.2, 0.0, gate + 6.2, 2.1)], tones((70, 84, 98)))
     row = [(x * 2.0 + 0.5, 4.4, x * 2.0 + 1.9, 5.0) for x in range(int(lot.width / 2.0))]
-    canvas.polygons3(face.quads(row), tones((86, 100, 110)))
+    canvas.rects3(face, row, tones((86, 100, 110)))
 
 
 def _ground_floor(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
     """A door and windows."""
     door = shop_door(lot)
     frame, pane = chance.choice(_FRAMES), chance.choice(_PANES)
-    canvas.polygon3(face.quad((door - 0.62, 0.0, door + 0.62, 2.38), 0.02), tones(frame))
-    canvas.polygon3(face.quad((door - 0.5, 0.0, door + 0.5, 2.26), 0.03), tones(chance.choice(_DOORS)))
-    canvas.polygon3(face.quad((door - 0.85, 0.0, door + 0.85, 0.16), 0.5), tones((158, 152, 144)))
+    canvas.rects3(face, [(door - 0.62, 0.0, door + 0.62, 2.38)], tones(frame), 0.02)
+    canvas.rects3(face, [(door - 0.5, 0.0, door + 0.5, 2.26)], tones(chance.choice(_DOORS)), 0.03)
+    canvas.rects3(face, [(door - 0.85, 0.0, door + 0.85, 0.16)], tones((158, 152, 144)), 0.5)
     low, high = (0.3, door - 1.0) if door > lot.width / 2 else (door + 1.0, lot.width - 0.3)
     count = max(1, round((high - low) / 2.6))
     step = (high - low) / count

@@ -31,6 +31,10 @@ class Lens(Protocol):
         """How large a metre is there."""
 
     @property
+    def sees_behind(self) -> bool:
+        """Whether what is behind the camera is in the picture as well."""
+
+    @property
     def horizon_px(self) -> float:
         """The row of the horizon."""
 

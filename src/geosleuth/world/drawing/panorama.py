@@ -46,6 +46,11 @@ class Round:
         return self.width / math.tau / max(away, 0.25)
 
     @property
+    def sees_behind(self) -> bool:
+        """Whether what is behind the camera is in the picture as well."""
+        return True
+
+    @property
     def horizon_px(self) -> float:
         """The row of the horizon: the middle one."""
         return self.height / 2

@@ -112,7 +112,8 @@ def _over_shops(lots: Sequence[Lot]) -> Iterator[Place]:
     for lot in lots:
         if lot.use == "shop":
             yield Place(lot.face, lot.width / 2, 3.27, "wall", (lot.width - 0.4, 1.25), centred=True)
-            yield Place(lot.face, lot.width / 2, 4.55, "wall", (lot.width - 0.4, 1.5), dear=0.5, centred=True)
+            if lot.storeys > 1:
+                yield Place(lot.face, lot.width / 2, 4.55, "wall", (lot.width - 0.4, 1.5), dear=0.5, centred=True)
         elif lot.use == "shed":
             yield Place(lot.face, lot.width / 2, 4.75, "wall", (lot.width - 0.4, 1.3), dear=0.6, centred=True)
         else:
@@ -125,18 +126,23 @@ def _blades(lots: Sequence[Lot]) -> Iterator[Place]:
         for y in (lot.start + 0.6, lot.middle, lot.end - 0.6):
             ahead = -1.0 if y > 0 else 1.0
             for low in (2.75, 3.9, 5.2):
+                if low + 0.6 > lot.height:
+                    continue
                 wall = Wall((lot.side * (lot.front - 1.0), y, 0.0), (-ahead, 0.0, 0.0), (0.0, ahead, 0.0))
-                yield Place(wall, 0.0, low, "blade", (1.9, 2.2), dear=0.7)
+                yield Place(wall, 0.0, low, "blade", (1.9, min(2.2, lot.height - low)), dear=0.7)
 
 
 def _on_fronts(
     lots: Sequence[Lot], heights: Sequence[float], room: tuple[float, float], dear: float = 0.0
 ) -> Iterator[Place]:
     for lot in lots:
+        face = lot.face
         for share in (0.12, 0.3, 0.5, 0.7, 0.88):
             side = min(share, 1 - share) * lot.width * 2
             for low in heights:
-                yield Place(lot.face, lot.width * share, low, "wall", (min(room[0], side), room[1]), dear)
+                tall = min(room[1], lot.height - low)
+                if tall > 0.3:
+                    yield Place(face, lot.width * share, low, "wall", (min(room[0], side), tall), dear)
 
 
 def _roofs(lots: Sequence[Lot]) -> Iterator[Place]:
@@ -173,17 +179,20 @@ def _posts(
     lens: Lens, aside: float, heights: Sequence[float], *, support: Support = "post", dear: float = 0.0,
     reach: tuple[int, int] = (3, 16), room: tuple[float, float] = (3.0, 2.4),
 ) -> Iterator[Place]:  # fmt: skip
-    for y in _steps(reach):
+    for y in _steps(reach, lens):
         for x in (aside, -aside):
+            wall = _facing(lens, x, y, 0.75)
             for low in heights:
-                yield Place(_facing(lens, x, y, 0.75), 0.0, low, support, room, dear)
+                yield Place(wall, 0.0, low, support, room, dear)
 
 
-def _steps(reach: tuple[int, int]) -> Iterator[float]:
+def _steps(reach: tuple[int, int], lens: Lens) -> Iterator[float]:
+    """Distances along the street, farther apart the farther they are; behind the camera too where it sees that."""
     y = float(reach[0])
     while y <= reach[1]:
         yield y
-        yield -y
+        if lens.sees_behind:
+            yield -y
         y += max(0.8, y * 0.14)
 
 
@@ -191,7 +200,7 @@ def _cars(lens: Lens, road_half: float) -> Iterator[Place]:
     """Rears of cars that stand along the street, or with their noses to a kerb."""
     body: Rect = (-0.92, 0.0, 0.92, 1.5)
     room = (0.95, 0.3)
-    for y in _steps((3, 11)):
+    for y in _steps((3, 11), lens):
         for x in (road_half - 1.05, 1.05 - road_half, road_half * 0.3, -road_half * 0.3):
             yield Place(_facing(lens, x, y, 0.0), 0.0, 0.6, "car", room, body=body, centred=True)
         for x in (road_half - 2.2, 2.2 - road_half):
@@ -202,7 +211,7 @@ def _cars(lens: Lens, road_half: float) -> Iterator[Place]:
 
 
 def _buses(lens: Lens, road_half: float, reach: tuple[int, int] = (6, 26)) -> Iterator[Place]:
-    for y in _steps(reach):
+    for y in _steps(reach, lens):
         for x in (road_half - 1.4, 1.4 - road_half):
             body: Rect = (-1.25, 0.0, 1.25, 3.1)
             yield Place(_facing(lens, x, y, 0.3), 0.0, 1.45, "bus_rear", (2.35, 1.5), body=body, centred=True)
@@ -213,7 +222,7 @@ def _buses(lens: Lens, road_half: float, reach: tuple[int, int] = (6, 26)) -> It
 
 
 def _across(lens: Lens) -> Iterator[Place]:
-    for y in _steps((8, 30)):
+    for y in _steps((8, 30), lens):
         for low in (4.4, 5.2, 6.2):
             for x in (0.0, 1.5, -1.5):
                 yield Place(_facing(lens, x, y, 0.2), 0.0, low, "rope", (7.0, 1.8))
@@ -225,11 +234,10 @@ def stands_for(around: Around, board: Board) -> Iterator[Place]:
     if board == "bus":
         yield from _buses(lens, road_half, (5, 30))
         yield from _buses(lens, road_half - 1.6, (5, 30))
-        yield from _buses(lens, road_half + 1.6, (5, 30))
         return
     car = board == "number_plate"
     tall = board in {"shop_front", "billboard", "banner"}
-    for y in _steps((3, 24)):
+    for y in _steps((3, 24), lens):
         for step in range(-9, 10):
             x = step * y / 8
             for low in (0.12, 0.9, 1.8, 2.6, 3.6, 5.0):

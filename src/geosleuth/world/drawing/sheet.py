@@ -57,13 +57,18 @@ class Sheet:
 
     def stencil(self, mask: Image.Image, left: float, top: float, ink: Colour, alpha: float = 1.0) -> None:
         """Lay ink on through a mask; what reaches over the edges is cut off."""
-        weight = np.asarray(mask).astype(np.int32)
+        cover = np.asarray(mask)
         x, y = round(left), round(top)
         x0, y0 = max(0, x), max(0, y)
-        x1, y1 = min(self.width, x + weight.shape[1]), min(self.height, y + weight.shape[0])
+        x1, y1 = min(self.width, x + cover.shape[1]), min(self.height, y + cover.shape[0])
         if x0 >= x1 or y0 >= y1:
             return
-        weight = weight[y0 - y : y1 - y, x0 - x : x1 - x, None] * int(alpha * 256 + 0.5) // 256
+        weight = cover[y0 - y : y1 - y, x0 - x : x1 - x, None].astype(np.uint16)
+        # From 0 to 256, so that a product of it and a byte, and the sum of two such, stay below 65,536.
+        weight += weight >> np.uint16(7)
+        if alpha < 1:
+            weight = weight * np.uint16(int(alpha * 255 + 0.5)) // np.uint16(255)
         part = self.pixels[y0:y1, x0:x1]
-        under = part.astype(np.int32)
-        part[:] = under + ((np.array((*ink, 255), np.int32) - under) * weight + 127) // 255
+        total = part * (np.uint16(256) - weight)
+        total += np.array((*ink, 255), np.uint16) * weight
+        part[:] = total >> np.uint16(8)

@@ -16,20 +16,12 @@ _LOW_BITS = np.uint32(0x00FF00FF)
 
 def warped(target: NDArray[np.uint8], picture: Image.Image, quad: Sequence[Point2], light: float) -> None:
     """Lay a picture over part of a canvas, its corners where the quad has them."""
-    across, down, over = _way_back(quad)
-    height, width = target.shape[:2]
     texture = _premultiplied(picture, light)
-    tall, wide = texture.shape
-    columns = np.arange(2 * width, dtype=np.float32) * np.float32(0.5) + np.float32(0.25)
-    rows = (np.arange(2 * height, dtype=np.float32) * np.float32(0.5) + np.float32(0.25))[:, None]
-    depth = _plane(rows, columns, over, 1.0)
-    # A point on the quad's vanishing line has no place in the picture: it is far outside instead.
-    depth[depth == 0] = np.float32(1e-6)
-    np.divide(np.float32(1), depth, out=depth)
-    # The texture has an empty rim: samples outside land there.
-    place = _texels(_plane(rows, columns, down, tall - 2.0), depth, tall)
-    place *= np.int32(wide)
-    place += _texels(_plane(rows, columns, across, wide - 2.0), depth, wide)
+    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = quad
+    if x0 == x3 < x1 == x2 and y0 < y3 and y1 < y2:
+        place = _upright(target.shape[:2], texture.shape, (x0, x1), (y0, y3), (y1, y2))
+    else:
+        place = _aslant(target.shape[:2], texture.shape, quad)
     samples = texture.reshape(-1).take(place)
     low, high = samples & _LOW_BITS, (samples >> np.uint32(8)) & _LOW_BITS
     low = _fourfold(low)
@@ -40,6 +32,47 @@ def warped(target: NDArray[np.uint8], picture: Image.Image, quad: Sequence[Point
         total += target[..., channel] * through
         total += np.uint32(510)
         target[..., channel] = total // np.uint32(1020)
+
+
+def _aslant(size: tuple[int, ...], texture: tuple[int, ...], quad: Sequence[Point2]) -> NDArray[np.int32]:
+    """For four samples to a pixel, the texel of each. The texture has an empty rim: samples outside land there."""
+    across, down, over = _way_back(quad)
+    (height, width), (tall, wide) = size, texture
+    columns = np.arange(2 * width, dtype=np.float32) * np.float32(0.5) + np.float32(0.25)
+    rows = (np.arange(2 * height, dtype=np.float32) * np.float32(0.5) + np.float32(0.25))[:, None]
+    depth = _plane(rows, columns, over, 1.0)
+    # A point on the quad's vanishing line has no place in the picture: it is far outside instead.
+    depth[depth == 0] = np.float32(1e-6)
+    np.divide(np.float32(1), depth, out=depth)
+    place = _texels(_plane(rows, columns, down, tall - 2.0), depth, tall)
+    place *= np.int32(wide)
+    place += _texels(_plane(rows, columns, across, wide - 2.0), depth, wide)
+    return place
+
+
+def _upright(
+    size: tuple[int, ...], texture: tuple[int, ...], sides: Point2, left: Point2, right: Point2
+) -> NDArray[np.int32]:
+    """The same where both sides are upright, as on every wall: a column of pixels is then a column of texels."""
+    (height, width), (tall, wide) = size, texture
+    columns = np.arange(2 * width, dtype=np.float64) * 0.5 + 0.25
+    share = (columns - sides[0]) / (sides[1] - sides[0])
+    # How high the picture stands in a column goes with how near it is there.
+    rise = (left[1] - left[0]) * (1 - share) + (right[1] - right[0]) * share
+    inside = (share >= 0) & (share < 1)
+    rise[~inside] = 1.0
+    texels = share * (right[1] - right[0]) / rise * (wide - 2) + 1
+    texels[~inside] = 0
+    top = left[0] + (right[0] - left[0]) * share
+    step = (tall - 2) / rise
+    rows = (np.arange(2 * height, dtype=np.float32) * np.float32(0.5) + np.float32(0.25))[:, None]
+    down = rows * step.astype(np.float32)
+    down += (1 - top * step).astype(np.float32)
+    np.clip(down, np.float32(0), np.float32(tall - 1), out=down)
+    place = down.astype(np.int32)
+    place *= np.int32(wide)
+    place += texels.astype(np.int32)
+    return place
 
 
 def _plane(

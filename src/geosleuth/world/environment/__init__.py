@@ -2,7 +2,7 @@
 
 from .episode import Episode, Told
 from .for_trl import GeoEnvironment, environment_for, hear_replies, prompt_for
-from .posing import Posed, Poser, pose_item, pose_photo, row_of
+from .posing import Posed, Poser, pose_photo, row_of
 from .scenes import Reading, pose_scene, scene_poser, scene_rows
 from .setting import AnswerBy, Setting, geocoder_of, offline_setting, setting_of
 
@@ -19,7 +19,6 @@ __all__ = [
     "geocoder_of",
     "hear_replies",
     "offline_setting",
-    "pose_item",
     "pose_photo",
     "pose_scene",
     "prompt_for",

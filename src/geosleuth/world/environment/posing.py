@@ -1,7 +1,7 @@
 """What an episode is about: photos to look at, and apart from them where they were taken."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,6 @@ from geosleuth.geo import LatLon, is_valid
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.score import Truth
 from geosleuth.tools import TextReader
-
-TRUTH_COLUMNS = ("lat", "lon", "country", "region", "city")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +82,6 @@ def truth_of_row(row: Mapping[str, Any]) -> Truth:
         raise BadInput("the row has no true point; its columns 'lat' and 'lon' must be degrees on Earth")
     names = {name: str(row[name]) for name in ("country", "region", "city") if row.get(name)}
     return Truth(LatLon(lat, lon), **names)
-
-
-def pose_item(item: Item) -> Posed:
-    """An episode about a photo of a data set, wherever it lies.
-
-    Raises:
-        BadInput: the photo can't be read or opened.
-    """
-    return Posed((open_photo(item.picture.read()),), item.truth)
-
-
-def without_truth(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The columns of a row that tell nothing about where its photo was taken: not even its path may be shown."""
-    return ((name, value) for name, value in row.items() if name not in (*TRUTH_COLUMNS, "photo"))
 
 
 def _number(value: Any) -> float | None:

@@ -52,6 +52,11 @@ def in_cyrillic(name: str) -> str:
     return name
 
 
+def spelled(text: str, country: str) -> str:
+    """A text as the country spells its language: Switzerland has no ß."""
+    return text.replace("ß", "ss") if country == "CH" else text
+
+
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split("|"))
 
