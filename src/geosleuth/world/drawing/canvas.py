@@ -47,7 +47,7 @@ BACKDROP_M2 = 1e7
 
 @dataclass(slots=True)
 class Painter:
-    """Things to draw later, the farthest first; of equally far ones, those added first. Squares of distances will do."""
+    """Things to draw later, the farthest first; of equally far ones, those added first. Squared distances will do."""
 
     _waiting: list[tuple[float, int, Callable[[], object]]] = field(default_factory=list)
 

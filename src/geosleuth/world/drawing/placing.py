@@ -185,7 +185,9 @@ def _tried(
         return None
     area = (box[2] - box[0]) * (box[3] - box[1])
     cost += 0.8 * max(0.0, 1 - flat) + 6 * max(0.0, area / (lens.width * lens.height) - 0.1)
-    cost += (1 + 6 * min(1.0, crowded / (area + 1)) if crowded > 0 else 0.0) + (5 if behind else 0)
+    # Posts are thin, but one across a word is as bad as a board before it.
+    cost += 1.5 * sum(any(_overlap(part, other) for part in parts) for other in taken) if crowded > 0 else 0.0
+    cost += 6 * min(1.0, crowded / (area + 1)) + (5 if behind else 0)
     return cost, Hung(plan, place, rect, em, em * metre, box)
 
 

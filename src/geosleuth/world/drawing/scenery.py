@@ -94,10 +94,12 @@ def view_of(scene: Scene) -> tuple[View, float]:
     sizes = MEASURES[scene.look.layout]
     side = main_side(scene)
     fronts = any(clue.board in {"shop_front", "house_number", "notice"} for clue in scene.clues)
-    x = -side * sizes.road_half * chance.randrange(10, 105) / 100
+    # Wide streets are crossed a little towards the shop, so that its letters can be read.
+    low, high = (-75, 10) if scene.look.layout == "square" else (-30, 70) if sizes.setback > 4 else (10, 105)
+    x = -side * sizes.road_half * chance.randrange(low, high) / 100
     yaw = float(chance.randrange(22, 50) if fronts else chance.randrange(4, 22))
     front = sizes.road_half + sizes.pavement + min(sizes.setback, 2.0)
-    across = front + abs(x)
+    across = front + side * -x
     # Where the line of sight meets the fronts, but no farther than letters can be read.
     from .camera import cosine, sine
 

@@ -7,6 +7,7 @@ So training sees what later runs do. The truth stays here: neither the case that
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from geosleuth.agent import Event, Prompted, Task, ToolObserved, Trajectory, run
@@ -125,8 +126,10 @@ class Episode:
     def drop(self) -> None:
         """End it without waiting, from any thread; for whoever lets go of it in the middle."""
         task = self._task
-        if task is not None and not task.done() and not (loop := task.get_loop()).is_closed():
-            loop.call_soon_threadsafe(task.cancel)
+        if task is not None and not task.done():
+            # A loop that is closed has called off all that ran in it.
+            with suppress(RuntimeError):
+                task.get_loop().call_soon_threadsafe(task.cancel)
 
     def reward(self) -> float:
         """What the answer earns; an episode that goes on has none yet and earns the least.
