@@ -24,7 +24,7 @@ from geosleuth.app.serve import serve
 from geosleuth.app.team import team
 from geosleuth.app.tools import tools
 from geosleuth.app.trajectory import trajectory
-from geosleuth.app.world import world
+from geosleuth.app.world_environment import world
 
 app = typer.Typer(
     help="Photo in, place out, with evidence: agents that locate photos, an offline atlas, and a ruler for answers.",

@@ -7,6 +7,8 @@ import typer
 
 from geosleuth.app.world import world
 
+__all__ = ["world"]
+
 Data = Annotated[
     str,
     typer.Option("--data", metavar="SET", help="The photos, as for geosleuth bench run: a path, or NAME:PATH."),

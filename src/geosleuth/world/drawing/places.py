@@ -112,8 +112,12 @@ def _over_shops(lots: Sequence[Lot]) -> Iterator[Place]:
     for lot in lots:
         if lot.use == "shop":
             yield Place(lot.face, lot.width / 2, 3.27, "wall", (lot.width - 0.4, 1.25), centred=True)
-            if lot.storeys > 1:
-                yield Place(lot.face, lot.width / 2, 4.55, "wall", (lot.width - 0.4, 1.5), dear=0.5, centred=True)
+            for share in (0.26, 0.74):
+                yield Place(lot.face, lot.width * share, 3.27, "wall", (lot.width * 0.48, 1.25), dear=0.4, centred=True)
+            for up in (4.55, 6.1, 7.6):
+                if up + 0.7 < lot.height:
+                    room = (lot.width - 0.4, 1.4)
+                    yield Place(lot.face, lot.width / 2, up, "wall", room, dear=up / 9, centred=True)
         elif lot.use == "shed":
             yield Place(lot.face, lot.width / 2, 4.75, "wall", (lot.width - 0.4, 1.3), dear=0.6, centred=True)
         else:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from geosleuth.world.model import Plant, Scene
 
-from .camera import Point2, View
+from .camera import Point2, View, cosine, sine
 from .canvas import Colour
 from .dice import dice
 from .furniture import STALL_M, Fence, Stall, fences_of
@@ -97,13 +97,14 @@ def view_of(scene: Scene) -> tuple[View, float]:
     # Wide streets are crossed a little towards the shop, so that its letters can be read.
     low, high = (-75, 10) if scene.look.layout == "square" else (-30, 70) if sizes.setback > 4 else (10, 105)
     x = -side * sizes.road_half * chance.randrange(low, high) / 100
-    yaw = float(chance.randrange(22, 50) if fronts else chance.randrange(4, 22))
+    yaw = float(chance.randrange(20, 42) if fronts else chance.randrange(4, 22))
+    # The far end of the street stays in the picture: its poles, trees and lines tell something too.
+    yaw = min(yaw, round(scene.camera.field_deg / 2 - 3, 3))
     front = sizes.road_half + sizes.pavement + min(sizes.setback, 2.0)
     across = front + side * -x
-    # Where the line of sight meets the fronts, but no farther than letters can be read.
-    from .camera import cosine, sine
-
-    main_at = min(across * cosine(yaw) / sine(yaw), 17.0)
+    # The shop stands a little to the side of the line of sight, and no farther than letters can be read.
+    aim = yaw + round(scene.camera.field_deg * 0.15, 3)
+    main_at = min(across * cosine(aim) / sine(aim), 17.0)
     level = chance.randrange(50, 64) / 100
     view = View(
         scene.size[0], scene.size[1], scene.camera.field_deg, scene.camera.height_m, round(x, 3), side * yaw, 0.0, level
