@@ -35,11 +35,11 @@ def _night() -> Scene:
 SCENES: dict[str, tuple[Callable[[], Scene], str, str]] = {
     "noon": (
         lambda: street_scene("de", ("shop_front", "street_plate", "number_plate", "notice"), seed=6),
-        "1981907db533ec3fb5525e1c34593b54",
-        "62d97dc368b31b58c27e1ad9f19acaf0",
+        "eb1d3bc90092f7dde258ffbb130b02d2",
+        "744dbfb86fade41f2e52f3ae429da5bd",
     ),
     "rain": (_rainy, "f41bc9a76eb9eaa584d7d1865af62d7a", "e3b26118f7e3cd8de71b9ef89df69e01"),
-    "night": (_night, "af5a115d22d0ffd19243d2bbb31cca25", "2b900a30d19b90e8b1cda7d26d5c5fb5"),
+    "night": (_night, "4baa0738b126889a53fbe0ae39d94624", "6bff24c9b415ba1f794dc33073d2583f"),
     "hidden": (
         lambda: street_scene("de", ("shop_front", "town_sign"), seed=9, visibility={"town_sign": "hidden"}),
         "950ccdab91967b297924e284de19737f",

@@ -77,7 +77,7 @@ class _Terms:
     growth: float = 1.0
 
 
-_TERMS = (_Terms(0.3, 0.42), _Terms(0.45, 0.3, growth=1.2))
+_TERMS = (_Terms(0.3, 0.5), _Terms(0.45, 0.34, growth=1.2))
 _BROKEN = 0.5
 _ANY = _Terms(1.0, 0.0, crowded=True, growth=2.0)
 
@@ -184,7 +184,7 @@ def _tried(
     if flat < terms.flat or ((crowded > 0 or behind) and not terms.crowded):
         return None
     area = (box[2] - box[0]) * (box[3] - box[1])
-    cost += 0.8 * max(0.0, 1 - flat) + 6 * max(0.0, area / (lens.width * lens.height) - 0.1)
+    cost += 1.2 * max(0.0, 1 - flat) + 6 * max(0.0, area / (lens.width * lens.height) - 0.1)
     # Posts are thin, but one across a word is as bad as a board before it.
     cost += 1.5 * sum(any(_overlap(part, other) for part in parts) for other in taken) if crowded > 0 else 0.0
     cost += 6 * min(1.0, crowded / (area + 1)) + (5 if behind else 0)
