@@ -1,6 +1,7 @@
-"""Writing files, and changing databases, so that a reader never sees half of it."""
+"""Writing files, and changing databases, so that a reader never sees half of it and no two write at once."""
 
 import os
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -55,6 +56,39 @@ def write_text_atomically(path: Path, text: str) -> None:
         BadInput: it can't be written there.
     """
     write_bytes_atomically(path, text.encode("utf-8", "backslashreplace"))
+
+
+def link_or_copy(real: Path, path: Path) -> None:
+    """Give a file a second name where the disk can, or else copy it; whoever changes the one may change the other.
+
+    Raises:
+        BadInput: it can't be written there.
+    """
+    # Not through `replacing`: setting the mode of a second name sets that of the file itself.
+    try:
+        os.link(real, path)
+    except OSError:
+        with replacing(path) as neighbour:
+            shutil.copyfile(real, neighbour)
+
+
+def lock_file(handle: int, *, wait: bool = False) -> bool | None:
+    """Lock an open file or folder for this process alone; closing it, or dying, lets go.
+
+    Returns:
+        Whether nobody else holds it; None where the system or the disk knows no such locks.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
 
 
 @contextmanager

@@ -81,6 +81,43 @@ def test_interrupted_work_goes_on_and_ends_with_the_same_bytes(made: Path, world
     assert content(folder) == content(made)
 
 
+def test_work_that_was_cut_off_before_the_tables_is_finished(made: Path, world: World, tmp_path: Path) -> None:
+    folder = tmp_path / "scenes"
+    make_scenes(folder, world, count=2, seed=SEED, split="train")
+
+    def stop(done: int, _total: int) -> None:
+        if done == COUNT:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_scenes(folder, world, count=COUNT, seed=SEED, split="train", progress=stop)
+    assert make_scenes(folder, world, count=COUNT, seed=SEED, split="train").kept == COUNT
+    assert content(folder) == content(made)
+
+
+def test_two_never_draw_into_one_folder(world: World, tmp_path: Path) -> None:
+    folder = tmp_path / "scenes"
+    refused: list[str] = []
+
+    def try_too(done: int, _total: int) -> None:
+        if done == 1:
+            with pytest.raises(BadInput, match="another process draws into this folder") as caught:
+                make_scenes(folder, world, count=2, seed=SEED, split="train")
+            refused.append(str(caught.value))
+
+    make_scenes(folder, world, count=2, seed=SEED, split="train", progress=try_too)
+    assert len(refused) == 1
+    assert len(list(read_scenes(folder))) == 2
+
+
+@pytest.mark.parametrize("name", ["/etc/hostname", "images/../../mine.jpg", "mine.jpg", "images/", 7])
+def test_a_line_can_name_no_picture_outside_of_its_folder(made: Path, tmp_path: Path, name: object) -> None:
+    line = json.loads((made / "scenes.jsonl").read_text().splitlines()[0])
+    (tmp_path / "scenes.jsonl").write_text(json.dumps({**line, "image": name}) + "\n")
+    with pytest.raises(BadInput, match="a line is damaged"):
+        next(read_scenes(tmp_path))
+
+
 def test_workers_change_nothing(
     made: Path, world: World, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

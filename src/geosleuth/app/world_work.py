@@ -194,9 +194,9 @@ def _picture(made: MadeScene) -> Any:
     from PIL import Image
 
     try:
-        with Image.open(made.path) as opened:
+        with Image.open(made.path, formats=("JPEG",)) as opened:
             return opened.convert("RGB")
-    except OSError as error:
+    except (OSError, Image.DecompressionBombError) as error:
         raise BadInput(f"{made.path}: can't be opened; make the folder again") from error
 
 

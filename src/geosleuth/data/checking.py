@@ -84,7 +84,12 @@ def _row_troubles(
     for image in row["images"]:
         digest = image["sha256"]
         if digest not in seen:
-            seen[digest], trouble = _picture(store.path / image_name(digest), digest)
+            try:
+                path = store.path / image_name(digest)
+            except BadInput as error:
+                yield f"{key}: {error}"
+                continue
+            seen[digest], trouble = _picture(path, digest)
             if trouble:
                 yield f"{image_name(digest)}: {trouble}"
         size = seen[digest]
@@ -113,7 +118,7 @@ def _picture(path: Path, digest: str) -> tuple[tuple[int, int] | None, str | Non
 def _rejection_troubles(store: Store, keys: set[str]) -> Iterator[str]:
     try:
         twice = sorted({one.key for one in store.rejected()} & keys)
-    except (BadInput, TypeError) as error:
+    except BadInput as error:
         yield f"what was rejected can't be read: {error}"
         return
     if twice:

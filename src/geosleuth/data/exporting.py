@@ -7,9 +7,7 @@ OUT/card.md                              the card of the set
 """
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ from typing import IO, Any, Literal, get_args
 from geosleuth.agent import Said, ToolObserved, Trajectory
 from geosleuth.agent.exports import Dialect, export, image_path, import_, record_line, records_in
 from geosleuth.errors import BadInput
-from geosleuth.files import replacing, write_text_atomically
+from geosleuth.files import link_or_copy, replacing, write_text_atomically
 
 from .cards import card_text, figures_of
 from .reading import CARD, Store, image_name
@@ -152,19 +150,18 @@ def _place_images(store: Store, row: Mapping[str, Any], run: Trajectory, out: Pa
     for handle, digest in kept.items():
         path = out / image_path(run.id, handle)
         make_folder(path.parent)
-        _link_or_copy(store.path / image_name(digest), path)
+        _place(store.path / image_name(digest), path)
     return len(handles - kept.keys())
 
 
-def _link_or_copy(real: Path, path: Path) -> None:
+def _place(real: Path, path: Path) -> None:
+    if not real.is_file():
+        raise BadInput(f"{real}: is not there; run: geosleuth data check")
     try:
         path.unlink(missing_ok=True)
-        try:
-            os.link(real, path)
-        except OSError:
-            shutil.copyfile(real, path)
     except OSError as error:
-        raise BadInput(f"{path}: can't be made of {real}: {error.strerror or error}") from error
+        raise BadInput(f"{path}: can't be replaced: {error.strerror or error}") from error
+    link_or_copy(real, path)
 
 
 def _info(store: Store, counts: Mapping[str, int]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The manifest of a store: what the set is, and which shards count."""
 
 import json
+import re
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from .model import About
 
 FORMAT = "geosleuth-store"
 VERSION = 1
+SHARDS = "shards"
+_SHARD = re.compile(rf"{SHARDS}/[0-9]{{5,}}\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +79,25 @@ def read_manifest(path: Path) -> Manifest:
         told = document["about"]
         lists = {name: tuple(str(one) for one in told[name]) for name in ("sources", "faults")}
         about = About(**{**told, **lists})
-        return Manifest(about, tuple(Shard(**one) for one in document["shards"]), str(document["geosleuth"]))
+        shards = tuple(_shard(**one) for one in document["shards"])
+        return Manifest(about, shards, str(document["geosleuth"]))
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}: this is not JSON; put it back from a copy") from error
     except (KeyError, TypeError) as error:
         raise BadInput(f"{path}: is damaged ({error}); put it back from a copy") from error
+
+
+def _shard(*, file: str, rows: int, bytes: int, sha256: str) -> Shard:  # noqa: A002  (the names of the file)
+    """A shard as the file says it, which may be anybody's: it must lie in the store.
+
+    Raises:
+        TypeError: it does not.
+    """
+    if not _SHARD.fullmatch(file):
+        raise TypeError(f"no shard is called {file[:60]!r}")
+    return Shard(file, int(rows), int(bytes), str(sha256))
 
 
 def check_same(path: Path, stored: About, wanted: About) -> None:

@@ -1,5 +1,6 @@
 """A store to read: its rows, its samples, its pictures, and what was rejected."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -8,13 +9,14 @@ from typing import Any
 from geosleuth.agent.codec import from_line
 from geosleuth.errors import BadInput, require
 
-from .manifest import read_manifest
+from .manifest import SHARDS, read_manifest
 from .model import About, Rejected, Sample
 from .rows import SMALL_COLUMNS, Row, sample_of
 
-MANIFEST, SHARDS, IMAGES, PENDING, REJECTED, CARD, LOCK = (
-    "manifest.json", "shards", "images", "pending", "rejected.jsonl", "card.md", "lock",
+MANIFEST, IMAGES, PENDING, REJECTED, CARD, LOCK = (
+    "manifest.json", "images", "pending", "rejected.jsonl", "card.md", "lock",
 )  # fmt: skip
+_CHECKSUM = re.compile(r"[0-9a-f]{64}")
 ROWS_AT_ONCE = 50
 """How many rows are in memory with their trajectories."""
 
@@ -82,9 +84,16 @@ class Store:
         return found
 
     def rejected(self) -> Iterator[Rejected]:
-        """What was made and not kept."""
-        for plain in whole_lines(self.path / REJECTED):
-            yield Rejected(**plain)
+        """What was made and not kept.
+
+        Raises:
+            BadInput: a line is damaged.
+        """
+        for number, plain in enumerate(whole_lines(self.path / REJECTED), 1):
+            try:
+                yield Rejected(**plain)
+            except TypeError as error:
+                raise BadInput(f"{self.path / REJECTED}, line {number}: this is nothing that was rejected") from error
 
     def pending(self) -> Iterator[Row]:
         """The rows that wait for their shard."""
@@ -92,7 +101,13 @@ class Store:
 
 
 def image_name(digest: str) -> str:
-    """Where the picture of a checksum lies in a store."""
+    """Where the picture of a checksum lies in a store.
+
+    Raises:
+        BadInput: it is no checksum: a store that somebody else made must not name files outside of it.
+    """
+    if not _CHECKSUM.fullmatch(str(digest)):
+        raise BadInput(f"{str(digest)[:70]!r} is no checksum of a picture; the store is damaged")
     return f"{IMAGES}/{digest[:2]}/{digest}.jpg"
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 
 from geosleuth.agent.codec import to_line
+from geosleuth.bench.run.committing import sync_file
 from geosleuth.errors import BadInput, require
 from geosleuth.files import replacing
 
@@ -149,12 +150,16 @@ class StoreWriter:
             return
         number = len(self._manifest.shards)
         file = f"{SHARDS}/{number:05d}.parquet"
-        for digest in {image["sha256"] for row in self._rows for image in row["images"]}:
-            sync_file(self.path / image_name(digest))
+        pictures = {self.path / image_name(image["sha256"]) for row in self._rows for image in row["images"]}
+        folders = {picture.parent for picture in pictures}
+        for path in (*pictures, *folders):
+            _sync(path)
         written = _write_shard(self.path / file, self._rows)
+        _sync(self.path / SHARDS)
         shard = Shard(file, len(self._rows), *written)
         manifest = self._manifest.with_shard(shard)
         write_manifest(self.path / MANIFEST, manifest)
+        _sync(self.path)
         self._manifest = manifest
         # The manifest counts them now; until it did, the lines of this file were what counted.
         self._waiting.close()
@@ -206,18 +211,9 @@ def write_store(
     return Store(path)
 
 
-def sync_file(path: Path) -> None:
-    """Wait until a file is safe on the disk.
-
-    Raises:
-        BadInput: it can't be.
-    """
+def _sync(path: Path) -> None:
     try:
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        sync_file(path)
     except OSError as error:
         raise BadInput(f"{path}: can't be written: {error.strerror or error}") from error
 
@@ -240,5 +236,5 @@ def _write_shard(path: Path, rows: list[Row]) -> tuple[int, str]:
     with replacing(path) as neighbour:
         table = arrow.Table.from_pylist(rows, schema=schema())
         parquet.write_table(table, neighbour, compression="zstd", row_group_size=ROWS_AT_ONCE)
-        sync_file(neighbour)
+        _sync(neighbour)
         return neighbour.stat().st_size, sha_of(neighbour)

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from geosleuth.errors import BadInput
-from geosleuth.files import replacing
+from geosleuth.files import lock_file, replacing
 
 
 class Appending:
@@ -94,15 +94,10 @@ def locked(path: Path) -> int:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
     except OSError as error:
         raise _unwritable(path, error) from error
-    try:
-        import fcntl
-    except ImportError:  # a system without such locks: whoever starts two writers must see to it
-        return handle
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
+    # Without such locks, whoever starts two writers must see to it.
+    if lock_file(handle) is False:
         os.close(handle)
-        raise BadInput(f"{path.parent}: another process adds to this store; wait for it, or stop it") from error
+        raise BadInput(f"{path.parent}: another process adds to this store; wait for it, or stop it")
     return handle
 
 

@@ -42,6 +42,7 @@ def scene_from_dict(data: Mapping[str, Any]) -> Scene:
         held["business"] = _made(Business, business, point=_point(business["point"])) if business else None
         held["missing"] = tuple(data["missing"])
         held["tags"] = dict(data["tags"])
+        held["streets"] = tuple(tuple(map(_point, line)) for line in data.get("streets", ()))
         return Scene(**held)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise BadInput(f"this is no scene: {error}; make the folder again with geosleuth world make") from error

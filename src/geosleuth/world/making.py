@@ -11,10 +11,12 @@ Work that was interrupted goes on where it was; the same words give the same byt
 
 import json
 import multiprocessing
+import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -23,18 +25,18 @@ from typing import Any, Literal
 from geosleuth import __version__
 from geosleuth.bench.lines import byte_lines
 from geosleuth.errors import BadInput
-from geosleuth.files import replacing, write_bytes_atomically, write_text_atomically
+from geosleuth.files import lock_file, replacing, write_bytes_atomically, write_text_atomically
 
 from .codec import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
 from .design import MIXED_KINDS, design_scene
 from .making_card import Tally, card_of
-from .making_lines import JOURNAL, SCENES, Lines
+from .making_lines import IMAGES, JOURNAL, SCENES, Lines, picture_path
 from .making_rows import set_row
 from .model import Mark, Scene, SceneKind, Split
 from .world import World, open_world
 
 FORMAT, VERSION = "geosleuth-scenes", 1
-MANIFEST, SET, CARD, IMAGES = "manifest.json", "set.jsonl", "card.md", "images"
+MANIFEST, SET, CARD = "manifest.json", "set.jsonl", "card.md"
 _AHEAD = 2
 """Scenes that wait for each worker: few, so that stopping is quick."""
 
@@ -95,14 +97,28 @@ def make_scenes(
     """
     manifest = _manifest(world, seed, split, kinds)
     _claim(folder, manifest, count)
+    with _alone(folder):
+        return _make(folder, world, manifest, count, (seed, split, kinds), workers, progress)
+
+
+def _make(
+    folder: Path,
+    world: World,
+    manifest: Mapping[str, Any],
+    count: int,
+    task: "Task",
+    workers: int,
+    progress: Callable[[int, int], None],
+) -> Made:
     lines = Lines(folder, count)
     kept = len(lines)
     progress(kept, count)
     missing = [number for number in range(count) if number not in lines]
     try:
-        if missing or not (folder / SET).is_file():
+        # A journal that is still there was never worked into the tables, whatever they say.
+        if missing or not (folder / SET).is_file() or (folder / JOURNAL).exists():
             with (folder / JOURNAL).open("ab") as journal:
-                for number, line in _drawn(folder, world, missing, (seed, split, kinds), workers):
+                for number, line in _drawn(folder, world, missing, task, workers):
                     lines.add(journal, number, line)
                     progress(len(lines), count)
             _finish(folder, manifest, count, lines)
@@ -129,7 +145,7 @@ def _made_scene(folder: Path, line: bytes) -> MadeScene:
     try:
         data = json.loads(line)
         marks = tuple(mark_from_dict(mark) for mark in data["marks"])
-        return MadeScene(scene_from_dict(data["scene"]), marks, folder / data["image"])
+        return MadeScene(scene_from_dict(data["scene"]), marks, picture_path(folder, data["image"]))
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{folder / SCENES}: a line is damaged; remove the file and make the folder again") from error
 
@@ -168,6 +184,22 @@ def _claim(folder: Path, manifest: Mapping[str, Any], count: int) -> None:
     except OSError as error:
         raise BadInput(f"{folder}: can't be made: {error.strerror or error}") from error
     write_text_atomically(path, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Nobody else draws into the folder meanwhile, as far as the system can see to it."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # some systems let nobody open a folder
+        handle = None
+    try:
+        if handle is not None and lock_file(handle) is False:
+            raise BadInput(f"{folder}: another process draws into this folder; wait for it, or stop it")
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 Task = tuple[int, Split, KindWish]

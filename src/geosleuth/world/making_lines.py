@@ -8,7 +8,7 @@ from typing import BinaryIO
 from geosleuth.bench.lines import byte_lines
 from geosleuth.files import replacing
 
-SCENES, JOURNAL = "scenes.jsonl", "unfinished.jsonl"
+SCENES, JOURNAL, IMAGES = "scenes.jsonl", "unfinished.jsonl", "images"
 
 
 class Lines:
@@ -71,10 +71,22 @@ class Lines:
         """The number of a scene whose picture lies there as it was drawn."""
         try:
             data = json.loads(line)
-            picture = (self._folder / data["image"]).read_bytes()
+            picture = picture_path(self._folder, data["image"]).read_bytes()
             return int(data["number"]) if sha256(picture).hexdigest() == data["sha256"] else None
         except (ValueError, KeyError, TypeError, OSError):
             return None
+
+
+def picture_path(folder: Path, name: str) -> Path:
+    """Where the picture that a line names lies; lines may be anybody's, and name nothing outside of their folder.
+
+    Raises:
+        ValueError: it would lie elsewhere.
+    """
+    below, _, file = str(name).partition("/")
+    if below != IMAGES or file in ("", ".", "..") or {"/", "\\", "\0"} & set(file):
+        raise ValueError(f"no picture of this folder is called {str(name)[:60]!r}")
+    return folder / IMAGES / file
 
 
 def _cut(path: Path, length: int) -> None:

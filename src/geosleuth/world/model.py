@@ -158,7 +158,8 @@ class Scene:
 
     ``seed`` fixes whatever drawing leaves open. ``business`` is what the camera looks at, where the map knows it.
     ``missing`` are the sorts of clue that a street like this would have and that were left out. ``locatability`` and
-    ``tags`` are on the scales of `geosleuth.bench.makers`.
+    ``tags`` are on the scales of `geosleuth.bench.makers`. ``streets`` are the town's, as the map has them, where the
+    scene is seen from above.
     """
 
     id: str
@@ -175,6 +176,7 @@ class Scene:
     missing: tuple[Sort, ...] = ()
     locatability: float = 0.0
     tags: dict[str, str] = field(default_factory=dict, hash=False)
+    streets: tuple[tuple[LatLon, ...], ...] = ()
 
     @property
     def needs_zoom(self) -> bool:

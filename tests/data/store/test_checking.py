@@ -9,10 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from geosleuth.data import Rejected, Store, StoreWriter, write_store
+from geosleuth.data import Store, StoreWriter, write_store
 from geosleuth.data.checking import check_store
+from geosleuth.data.exporting import export_store
 from geosleuth.data.reading import sha_of
-from geosleuth.data.rows import row_of, schema
+from geosleuth.data.rows import Row, row_of, schema
+from geosleuth.errors import BadInput
 from stored import ABOUT, made, pictures, sample
 
 
@@ -87,15 +89,24 @@ def jpeg(size: tuple[int, int], **options: object) -> bytes:
     return stream.getvalue()
 
 
-def test_rows_that_were_made_elsewhere_are_looked_into(store: Store) -> None:
-    rows = [row_of(sample(0)), row_of(sample(50)) | {"turns": 99}, row_of(sample(51)) | {"trajectory": "rubbish\n"}]
+def write_shard(store: Store, rows: list[Row]) -> Path:
     path = store.path / "shards" / "00002.parquet"
     pq.write_table(pa.Table.from_pylist(rows, schema=schema()), path)
-    assert any(line.startswith("shards/00002.parquet: nobody counts it") for line in troubles(store))
+    return path
+
+
+def count_shard(store: Store, path: Path, rows: int) -> None:
     document = json.loads((store.path / "manifest.json").read_text())
-    shard = {"file": "shards/00002.parquet", "rows": 4, "bytes": path.stat().st_size, "sha256": sha_of(path)}
+    shard = {"file": f"shards/{path.name}", "rows": rows, "bytes": path.stat().st_size, "sha256": sha_of(path)}
     document["shards"].append(shard)
     (store.path / "manifest.json").write_text(json.dumps(document))
+
+
+def test_rows_that_were_made_elsewhere_are_looked_into(store: Store) -> None:
+    rows = [row_of(sample(0)), row_of(sample(50)) | {"turns": 99}, row_of(sample(51)) | {"trajectory": "rubbish\n"}]
+    path = write_shard(store, rows)
+    assert any(line.startswith("shards/00002.parquet: nobody counts it") for line in troubles(store))
+    count_shard(store, path, 4)
     found = troubles(store)
     assert "scene-00000: stands there twice" in found
     assert "scene-00050: its columns don't say what its trajectory says" in found
@@ -114,4 +125,28 @@ def test_strays_and_double_keys_are_told(store: Store) -> None:
     with (store.path / "rejected.jsonl").open("ab") as stream:
         stream.write(b'{"who":"?"}\n')
     assert any(line.startswith("what was rejected can't be read") for line in troubles(store))
-    assert [one.key for one in made(9) if isinstance(one, Rejected)]
+
+
+@pytest.mark.parametrize("digest", ["../../../pictures/mine", "ab/../../../../mine", "", "A" * 64])
+def test_a_row_can_name_no_picture_outside_of_its_store(store: Store, tmp_path: Path, digest: str) -> None:
+    """Rows are whatever somebody else put into a file: a checksum must not lead to other people's pictures."""
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "mine.jpg").write_bytes(next(iter(pictures(0).values())))
+    row = row_of(sample(50))
+    row["images"][0]["sha256"] = digest
+    count_shard(store, write_shard(store, [row]), 1)
+    with pytest.raises(BadInput, match="no checksum of a picture"):
+        list(Store(store.path).samples())
+    with pytest.raises(BadInput, match="no checksum of a picture"):
+        export_store(Store(store.path), "trl", tmp_path / "out")
+    assert any(line.startswith("scene-00050: ") and "no checksum" in line for line in troubles(store))
+
+
+@pytest.mark.parametrize("file", ["../other/shards/00000.parquet", "/etc/passwd", "shards/../00000.parquet"])
+def test_a_manifest_can_name_no_shard_outside_of_its_store(store: Store, file: str) -> None:
+    path = store.path / "manifest.json"
+    document = json.loads(path.read_text())
+    document["shards"][0]["file"] = file
+    path.write_text(json.dumps(document))
+    with pytest.raises(BadInput, match="no shard is called"):
+        Store(store.path)

@@ -16,6 +16,7 @@ import numpy as np
 
 from geosleuth.atlas import search
 from geosleuth.errors import BadInput
+from geosleuth.files import lock_file
 from geosleuth.names import fold
 
 from . import schema
@@ -109,7 +110,7 @@ def _held_partial(folder: Path, name: str) -> Iterator[Path]:
             while handle is None:
                 partial = folder / f".{name}.{os.getpid()}-{secrets.token_hex(4)}.partial"
                 handle = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-                _lock(handle, wait=True)
+                lock_file(handle, wait=True)
                 if not partial.exists():  # cleared away in the moment before it was locked
                     os.close(handle)
                     handle = None
@@ -149,28 +150,13 @@ def clear_abandoned(folder: Path) -> None:
         with suppress(OSError):  # gone already, or not ours to delete
             handle = os.open(partial, os.O_RDWR)
             try:
-                free = _lock(handle, wait=False)
+                free = lock_file(handle)
                 if free is None:
                     free = time.time() - os.fstat(handle).st_mtime > _ABANDONED_AFTER_S
                 if free:
                     partial.unlink(missing_ok=True)
             finally:
                 os.close(handle)
-
-
-def _lock(handle: int, *, wait: bool) -> bool | None:
-    """Whether the file could be locked; None where the system or the disk knows no locks. Closing it unlocks it."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
 
 
 class RegionWriter:

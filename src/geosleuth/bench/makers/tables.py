@@ -5,7 +5,6 @@ import hashlib
 import io
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import IO, Protocol
 from geosleuth.bench.sets.model import Item
 from geosleuth.bench.sets.rows import OWN, own_columns
 from geosleuth.errors import BadInput
-from geosleuth.files import replacing, write_bytes_atomically
+from geosleuth.files import link_or_copy, replacing, write_bytes_atomically
 
 ENDINGS = (".csv", ".jsonl")
 _NAME_LENGTH = 24
@@ -118,7 +117,7 @@ def _place(item: Item, folder: Path, photos: Path) -> str:
     status = real.stat()
     known_by = f"{real}\0{status.st_mtime_ns}\0{status.st_size}"
     name = hashlib.sha256(known_by.encode("utf-8", "surrogateescape")).hexdigest()[:_NAME_LENGTH] + real.suffix.lower()
-    return _kept(photos, name, lambda path: _link_or_copy(real, path))
+    return _kept(photos, name, lambda path: link_or_copy(real, path))
 
 
 def _kept(photos: Path, name: str, make: Callable[[Path], object]) -> str:
@@ -132,15 +131,6 @@ def _kept(photos: Path, name: str, make: Callable[[Path], object]) -> str:
                 photos.rmdir()  # leaves one that holds something
             raise BadInput(f"{path}: can't be made: {error.strerror or error}") from error
     return f"{photos.name}/{name}"
-
-
-def _link_or_copy(real: Path, path: Path) -> None:
-    # Not through `replacing`: setting the mode of a second name sets that of the file itself.
-    try:
-        os.link(real, path)
-    except OSError:
-        with replacing(path) as neighbour:
-            shutil.copyfile(real, neighbour)
 
 
 def written_rows(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

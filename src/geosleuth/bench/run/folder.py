@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 from geosleuth.agent.codec import from_line
 from geosleuth.bench.numbers import plural
 from geosleuth.errors import BadInput
-from geosleuth.files import write_bytes_atomically, write_text_atomically
+from geosleuth.files import lock_file, write_bytes_atomically, write_text_atomically
 
 from .committing import LineWriter, Syncing, sync_file
 from .journal import (
@@ -302,7 +302,9 @@ def _take_lock(path: Path, say: Say) -> int:
     except OSError as error:
         raise BadInput(f"{path}: can't be written: {error.strerror or error}") from error
     try:
-        locked = _locked(lock)
+        locked = lock_file(lock)
+        if locked is None:
+            locked = _locked_on_windows(lock)
         if locked is None:
             say(f"{path}: this system can't lock files; see to it yourself that no other process works on this run")
         elif not locked:
@@ -317,19 +319,6 @@ def _take_lock(path: Path, say: Say) -> int:
         os.close(lock)
         raise
     return lock
-
-
-def _locked(lock: int) -> bool | None:
-    """Whether the file could be locked; None where the system knows no locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return _locked_on_windows(lock)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _locked_on_windows(lock: int) -> bool | None:

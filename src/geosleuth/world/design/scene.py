@@ -75,6 +75,7 @@ def design_scene(
         kind=plan.kind, split=split, size=_size(plan), spot=spot, look=look, sky=sky,
         camera=_camera(plan, heading, chance), clues=clues,
         business=door,
+        streets=tuple(street.line for street in world.streets(town)) if plan.kind == "satellite" else (),
         missing=tuple(sort for sort in _USUAL if all(clue.sort != sort for clue in clues)),
     )  # fmt: skip
     return replace(scene, locatability=locatability_of(scene), tags=tags_of(scene))

@@ -56,7 +56,7 @@ class Drawing:
 def draw_scene(scene: Scene) -> Drawing:
     """Draw a scene. The same scene gives the same pixels on every machine."""
     if scene.kind == "satellite":
-        return Drawing(*draw_satellite(scene))
+        return Drawing(*draw_satellite(scene, scene.streets))
     return _panorama(scene) if scene.kind == "panorama" else _street_picture(scene)
 
 
