@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from geosleuth.world import design_scene, draw_scene, open_world
+from geosleuth.world import World, design_scene, draw_scene
 
 
-def test_a_tile_shows_the_streets_of_the_map() -> None:
-    world = open_world(1)
+def test_a_tile_shows_the_streets_of_the_map(world: World) -> None:
     scene = design_scene(world, 5, 1, split="train", kind="satellite")
     town = next(town for town in world.towns if town.name == scene.spot.town and town.cell == scene.spot.cell)
     assert scene.streets == tuple(street.line for street in world.streets(town))
@@ -14,5 +13,5 @@ def test_a_tile_shows_the_streets_of_the_map() -> None:
     assert shown.tobytes() != draw_scene(replace(scene, streets=())).image.tobytes()
 
 
-def test_a_street_scene_carries_no_plan_of_its_town() -> None:
-    assert design_scene(open_world(1), 5, 1, split="train").streets == ()
+def test_a_street_scene_carries_no_plan_of_its_town(world: World) -> None:
+    assert design_scene(world, 5, 1, split="train").streets == ()

@@ -1,0 +1,52 @@
+"""Reading by clue boxes: what is legible depends on how closely one looks, and hidden things stay hidden."""
+
+import io
+
+from PIL import Image
+
+from drawn_streets import street_scene
+from geosleuth.photo import Photo, View, crop, first_view, open_photo
+from geosleuth.world import Board, Mark, Scene, Visibility
+from geosleuth.world.reader import clue_reader
+
+LARGE, SMALL = (400, 300, 900, 380), (2000, 1500, 2130, 1520)
+
+
+def scene_with(front: Visibility, notice: Visibility) -> Scene:
+    seen: dict[Board, Visibility] = {"shop_front": front, "notice": notice}
+    return street_scene("de", ("shop_front", "notice"), size=(3264, 2448), visibility=seen)
+
+
+def opened(size: tuple[int, int]) -> tuple[Photo, View]:
+    content = io.BytesIO()
+    Image.new("RGB", size).save(content, "JPEG")
+    photo = open_photo(content.getvalue()).photo
+    return photo, first_view(photo)
+
+
+def test_small_letters_are_read_only_from_near() -> None:
+    scene = scene_with("plain", "small")
+    large, small = scene.clues
+    marks = (Mark(large.id, LARGE, 0, 60.0), Mark(small.id, SMALL, 0, 12.0), Mark(large.id, LARGE))
+    read = clue_reader(scene, marks)
+    photo, view = opened(scene.size)
+    seen = read(view)
+    assert [line.text for line in seen] == [large.lines[0]]
+    assert seen[0].engine == "clue boxes"
+    scale = view.size[0] / scene.size[0]
+    assert all(abs(got - side * scale) < 0.01 for got, side in zip(seen[0].bounds, LARGE, strict=True))
+    near = crop(view, [side * scale for side in (1900, 1400, 2300, 1600)], photo)
+    assert [line.text for line in read(near)] == [small.lines[0]]
+
+
+def test_what_is_hidden_is_not_read_however_near() -> None:
+    scene = scene_with("hidden", "plain")
+    hidden, plain = scene.clues
+    read = clue_reader(scene, (Mark(hidden.id, LARGE, 0, 60.0), Mark(plain.id, SMALL, 0, 40.0)))
+    assert [line.text for line in read(opened(scene.size)[1])] == [plain.lines[0]]
+
+
+def test_of_another_photo_nothing_is_known() -> None:
+    scene = scene_with("plain", "plain")
+    read = clue_reader(scene, (Mark(scene.clues[0].id, LARGE, 0, 60.0),))
+    assert read(opened((4000, 3000))[1]) == []
