@@ -8,7 +8,8 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 
-from .reading import IMAGES, SHARDS, Store, image_name, read_batches, sha_of
+from .manifest import SHARDS
+from .reading import IMAGES, Store, image_name, read_batches, sha_of
 from .rows import sample_of
 
 Progress = Callable[[int], None]

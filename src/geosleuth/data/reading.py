@@ -9,7 +9,7 @@ from typing import Any
 from geosleuth.agent.codec import from_line
 from geosleuth.errors import BadInput, require
 
-from .manifest import SHARDS, read_manifest
+from .manifest import read_manifest
 from .model import About, Rejected, Sample
 from .rows import SMALL_COLUMNS, Row, sample_of
 

@@ -22,7 +22,7 @@ from geosleuth.bench.run.committing import sync_file
 from geosleuth.errors import BadInput, require
 from geosleuth.files import replacing
 
-from .manifest import Manifest, Shard, check_same, read_manifest, write_manifest
+from .manifest import SHARDS, Manifest, Shard, check_same, read_manifest, write_manifest
 from .model import About, Made, Rejected
 from .reading import (
     IMAGES,
@@ -31,7 +31,6 @@ from .reading import (
     PENDING,
     REJECTED,
     ROWS_AT_ONCE,
-    SHARDS,
     Store,
     image_name,
     pending_name,

@@ -126,9 +126,11 @@ def _kept(photos: Path, name: str, make: Callable[[Path], object]) -> str:
         try:
             photos.mkdir(exist_ok=True)
             make(path)
-        except OSError as error:
+        except (OSError, BadInput) as error:
             with suppress(OSError):
                 photos.rmdir()  # leaves one that holds something
+            if isinstance(error, BadInput):
+                raise
             raise BadInput(f"{path}: can't be made: {error.strerror or error}") from error
     return f"{photos.name}/{name}"
 
