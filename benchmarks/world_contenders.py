@@ -85,15 +85,17 @@ def attempt(task: Task) -> Tried:
     names = method.toolset(all_tools()).names
     if task.contender == "oracle without map":
         names = tuple(name for name in names if name not in MAP_TOOLS)
+    opened = open_photo(drawing.jpeg())
+    reads_boxes = task.contender.startswith("oracle")
     began = time.perf_counter()
     finding = asyncio.run(
         locate(
-            [open_photo(drawing.jpeg())],
+            [opened],
             policy=policy,
             method=method,
             toolset=all_tools().select(names),
             atlas=atlas,
-            reader=clue_reader(scene, drawing.marks) if task.contender.startswith("oracle") else None,
+            reader=clue_reader(scene, drawing.marks, photo=opened.photo.handle) if reads_boxes else None,
         )
     )
     answer = finding.answer

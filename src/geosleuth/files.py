@@ -1,4 +1,4 @@
-"""Writing files, and changing databases, so that a reader never sees half of it and no two write at once."""
+"""Files of every room: written whole or not at all, by one at a time; YAML read as plain values."""
 
 import os
 import shutil
@@ -6,9 +6,14 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from geosleuth.errors import BadInput
+
+_MOST_YAML_BYTES = 256 * 1024
+_MOST_YAML_DEPTH = 12
 
 
 @contextmanager
@@ -102,6 +107,77 @@ def committed(conn: sqlite3.Connection) -> Iterator[None]:
             conn.execute("ROLLBACK")
         raise
     conn.execute("COMMIT")
+
+
+def plain_yaml(path: Path) -> Any:
+    """The root of a YAML file as a node, see ``yaml.compose``; None where the file is empty.
+
+    There are no tags, no anchors and no aliases, so that a file can neither make objects nor grow; size and depth have
+    limits.
+
+    Raises:
+        BadInput: it can't be read, is too large, or is not plain YAML; the message gives the line.
+    """
+    yaml: Any = import_module("yaml")
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_MOST_YAML_BYTES + 1)
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+    if len(data) > _MOST_YAML_BYTES:
+        raise BadInput(f"{path}: is larger than {_MOST_YAML_BYTES // 1024} KiB; give a smaller one")
+    try:
+        text = data.decode("utf-8-sig")
+        _refuse_more_than_values(yaml, text, path)
+        return yaml.compose(text, Loader=yaml.SafeLoader)
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: is not UTF-8 text") from error
+    except yaml.YAMLError as error:
+        raise BadInput(_yaml_trouble(path, error)) from error
+
+
+def plain_yaml_values(path: Path) -> Any:
+    """The same as mappings, lists and values.
+
+    Raises:
+        BadInput: see `plain_yaml`; or a value is none, such as a date that there is not.
+    """
+    yaml: Any = import_module("yaml")
+    node = plain_yaml(path)
+    loader = yaml.SafeLoader("")
+    try:
+        return None if node is None else loader.construct_document(node)
+    except (yaml.YAMLError, ValueError) as error:
+        raise BadInput(_yaml_trouble(path, error)) from error
+    finally:
+        loader.dispose()
+
+
+def yaml_complaint(path: Path, node: Any, trouble: str) -> BadInput:
+    """An error about a part of a YAML file, with its line."""
+    return BadInput(f"{path}, line {node.start_mark.line + 1}: {trouble}")
+
+
+def _refuse_more_than_values(yaml: Any, text: str, path: Path) -> None:
+    """Look through the file before anything is built from it."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise yaml_complaint(path, event, "anchors and aliases (& and *) are not read here; write it out")
+        if isinstance(event, yaml.NodeEvent) and getattr(event, "tag", None) is not None:
+            raise yaml_complaint(path, event, "tags (!) are not read here; write plain values")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > _MOST_YAML_DEPTH:
+            raise yaml_complaint(path, event, "is nested too deeply")
+
+
+def _yaml_trouble(path: Path, error: Any) -> str:
+    mark = getattr(error, "problem_mark", None)
+    trouble = " ".join(str(getattr(error, "problem", None) or getattr(error, "reason", None) or error).split())
+    return f"{path}{f', line {mark.line + 1}' if mark else ''}: is not YAML: {trouble[:200]}"
 
 
 def _usual_mode(path: Path) -> int:

@@ -40,6 +40,7 @@ def scene_of(number: int = 1, *, size: tuple[int, int] = (3264, 2448)) -> tuple[
         Mark("b", (2600, 1100, 2720, 1160)), Mark("b", (2610, 1110, 2710, 1150), 0, 1.5 * LEGIBLE_PX),
         Mark("c", (1800, 900, 2100, 1200)), Mark("c", (1820, 920, 2080, 1000), 0, 50.0),
         Mark("c", (1820, 1020, 2080, 1080), 1, 40.0),
+        Mark("d", (900, 1800, 2400, 2400)),
     )  # fmt: skip
     camera = Camera(90.0, 1.6, 70.0)
     scene = Scene(f"hand-{number}", number, "street", "train", size, spot, LOOK, SKY, camera, clues, locatability=8.0)

@@ -39,6 +39,16 @@ def test_small_letters_are_read_only_from_near() -> None:
     assert [line.text for line in read(near)] == [small.lines[0]]
 
 
+def test_a_line_that_a_crop_cuts_off_is_not_read() -> None:
+    scene = scene_with("plain", "plain")
+    photo, view = opened(scene.size)
+    read = clue_reader(scene, (Mark(scene.clues[0].id, LARGE, 0, 60.0),))
+    scale = view.size[0] / scene.size[0]
+    cuts = {"barely": (430, 250, 1000, 400), "left": (500, 250, 1000, 400), "top": (300, 330, 1000, 500)}
+    seen = {name: bool(read(crop(view, [side * scale for side in box], photo))) for name, box in cuts.items()}
+    assert seen == {"barely": True, "left": False, "top": False}
+
+
 def test_what_is_hidden_is_not_read_however_near() -> None:
     scene = scene_with("hidden", "plain")
     hidden, plain = scene.clues
@@ -50,3 +60,12 @@ def test_of_another_photo_nothing_is_known() -> None:
     scene = scene_with("plain", "plain")
     read = clue_reader(scene, (Mark(scene.clues[0].id, LARGE, 0, 60.0),))
     assert read(opened((4000, 3000))[1]) == []
+
+
+def test_a_map_of_the_case_is_not_taken_for_a_part_of_the_scene() -> None:
+    scene = scene_with("plain", "plain")
+    photo, view = opened(scene.size)
+    read = clue_reader(scene, (Mark(scene.clues[0].id, LARGE, 0, 60.0),), photo=photo.handle)
+    assert [line.text for line in read(view)] == [scene.clues[0].lines[0]]
+    assert [line.text for line in read(crop(view, (0, 0, 900, 600), photo))] == [scene.clues[0].lines[0]]
+    assert read(opened((1000, 800))[1]) == []

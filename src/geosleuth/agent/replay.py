@@ -157,10 +157,11 @@ def first_difference(first: Trajectory | Sequence[Event], second: Trajectory | S
 
 
 def _timeless(events: Sequence[Event]) -> list[dict[str, Any]]:
-    return [event_to_dict(replace(event, at_s=0.0, body=_without_durations(event.body))) for event in events]
+    return [event_to_dict(replace(event, at_s=0.0, body=without_durations(event.body))) for event in events]
 
 
-def _without_durations(body: Any) -> Any:
+def without_durations(body: Any) -> Any:
+    """What an event tells, with all that a clock measured at zero."""
     match body:
         case Said(step=step):
             return replace(body, step=replace(step, usage=replace(step.usage, seconds=0.0)))

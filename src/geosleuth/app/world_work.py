@@ -2,6 +2,7 @@
 
 import io
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -12,7 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from geosleuth.app.atlas_views import facts_view, plain
-from geosleuth.app.console import progress, show, show_json, talk
+from geosleuth.app.console import Bar, progress, show, show_json, talk
 from geosleuth.app.overwriting import refuse_to_replace
 from geosleuth.app.world_sheet import Caption, framed, sheet_of
 from geosleuth.atlas import regions_dir
@@ -25,6 +26,8 @@ from geosleuth.world.design import address_of, design_scene
 from geosleuth.world.making import KindWish, MadeScene, kind_of, make_scenes, read_scenes
 from geosleuth.world.model import Scene, Split
 from geosleuth.world.world import Noise, open_world
+
+_LINE_EVERY_S = 5.0
 
 
 def make(
@@ -46,7 +49,7 @@ def make(
         with progress("drawing scenes", count) as bar:
             made = make_scenes(
                 out, there, count=count, seed=seed, split=split, kinds=kinds, workers=workers or os.cpu_count() or 1,
-                progress=bar.at,
+                progress=_Telling(bar),
             )  # fmt: skip
     except (KeyboardInterrupt, SystemExit):
         talk(f"stopped; the same command goes on with {out}")
@@ -64,6 +67,20 @@ def make(
             }
         )
     )
+
+
+class _Telling:
+    """How far the drawing is: in the bar, or as a line now and then where nobody sees one."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar, self._said_at = bar, time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        self._bar.at(done, total)
+        now = time.monotonic()
+        if not self._bar.drawn and now - self._said_at >= _LINE_EVERY_S:
+            self._said_at = now
+            self._bar.say(f"{done}/{total} scenes drawn")
 
 
 def _region(name: str) -> Path:

@@ -112,8 +112,10 @@ def _table(path: Path) -> Iterator[tuple[str, list[float]]] | None:
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
     if path.suffix.lower() == ".csv":
-        names = next(csv.reader([first]), [])
-        own = [name.strip() for name in names]
+        try:
+            own = [name.strip() for name in next(csv.reader([first]), [])]
+        except csv.Error:
+            return None
         if "id" in own and "true_lat" not in own and (_try_columns(own) or "distance_km" in own):
             return _csv_rows(path)
     elif '"distances_km"' in first:
@@ -128,19 +130,27 @@ def _try_columns(names: Iterable[str]) -> list[str]:
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[str, list[float]]]:
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.DictReader(stream, skipinitialspace=True)
-        reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
-        columns = _try_columns(reader.fieldnames) or ["distance_km"]
-        for row in reader:
-            one = (row.get("id") or "").strip()
-            if not one:
-                raise BadInput(f"{path}:{reader.line_num}: no id")
-            # Photos that were tried less often have fewer cells; an empty one among others is a try without a place.
-            cells = [cell for name in columns if (cell := row.get(name)) is not None]
-            while len(cells) > 1 and not cells[-1].strip():
-                cells.pop()
-            yield one, [_km(cell, f"{path}:{reader.line_num}") for cell in cells]
+    with path.open("rb") as stream:
+        reader = csv.DictReader(text_lines(path, stream.readline, "row"), skipinitialspace=True)
+        try:
+            yield from _rows_of(path, reader)
+        except csv.Error as error:
+            # The reader's own count: DictReader's still stands at the row before.
+            raise BadInput(f"{path}:{reader.reader.line_num}: not CSV: {error}") from error
+
+
+def _rows_of(path: Path, reader: "csv.DictReader[str]") -> Iterator[tuple[str, list[float]]]:
+    reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
+    columns = _try_columns(reader.fieldnames) or ["distance_km"]
+    for row in reader:
+        one = (row.get("id") or "").strip()
+        if not one:
+            raise BadInput(f"{path}:{reader.line_num}: no id")
+        # Photos that were tried less often have fewer cells; an empty one among others is a try without a place.
+        cells = [cell for name in columns if (cell := row.get(name)) is not None]
+        while len(cells) > 1 and not cells[-1].strip():
+            cells.pop()
+        yield one, [_km(cell, f"{path}:{reader.line_num}") for cell in cells]
 
 
 def _json_rows(path: Path) -> Iterator[tuple[str, list[float]]]:

@@ -22,6 +22,7 @@ from geosleuth.world import Clue, Mark, Scene
 from geosleuth.world.design import address_of
 from geosleuth.world.reader import LEGIBLE_PX
 
+from .standins.describing import plants, seen_sorts
 from .standins.weighing import country_odds
 
 METHOD = "geoagent"
@@ -80,26 +81,39 @@ class Record:
 
 
 def seen_at_once(scene: Scene, marks: Sequence[Mark], view_width: int) -> Scene:
-    """The scene with those clues alone that can be made out in a view of this width."""
+    """The scene with those clues alone that can be made out in a view of this width, told as an eye would.
+
+    What is not written is seen where it has a mark. Nobody sees angles of the sun or the name of a climate: the sun is
+    left out, and plants are told by their form.
+    """
     scale = view_width / scene.size[0]
     tallest: dict[str, float] = {}
     for mark in marks:
         if mark.line is not None:
             tallest[mark.clue] = max(tallest.get(mark.clue, 0.0), mark.letter_px * scale)
-    legible = [clue for clue in scene.clues if not clue.lines or tallest.get(clue.id, 0.0) >= LEGIBLE_PX]
-    return replace(scene, clues=tuple(clue for clue in legible if clue.visibility == "plain"))
+    unwritten = seen_sorts(scene, marks) - {"sun"}
+    legible = [
+        clue
+        for clue in scene.clues
+        if (tallest.get(clue.id, 0.0) >= LEGIBLE_PX if clue.lines else clue.sort in unwritten)
+    ]
+    told = (replace(one, says=f"Plants: {plants(scene.look)}.") if one.sort == "vegetation" else one for one in legible)
+    return replace(scene, clues=tuple(clue for clue in told if clue.visibility == "plain"))
 
 
 def honest_address(scene: Scene) -> Address:
     """What can be said of a scene without asking a map: made-up shops and streets tell by their words alone.
 
-    A country is concluded where what is written speaks for it above all others, or where the town is named.
+    The scene is one of `seen_at_once`. A country is concluded where what is written speaks for it above all others,
+    or where the town is named.
     """
     knows_town = _names_town(scene)
     plain = replace(scene, clues=tuple(_without_map(clue, knows_town=knows_town) for clue in scene.clues))
     address = address_of(plain)
     lines = tuple((clue.board or "", line) for clue in plain.clues for line in clue.lines)
-    (first, share), (second, _) = list(country_odds(lines, scene.look.drives_on).items())[:2]
+    sees_side = any(clue.sort == "driving_side" for clue in scene.clues)
+    side = scene.look.drives_on if sees_side else None
+    (first, share), (second, _) = list(country_odds(lines, side).items())[:2]
     country = address.country
     if first != scene.spot.country or share < _LEAST_ODDS:
         if knows_town:

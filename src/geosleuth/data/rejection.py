@@ -62,8 +62,8 @@ def judge(trajectory: Trajectory, truth: LatLon, *, within_km: float = WITHIN_KM
     against += _call_faults(trajectory)
     if any(step.calls and not states_reasons(step) for step in trajectory.steps):
         against.append(("no_reasons", "a call stands without what was seen, what is missing and why this tool"))
-    error_km = None if point is None else round(distance_km(point, truth), 6)
-    if error_km is not None and error_km >= within_km:
+    error_km = None if point is None else round(distance_km(point, truth, "geodesic"), 6)
+    if error_km is not None and error_km > within_km:
         against.append(("far_answer", f"{error_km:.1f} km off"))
     return _verdict(against, error_km)
 

@@ -10,13 +10,10 @@ Work that was interrupted goes on where it was; the same words give the same byt
 """
 
 import json
-import multiprocessing
 import os
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -32,13 +29,12 @@ from .design import MIXED_KINDS, design_scene
 from .making_card import Tally, card_of
 from .making_lines import IMAGES, JOURNAL, SCENES, Lines, picture_path
 from .making_rows import set_row
+from .making_workers import WorkerEndedError, drawn_by_workers
 from .model import Mark, Scene, SceneKind, Split
 from .world import World, open_world
 
 FORMAT, VERSION = "geosleuth-scenes", 1
 MANIFEST, SET, CARD = "manifest.json", "set.jsonl", "card.md"
-_AHEAD = 2
-"""Scenes that wait for each worker: few, so that stopping is quick."""
 
 KindWish = Literal["street", "panorama", "satellite", "mixed"]
 
@@ -117,8 +113,12 @@ def _make(
     try:
         # A journal that is still there was never worked into the tables, whatever they say.
         if missing or not (folder / SET).is_file() or (folder / JOURNAL).exists():
-            with (folder / JOURNAL).open("ab") as journal:
-                for number, line in _drawn(folder, world, missing, task, workers):
+            # Closed here, whatever happens: an error on its way up would keep the workers alive.
+            with (
+                (folder / JOURNAL).open("ab") as journal,
+                closing(_drawn(folder, world, missing, task, workers)) as drawn,
+            ):
+                for number, line in drawn:
                     lines.add(journal, number, line)
                     progress(len(lines), count)
             _finish(folder, manifest, count, lines)
@@ -147,7 +147,9 @@ def _made_scene(folder: Path, line: bytes) -> MadeScene:
         marks = tuple(mark_from_dict(mark) for mark in data["marks"])
         return MadeScene(scene_from_dict(data["scene"]), marks, picture_path(folder, data["image"]))
     except (ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{folder / SCENES}: a line is damaged; remove the file and make the folder again") from error
+        raise BadInput(
+            f"{folder / SCENES}: a line is damaged; the same geosleuth world make again draws it anew"
+        ) from error
 
 
 def _manifest(world: World, seed: int, split: Split, kinds: KindWish) -> dict[str, Any]:
@@ -173,7 +175,8 @@ def _claim(folder: Path, manifest: Mapping[str, Any], count: int) -> None:
             raise BadInput(f"{path}: damaged; give another --out, or remove the folder") from None
         for key, value in manifest.items():
             if there.get(key) != value:
-                raise BadInput(f"{folder}: holds scenes of {key} {there.get(key)}, not {value}; give another --out")
+                told, wanted = (_in_words(one) for one in (there.get(key), value))
+                raise BadInput(f"{folder}: holds scenes of {key} {told}, not {wanted}; give another --out")
         if scenes > count:
             raise BadInput(f"{folder}: holds {scenes} scenes already; ask for as many or more, or give another --out")
         return
@@ -184,6 +187,14 @@ def _claim(folder: Path, manifest: Mapping[str, Any], count: int) -> None:
     except OSError as error:
         raise BadInput(f"{folder}: can't be made: {error.strerror or error}") from error
     write_text_atomically(path, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+
+
+def _in_words(value: Any) -> str:
+    """What a manifest says, as people say it; manifests may be anybody's."""
+    if not isinstance(value, dict):
+        return str(value)[:40]
+    regions = ", ".join(str(name) for name in value.get("regions") or ()) or "none"
+    return f"{value.get('seed')} (names that repeat: {value.get('noise')}; added regions: {regions})"[:200]
 
 
 @contextmanager
@@ -205,35 +216,21 @@ def _alone(folder: Path) -> Iterator[None]:
 Task = tuple[int, Split, KindWish]
 
 
-def _drawn(folder: Path, world: World, numbers: Sequence[int], task: Task, workers: int) -> Iterator[tuple[int, bytes]]:
+def _drawn(
+    folder: Path, world: World, numbers: Sequence[int], task: Task, workers: int
+) -> Generator[tuple[int, bytes]]:
     if workers <= 1 or len(numbers) <= 1:
         for number in numbers:
             yield number, draw_line(folder, world, number, task)
         return
-    # Fresh processes: a fork would carry open databases and threads along.
-    pool = ProcessPoolExecutor(
-        min(workers, len(numbers)), multiprocessing.get_context("spawn"), _open_in_worker,
-        (folder, world.seed, world.noise, world.regions, task),
-    )  # fmt: skip
+    words = (folder, world.seed, world.noise, world.regions, task)
     try:
-        yield from _gathered(pool, numbers, workers * _AHEAD)
-    except BrokenProcessPool as error:
+        with closing(drawn_by_workers(numbers, workers, _open_in_worker, words, _draw_in_worker)) as made:
+            yield from made
+    except WorkerEndedError as error:
         raise BadInput(
             f"{folder}: a worker was ended, perhaps for want of memory; run again with fewer --workers to go on"
         ) from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _gathered(pool: ProcessPoolExecutor, numbers: Iterable[int], ahead: int) -> Iterator[tuple[int, bytes]]:
-    """Scenes as they get done, never more than so many handed out."""
-    running: set[Future[tuple[int, bytes]]] = set()
-    for number in numbers:
-        running.add(pool.submit(_draw_in_worker, number))
-        if len(running) >= ahead:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            yield from (one.result() for one in done)
-    yield from (one.result() for one in running)
 
 
 @dataclass(slots=True)
@@ -249,10 +246,10 @@ _WORKER: list[_Worker] = []
 
 
 def _open_in_worker(folder: Path, seed: int, noise: Any, regions: tuple[Path, ...], task: Task) -> None:
-    import signal
+    import cv2
 
-    # Ctrl-C reaches the whole group; the one that gathers decides when to stop.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # There is a process for every core already: threads of OpenCV would only get in each other's way.
+    cv2.setNumThreads(1)
     _WORKER[:] = [_Worker(folder, open_world(seed, regions, noise=noise), task)]
 
 

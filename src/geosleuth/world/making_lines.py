@@ -8,6 +8,8 @@ from typing import BinaryIO
 from geosleuth.bench.lines import byte_lines
 from geosleuth.files import replacing
 
+from .codec import mark_from_dict, scene_from_dict
+
 SCENES, JOURNAL, IMAGES = "scenes.jsonl", "unfinished.jsonl", "images"
 
 
@@ -68,9 +70,12 @@ class Lines:
             _cut(path, start)
 
     def _number_of_whole(self, line: bytes) -> int | None:
-        """The number of a scene whose picture lies there as it was drawn."""
+        """The number of a scene that can be read and whose picture lies there as it was drawn."""
         try:
             data = json.loads(line)
+            scene_from_dict(data["scene"])
+            for mark in data["marks"]:
+                mark_from_dict(mark)
             picture = picture_path(self._folder, data["image"]).read_bytes()
             return int(data["number"]) if sha256(picture).hexdigest() == data["sha256"] else None
         except (ValueError, KeyError, TypeError, OSError):

@@ -15,11 +15,37 @@ from .model import Mark, Scene
 LEGIBLE_PX = 7.5
 """Letters that are this tall in the view that is looked at can be read."""
 
+_CUT_OFF = 0.1
+"""So much of a line may lie outside on each side, and it is still read whole."""
 
-def clue_reader(scene: Scene, marks: Sequence[Mark], *, least_px: float = LEGIBLE_PX) -> TextReader:
-    """Reads every line of the scene whose letters are large enough in the view and whose middle lies in it.
+Pixels = tuple[int, int, int, int]
+"""Left, top, right, bottom."""
 
-    What is hidden is not read. The scene must be the first photo of its case: of others nothing is known.
+
+def is_in_view(line: Pixels, view: Pixels) -> bool:
+    """Whether a line of text lies in a view, up to a tenth of its width or height on each side."""
+    across, down = _CUT_OFF * (line[2] - line[0]), _CUT_OFF * (line[3] - line[1])
+    return (
+        line[0] + across >= view[0]
+        and line[2] - across <= view[2]
+        and line[1] + down >= view[1]
+        and line[3] - down <= view[3]
+    )
+
+
+def clue_reader(
+    scene: Scene, marks: Sequence[Mark], *, photo: str | None = None, least_px: float = LEGIBLE_PX
+) -> TextReader:
+    """Reads every line of the scene whose letters are large enough in the view and that lies in it, see `is_in_view`.
+
+    What is hidden is not read. Views that a panorama is cut into can't be read: their boxes are not the panorama's.
+
+    Args:
+        scene: what is read.
+        marks: where its lines stand.
+        photo: the handle of the scene's photo; of others, such as maps that tools drew, nothing is known. Without it,
+            every view that could be one of the scene is taken for one.
+        least_px: how tall letters must be in the view.
     """
     clues = {clue.id: clue for clue in scene.clues}
     written = [
@@ -30,14 +56,12 @@ def clue_reader(scene: Scene, marks: Sequence[Mark], *, least_px: float = LEGIBL
 
     def read(view: View) -> list[TextLine]:
         left, top, right, bottom = view.box_in_original
-        if right > scene.size[0] or bottom > scene.size[1]:
+        if photo not in (None, view.photo_handle) or right > scene.size[0] or bottom > scene.size[1]:
             return []
         scale = view.size[0] / (right - left)
         found = []
         for text, mark in written:
-            x = (mark.box[0] + mark.box[2]) / 2
-            y = (mark.box[1] + mark.box[3]) / 2
-            if left <= x < right and top <= y < bottom and mark.letter_px * scale >= least_px:
+            if is_in_view(mark.box, view.box_in_original) and mark.letter_px * scale >= least_px:
                 found.append(_line(text, [(side - (left, top)[at % 2]) * scale for at, side in enumerate(mark.box)]))
         return found
 

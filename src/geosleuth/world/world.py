@@ -29,7 +29,7 @@ class World:
     seed: int = 1
     noise: Noise = "both"
     regions: tuple[Path, ...] = ()
-    towns: Sequence[WorldTown] = field(default=(), repr=False, compare=False, hash=False)
+    towns: Sequence[WorldTown] = field(default=(), repr=False, hash=False)
 
     def split_of(self, town: WorldTown) -> Split:
         """Whether a town may be trained on; the same in every world."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,7 +60,8 @@ def region_file(path: Path, progress: Progress | None = None) -> Path:
         raise BadInput(f"{path}: there is no such region file or extract")
     if path.name.endswith(SUFFIX):
         return path
-    digest = sha256(path.read_bytes()).hexdigest()[:16]
+    with path.open("rb") as stream:
+        digest = file_digest(stream, "sha256").hexdigest()[:16]
     folder, name = cache_dir() / "worlds" / f"region-{digest}", usual_name(None, path)
     if name not in RegionStore(folder).names():
         import_osm(path, name, folder=folder, progress=progress)

@@ -96,7 +96,8 @@ def test_a_photo_that_can_not_be_copied_leaves_no_empty_folder(tmp_path: Path, m
 
     (item,) = photo_set(tmp_path / "there", [(1.0, 2.0)])
     (tmp_path / "here").mkdir()
-    monkeypatch.setattr("geosleuth.bench.makers.tables._link_or_copy", full)
+    monkeypatch.setattr("os.link", full)
+    monkeypatch.setattr("shutil.copyfile", full)
     with pytest.raises(BadInput, match="No space left"), writing_table(tmp_path / "here" / "made.csv") as write:
         write(item)
     assert list((tmp_path / "here").iterdir()) == []

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -15,10 +17,11 @@ from geosleuth.data.geoagent import LEVELS, Record, honest_address, record_of, r
 from geosleuth.data.model import Made, Rejected, Sample
 from geosleuth.data.rejection import judge_assembled
 from geosleuth.errors import BadInput
-from geosleuth.world import Scene
+from geosleuth.world import Clue, Mark, Scene
 from scripted import ScriptedPolicy, says
 
 FIRST_VIEW_PX = 1632
+SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
 def written(scene: Scene, seed: int = 0, view_width: int = FIRST_VIEW_PX) -> Record:
@@ -35,6 +38,31 @@ def test_what_only_a_zoom_would_show_is_not_in_a_record() -> None:
     assert record.precise["Reasoning"]
     assert not record.precise["Clues"]
     assert {clue.id for clue in seen_at_once(scene, marks, FIRST_VIEW_PX).clues} == {"a", "c", "d"}
+
+
+def test_a_record_tells_what_an_eye_can_see() -> None:
+    scene, marks = scene_of()
+    sun = Clue("e", "sun", "country", "Shadows are long: the sun stands 12 degrees high, 140 degrees from north.")
+    plants = Clue("f", "vegetation", "country", "Plants (broadleaf) fit the climate: oceanic.")
+    pole = Clue("g", "pole", "country", "Poles of wood stand along the street.")
+    full = replace(scene, clues=(*scene.clues, sun, plants, pole))
+    drawn = (*marks, Mark("e", (0, 0, 90, 90)), Mark("f", (0, 900, 90, 1200)))
+    legible = seen_at_once(full, drawn, FIRST_VIEW_PX)
+    said = record_of(legible, honest_address(legible), random.Random(0)).reply()
+    assert "broadleaf trees" in said
+    assert not [word for word in ("degrees", "climate", "oceanic", "Poles") if word in said]
+
+
+def test_the_side_of_the_road_weighs_only_where_it_is_seen() -> None:
+    scene, marks = scene_of()
+    bare = without(scene, "a", "b", "c")
+    sided = [replace(bare, look=replace(bare.look, drives_on=side)) for side in SIDES]
+
+    def doubts(seen: Sequence[Mark]) -> set[str | None]:
+        return {honest_address(seen_at_once(one, seen, FIRST_VIEW_PX)).country.uncertainty for one in sided}
+
+    assert len(doubts(marks)) == 2
+    assert len(doubts([mark for mark in marks if mark.clue != "d"])) == 1
 
 
 def test_a_record_is_a_run_of_the_method_and_reads_back() -> None:

@@ -72,3 +72,20 @@ def test_a_model_without_a_proposal_still_judges(atlas: OfflineAtlas) -> None:
     run = asyncio.run(assemble(opened(*scene_of()), ModelProposer(model), atlas=atlas)).trajectory
     assert run.observations == ()
     assert judge_assembled(run).kept
+
+
+def test_boxes_that_are_no_numbers_are_passed_over(atlas: OfflineAtlas) -> None:
+    """Models write JSON as they like: NaN and numbers without end must not stop a run."""
+    boxes = (
+        "[NaN, 1, 2, 3]",
+        "[0, 0, Infinity, 9]",
+        f"[0, 0, {'9' * 400}, 9]",
+        '["a", 1, 2, 3]',
+        "[1300, 550, 1360, 580]",
+    )
+    regions = ", ".join(f'{{"box": {box}, "why": "look"}}' for box in boxes)
+    close = says('<answer>{"country": "Germany"}</answer>')
+    model = ScriptedPolicy([says(f'{{"regions": [{regions}]}}'), says("nothing to ask"), close])
+    run = asyncio.run(assemble(opened(*scene_of()), ModelProposer(model), atlas=atlas)).trajectory
+    assert [one.name for one in run.observations] == ["image_zoom_in_tool"]
+    assert judge_assembled(run).kept

@@ -11,6 +11,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.data.rejection import judge, judge_assembled, tally_markdown, tally_of, tally_to_dict
 from geosleuth.data.spotagent import synthesise
 from geosleuth.errors import ServiceFault
+from geosleuth.geo import distance_km
 from geosleuth.policies import Step
 from scripted import ScriptedPolicy, call, calls, says
 
@@ -62,12 +63,18 @@ def test_whatever_speaks_against_it_is_named(atlas: OfflineAtlas, script: list[S
     assert verdict.detail
 
 
-def test_five_kilometres_are_too_far_and_less_is_not(atlas: OfflineAtlas) -> None:
+def test_more_than_five_kilometres_are_too_far_by_the_ruler_of_all_reports(atlas: OfflineAtlas) -> None:
     degree_km = 111.19492664
     near, far = (run(atlas, answer(SOEST.lat + km / degree_km)) for km in (4.99, 5.01))
     assert judge(near, SOEST).kept
     assert judge(far, SOEST).reasons == ("far_answer",)
     assert judge(far, SOEST, within_km=6).kept
+    measured = judge(far, SOEST).error_km
+    assert measured is not None
+    assert far.answer is not None
+    assert far.answer.point is not None
+    assert measured == pytest.approx(distance_km(far.answer.point, SOEST, "geodesic"), abs=1e-6)
+    assert judge(far, SOEST, within_km=measured).kept
 
 
 def test_an_assembly_is_kept_however_wrong_its_answer_is(atlas: OfflineAtlas) -> None:

@@ -2,12 +2,16 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factory_scenes import opened, scene_of, without
+from factory_scenes import opened, plain_picture, scene_of, without
+from geosleuth.data.factory.makers import opened as as_worked_on
+from geosleuth.data.factory.packing import pack_scene
+from geosleuth.data.factory.scenes import SceneRange
 from geosleuth.data.observer import Lettering, lettering_words, read_lettering, read_told, told
 from geosleuth.data.standins import NO_SLIPS, Slips, StandInObserver, misread
 from geosleuth.data.standins.noted import is_address, is_phone, is_web, locality
@@ -15,6 +19,7 @@ from geosleuth.data.standins.slips import Slipped
 from geosleuth.data.standins.weighing import country_odds
 from geosleuth.errors import BadInput
 from geosleuth.photo import Album
+from geosleuth.world import Clue, Mark, Sort
 
 
 def the_album() -> Album:
@@ -56,6 +61,55 @@ def test_a_scene_without_lettering_is_described_all_the_same() -> None:
     assert "Lettering" not in words
     assert "Soest" not in words
     assert "German" not in words
+
+
+LOOKS: tuple[tuple[Sort, str], ...] = (
+    ("driving_side", "traffic keeps"), ("road_marking", "centre line"), ("pole", "poles"),
+    ("architecture", "Buildings:"), ("vegetation", "bamboo"), ("terrain", "mountain"), ("sun", "shadows"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("sort", "words"), LOOKS)
+def test_what_has_no_mark_is_not_seen(sort: Sort, words: str) -> None:
+    scene, _ = scene_of()
+    look = replace(scene.look, terrain="mountains", poles="wood", plant="bamboo")
+    clues = tuple(Clue(one, one, "country", f"{one}: 48 degrees, oceanic climate.") for one, _ in LOOKS)
+    scene, view = replace(scene, look=look, clues=clues), the_album()["image-1"]
+    drawn = [Mark(one, (0, 1800, 900, 2400)) for one, _ in LOOKS]
+    whole = StandInObserver(scene, drawn, slips=NO_SLIPS).describe(view)
+    less = StandInObserver(scene, [mark for mark in drawn if mark.clue != sort], slips=NO_SLIPS).describe(view)
+    assert words in whole
+    assert words not in less
+    assert "degrees" not in whole
+    assert "climate" not in whole
+
+
+def test_a_line_that_a_crop_cuts_off_is_not_told() -> None:
+    scene, marks = scene_of()
+    album = the_album()
+    scale = album["image-1"].size[0] / scene.size[0]
+    crop = album.crop("image-1", [side * scale for side in (700, 700, 1500, 1100)])
+    assert StandInObserver(scene, marks, slips=NO_SLIPS).lettering(crop) == []
+
+
+def test_of_another_photo_nothing_is_told() -> None:
+    scene, marks = scene_of()
+    view, other = the_album()["image-1"], the_album()["image-1"]
+    eyes = StandInObserver(scene, marks, photo=view.photo_handle, slips=NO_SLIPS)
+    assert eyes.lettering(view)
+    assert eyes.lettering(other) == []
+    assert eyes.describe(other) == "This is no part of the photo."
+
+
+def test_panoramas_are_refused() -> None:
+    scene, marks = scene_of()
+    panorama = replace(scene, kind="panorama")
+    with pytest.raises(BadInput, match="street scenes"):
+        StandInObserver(panorama, marks)
+    with pytest.raises(BadInput, match="street scenes"):
+        SceneRange(count=1, kind="panorama")
+    with pytest.raises(BadInput, match="street scenes"):
+        as_worked_on(pack_scene(panorama, marks, plain_picture(scene, marks)))
 
 
 def test_what_is_missed_and_misread_comes_at_the_stated_rates() -> None:
@@ -111,6 +165,7 @@ def test_descriptions_are_found_in_what_a_caller_is_told() -> None:
 def test_a_model_that_writes_the_form_loosely_is_read_too() -> None:
     said = (
         'Lettering:\n* Shop front [ 10, 20.4, 30, 41 ]: "Café Noir"\n- wall [1, 2]: "no box"\n- sign [1,2,3,4]: smudged'
+        f"\n- sign [1,2,3,{'9' * 400}]: far off"
     )
     assert read_lettering("image-1", said) == [
         Lettering("image-1", "shop front", (10, 20, 30, 41), ("Café Noir",)),

@@ -91,6 +91,7 @@ def test_tables_of_distances_are_wide_long_or_lines_of_json(tmp_path: Path) -> N
         ("x.csv", "id,try_1\na,-3\n", "'-3' is no distance in km"),
         ("x.csv", "id,try_1\na,inf\n", "'inf' is no distance in km"),
         ("x.csv", "id,try_1\n,3\n", "x.csv:2: no id"),
+        ("x.csv", "id,try_1\na,1\nb," + "9" * 200_000 + "\n", "x.csv:3: not CSV: field larger than"),
         ("x.jsonl", '{"id": "a", "distances_km": [1]}\n{"id": "b", "distances_km": 3}\n', "x.jsonl:2: a row is"),
         ("x.jsonl", '{"id": "a", "distances_km": [true]}\n', "'True' is no distance in km"),
         ("x.jsonl", '{"id": "a", "distances_km": [1]}\n{"dista\n', "x.jsonl:2: not JSON"),

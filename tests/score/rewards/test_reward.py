@@ -199,7 +199,17 @@ def test_a_part_twice_is_refused() -> None:
 def test_files_that_are_no_rewards(tmp_path: Path) -> None:
     broken = tmp_path / "broken.yaml"
     broken.write_text("parts: [", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"broken\.yaml can't be read as YAML"):
+    with pytest.raises(BadInput, match=r"broken\.yaml, line 1: is not YAML"):
+        read_reward(str(broken))
+    laughs = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
+    broken.write_text(f"{laughs}parts: *a39\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="anchors and aliases"):
+        read_reward(str(broken))
+    broken.write_text("parts: {spatial: 2026-02-31}", encoding="utf-8")
+    with pytest.raises(BadInput, match=r"broken\.yaml: is not YAML"):
+        read_reward(str(broken))
+    broken.write_text("#" * 300_000, encoding="utf-8")
+    with pytest.raises(BadInput, match="larger than 256 KiB"):
         read_reward(str(broken))
     broken.write_text("parts: {spacial: 1}", encoding="utf-8")
     with pytest.raises(BadInput, match=r"broken\.yaml: there is no reward 'spacial'"):

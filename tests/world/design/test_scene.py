@@ -207,3 +207,16 @@ def test_worlds_that_differ_in_names_alone_have_the_same_scenes(world: World) ->
     plain = replace(world, noise="none")
     for one, other in zip(scenes(world, 30), scenes(plain, 30), strict=True):
         assert (one.spot, one.sky, one.look.layout, one.kind) == (other.spot, other.sky, other.look.layout, other.kind)
+
+
+def test_a_world_of_one_country_has_scenes_and_says_what_it_can_not_have(world: World) -> None:
+    few = replace(world, towns=tuple(town for town in world.towns if town.country == "NO" and town.split == "train"))
+    made = [design_scene(few, 5, number, split="train") for number in range(40)]
+    assert {scene.spot.country for scene in made} == {"NO"}
+    assert not any(clue.misleading for scene in made for clue in scene.clues)
+    with pytest.raises(BadInput, match="nothing there can mislead"):
+        design_scene(few, 5, 0, split="train", wants=Wants(misleading=True))
+    for number in range(20):
+        with pytest.raises(BadInput, match="no town of any country in the held-out split"):
+            design_scene(few, 5, number, split="held-out")
+    assert len({scene.spot.country for scene in scenes(world, 40)}) > 5

@@ -1,6 +1,7 @@
 """Episodes about drawn scenes: the same for the same number, in the pixels of the files, with no truth on show."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,23 +9,28 @@ import pytest
 from geosleuth.agent import same_events
 from geosleuth.errors import BadInput
 from geosleuth.score.rewards import PRESETS
-from geosleuth.world import open_world
+from geosleuth.world import World
 from geosleuth.world.design import design_scene
 from geosleuth.world.environment import environment_for, offline_setting, scene_poser, scene_rows
+from homes import home_with_base
+from worlds import world_of
 
-WORLD = open_world(1)
+
+@pytest.fixture(scope="module")
+def world(base_file: Path, tmp_path_factory: pytest.TempPathFactory) -> World:
+    return world_of(home_with_base(tmp_path_factory.mktemp("scenes-home"), base_file))
 
 
 @pytest.fixture
-def made(atlas_home: object) -> Any:
+def made(atlas_home: object, world: World) -> Any:
     assert atlas_home
-    return environment_for(offline_setting(), scene_poser(WORLD, seed=3, reading="clue boxes"))
+    return environment_for(offline_setting(), scene_poser(world, seed=3, reading="clue boxes"))
 
 
-def test_a_scene_is_played_the_same_every_time(made: Any) -> None:
+def test_a_scene_is_played_the_same_every_time(made: Any, world: World) -> None:
     (row,) = scene_rows(1, start=4)
     assert row == {"scene": 4}
-    scene = design_scene(WORLD, 3, 4, split="train")
+    scene = design_scene(world, 3, 4, split="train")
     answer = json.dumps({"lat": scene.spot.point.lat, "lon": scene.spot.point.lon, "country": scene.spot.country_name,
                          "region": scene.spot.region, "city": scene.spot.town})  # fmt: skip
     first, second = made(), made()
@@ -37,12 +43,25 @@ def test_a_scene_is_played_the_same_every_time(made: Any) -> None:
     assert shown[0][3] > 0.9
 
 
-def test_what_is_shown_first_does_not_tell_where(made: Any) -> None:
+def test_what_is_shown_first_does_not_tell_where(made: Any, world: World) -> None:
     one = made()
     parts = one.reset(scene=0)
-    spot = design_scene(WORLD, 3, 0, split="train").spot
+    spot = design_scene(world, 3, 0, split="train").spot
     words = json.dumps([part.get("text", "") for part in parts]) + one.trajectory.started.system
     assert not any(word in words for word in (f"{spot.point.lat:.3f}", f"{spot.point.lon:.3f}", spot.town))
+
+
+def test_clue_boxes_are_not_read_off_a_map_nor_off_the_views_of_a_panorama(made: Any, world: World) -> None:
+    one = made()
+    one.reset(scene=4)
+    one.read_text()
+    assert one.observations[-1].data["lines"]
+    one.static_map_query(centre="43.73,7.42")
+    (drawn,) = one.observations[-1].images
+    one.read_text(image=drawn.handle)
+    assert one.observations[-1].data["lines"] == []
+    with pytest.raises(BadInput, match="views, which have no clue boxes"):
+        scene_poser(world, seed=3, kind="panorama", reading="clue boxes")({"scene": 4})
 
 
 @pytest.mark.parametrize("row", [{}, {"scene": -1}, {"scene": "1"}, {"scene": True}])
@@ -53,11 +72,11 @@ def test_a_row_without_a_scene_is_named(made: Any, row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.usefixtures("atlas_home")
-def test_every_reward_of_the_papers_can_be_earned(name: str) -> None:
+def test_every_reward_of_the_papers_can_be_earned(name: str, world: World) -> None:
     setting = offline_setting(reward=name)
-    one: Any = environment_for(setting, scene_poser(WORLD, seed=3, reading="clue boxes"))()
+    one: Any = environment_for(setting, scene_poser(world, seed=3, reading="clue boxes"))()
     one.reset(scene=4)
-    spot = design_scene(WORLD, 3, 4, split="train").spot
+    spot = design_scene(world, 3, 4, split="train").spot
     one.answer(reply=json.dumps({"lat": spot.point.lat, "lon": spot.point.lon, "country": spot.country_name,
                                  "region": spot.region, "city": spot.town}))  # fmt: skip
     assert setting.reward.least < one.get_reward() <= setting.reward.most

@@ -10,6 +10,7 @@ from geosleuth.agent.methods import method
 from geosleuth.data import geoagent, geovista, spotagent
 from geosleuth.data.rejection import judge, judge_assembled
 from geosleuth.data.standins import StandInCaller, StandInObserver, StandInProposer
+from geosleuth.data.standins.observer import refuse_panorama
 from geosleuth.data.standins.slips import Slipped
 from geosleuth.photo import OpenedPhoto, first_view, open_photo
 from geosleuth.world import Scene
@@ -44,7 +45,8 @@ class SpotagentMaker:
         scene, slipped, seed, slips = drawn.scene, Slipped(), recipe.seed, recipe.slips
         finding = await spotagent.synthesise(
             photo,
-            self._observer or StandInObserver(scene, drawn.marks, seed=seed, slips=slips, slipped=slipped),
+            self._observer
+            or StandInObserver(scene, drawn.marks, photo=photo.photo.handle, seed=seed, slips=slips, slipped=slipped),
             self._caller or StandInCaller(scene.id, seed=seed, slips=slips, slipped=slipped),
             atlas=self._atlas,
             tools=recipe.tools,
@@ -85,7 +87,9 @@ class GeovistaMaker:
         drawn, photo = await asyncio.to_thread(opened, content)
         scene, slipped = drawn.scene, Slipped()
         proposer: geovista.Proposer = (
-            StandInProposer(scene, drawn.marks, seed=recipe.seed, slips=recipe.slips, slipped=slipped)
+            StandInProposer(
+                scene, drawn.marks, photo=photo.photo.handle, seed=recipe.seed, slips=recipe.slips, slipped=slipped
+            )
             if self._model is None
             else geovista.ModelProposer(self._model)
         )
@@ -132,10 +136,11 @@ def opened(content: bytes) -> tuple[Drawn, OpenedPhoto]:
     """A scene with its picture, opened as any photo is.
 
     Raises:
-        BadInput: it is no scene.
+        BadInput: it is no scene, or a panorama.
     """
     drawn = drawn_of(content)
-    return drawn, open_photo(drawn.jpeg, kind="panorama" if drawn.scene.kind == "panorama" else "photo")
+    refuse_panorama(drawn.scene.kind)
+    return drawn, open_photo(drawn.jpeg)
 
 
 def about(scene: Scene) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from geosleuth.bench.run import DataInfo
 from geosleuth.bench.sets.model import Card, DataSet, Item
+from geosleuth.data.standins.observer import refuse_panorama
 from geosleuth.errors import BadInput
 from geosleuth.world import Mark, Scene, SceneKind, Split
 from geosleuth.world.design import truth_of
@@ -60,6 +61,14 @@ class SceneRange:
     world: int = 1
     noise: Noise = "both"
     regions: tuple[Path, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what no trajectory can be made from.
+
+        Raises:
+            BadInput: panoramas are asked for.
+        """
+        refuse_panorama(self.kind)
 
     def selection(self) -> dict[str, Any]:
         """Which scenes, in plain values."""

@@ -3,11 +3,11 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from geosleuth.agent import Body, Ended, Event, Said, ToolObserved, Trajectory
+from geosleuth.agent import Event, Trajectory
+from geosleuth.agent.replay import without_durations
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """What made trajectories are stamped with: when they were made says nothing about them."""
@@ -15,7 +15,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def timeless(trajectory: Trajectory, id: str) -> Trajectory:  # noqa: A002  (the trajectory's own word)
     """The same run under a given id, with every time and duration at zero."""
-    events = tuple(Event(event.index, 0.0, _without_durations(event.body)) for event in trajectory.events)
+    events = tuple(Event(event.index, 0.0, without_durations(event.body)) for event in trajectory.events)
     return Trajectory(events, id, EPOCH, trajectory.geosleuth)
 
 
@@ -23,15 +23,3 @@ def id_of(settings: Mapping[str, Any], name: str) -> str:
     """An id that hangs on what was made of what, and on nothing else."""
     said = json.dumps([settings, name], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(said.encode()).hexdigest()[:16]
-
-
-def _without_durations(body: Body) -> Body:
-    match body:
-        case Said(step=step):
-            return replace(body, step=replace(step, usage=replace(step.usage, seconds=0.0)))
-        case ToolObserved(observation=observation):
-            return replace(body, observation=replace(observation, seconds=0.0))
-        case Ended(spent=spent):
-            return replace(body, spent=replace(spent, seconds=0.0, usage=replace(spent.usage, seconds=0.0)))
-        case _:
-            return body

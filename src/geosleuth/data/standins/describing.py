@@ -1,9 +1,9 @@
 """How a scene looks, in the words that an Observer would use for it; nothing here says what it means."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from geosleuth.world import Look, Scene, Sky
+from geosleuth.world import Look, Mark, Scene, Sky, Sort
 
 BOARDS = {
     "shop_front": "shop front", "street_plate": "street plate", "house_number": "house number",
@@ -44,22 +44,34 @@ _LAYOUTS = {
 _HIGH_DEG, _LOW_DEG = 50.0, 20.0
 
 
-def surroundings(scene: Scene, chance: random.Random) -> list[str]:
-    """The coarse lines of a description of the whole picture."""
+def seen_sorts(scene: Scene, marks: Sequence[Mark]) -> frozenset[Sort]:
+    """What tells without a word and is in the picture: a clue without a mark was not drawn."""
+    drawn = {mark.clue for mark in marks}
+    return frozenset(clue.sort for clue in scene.clues if not clue.lines and clue.id in drawn)
+
+
+def plants(look: Look) -> str:
+    """What grows there, by its form alone."""
+    return _PLANTS[look.plant][0]
+
+
+def surroundings(scene: Scene, seen: Collection[Sort], chance: random.Random) -> list[str]:
+    """The coarse lines of a description of the whole picture; of unwritten clues those that are ``seen``."""
     look = scene.look
     around = (
         _one(_LAYOUTS[look.layout], chance),
-        _one(_TERRAIN[look.terrain], chance),
-        _one(_PLANTS[look.plant], chance),
+        *([_one(_TERRAIN[look.terrain], chance)] if "terrain" in seen else []),
+        *([_one(_PLANTS[look.plant], chance)] if "vegetation" in seen else []),
         _GROUND[look.ground],
-        *_light(scene.sky, chance),
+        *_light(scene.sky, seen, chance),
     )
-    return [f"Surroundings: {', '.join(around)}.", f"Buildings: {_buildings(look)}.", f"Road: {_road(look)}."]
+    buildings = [f"Buildings: {_buildings(look)}."] if "architecture" in seen else []
+    return [f"Surroundings: {', '.join(around)}.", *buildings, f"Road: {_road(look, seen)}."]
 
 
-def _light(sky: Sky, chance: random.Random) -> list[str]:
+def _light(sky: Sky, seen: Collection[Sort], chance: random.Random) -> list[str]:
     light = [_one(_WEATHER[sky.weather], chance)]
-    if sky.weather == "clear":
+    if sky.weather == "clear" and "sun" in seen:
         high = sky.sun_elevation_deg
         light.append("short shadows" if high > _HIGH_DEG else "long shadows" if high < _LOW_DEG else "clear shadows")
     return light
@@ -73,13 +85,15 @@ def _buildings(look: Look) -> str:
     return f"{walls} walls, {roof.get(look.roof, 'curved roofs')}, {floors.replace('1 storeys', '1 storey')}"
 
 
-def _road(look: Look) -> str:
-    parts = [look.road, f"traffic keeps {look.drives_on}"]
-    if look.centre_line != "none":
+def _road(look: Look, seen: Collection[Sort]) -> str:
+    parts: list[str] = [look.road]
+    if "driving_side" in seen:
+        parts.append(f"traffic keeps {look.drives_on}")
+    if "road_marking" in seen and look.centre_line != "none":
         parts.append(f"{'double' if look.centre_double else 'single'} {look.centre_line} centre line")
-    if look.edge_line != "none":
+    if "road_marking" in seen and look.edge_line != "none":
         parts.append(f"{look.edge_line} edge lines")
-    if look.poles != "none":
+    if "pole" in seen and look.poles != "none":
         parts.append(f"{look.poles} poles{' with wires' if look.wires else ''}")
     return ", ".join(parts)
 

@@ -26,7 +26,6 @@ SHOPS = ("shop front", "banner")
 TOWNS = ("town sign",)
 NEAR = ("direction sign",)
 STREETS = ("street plate",)
-STOPS = ("bus stop",)
 _TELLING = ("town sign", "street plate", "shop front", "bus stop", "direction sign", "notice", "banner", "house number")
 """Boards that are worth a closer look, the best first."""
 

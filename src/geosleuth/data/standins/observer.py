@@ -4,12 +4,13 @@ import random
 from collections.abc import Sequence
 
 from geosleuth.data.observer import Box, Lettering, lettering_words
+from geosleuth.errors import BadInput
 from geosleuth.photo import View
 from geosleuth.policies import Conversation, Prompt, Step
-from geosleuth.world import Clue, Mark, Scene
-from geosleuth.world.reader import LEGIBLE_PX
+from geosleuth.world import Clue, Mark, Scene, SceneKind, Sort
+from geosleuth.world.reader import LEGIBLE_PX, is_in_view
 
-from .describing import BOARDS, surroundings
+from .describing import BOARDS, seen_sorts, surroundings
 from .misreading import misread
 from .slips import USUAL_SLIPS, Slipped, Slips
 
@@ -17,15 +18,24 @@ NOTICED_PX = 3.0
 """Letters that are this tall in a view are seen to be letters, if not read."""
 
 _HIDDEN_READ = 0.35
-_LEAST_INSIDE = 0.6
+
+
+def refuse_panorama(kind: SceneKind) -> None:
+    """Let all other kinds of scene pass.
+
+    Raises:
+        BadInput: it is a panorama, of whose views the clue boxes say nothing.
+    """
+    if kind == "panorama":
+        raise BadInput("panoramas are looked at in views, which have no clue boxes; take street scenes")
 
 
 class StandInObserver:
     """Says what the marks of a scene would let somebody see in each view, with misses and misreadings.
 
-    Lettering is read where its letters are large enough in the view that is shown, so that small clues are read after
-    a zoom alone; see `geosleuth.world.reader`. A line is missed or misread by chance, which hangs on the seed, the
-    scene, the clue and the view.
+    Lettering is read where it lies in the view that is shown and its letters are large enough there, so that small
+    clues are read after a zoom alone; see `geosleuth.world.reader`. What is not written is seen where it has a mark. A
+    line is missed or misread by chance, which hangs on the seed, the scene, the clue and the view.
     """
 
     name = "stand-in observer"
@@ -36,11 +46,27 @@ class StandInObserver:
         scene: Scene,
         marks: Sequence[Mark],
         *,
+        photo: str | None = None,
         seed: int = 0,
         slips: Slips = USUAL_SLIPS,
         slipped: Slipped | None = None,
     ) -> None:
-        """Take the scene and where its clues stand in the picture; ``slipped`` counts the mistakes."""
+        """Take the scene and where its clues stand in the picture.
+
+        Args:
+            scene: what is seen; no panorama, since clue boxes say nothing about the views one is cut into.
+            marks: where its clues stand.
+            photo: the handle of the scene's photo; of others, such as maps that tools drew, nothing is told. Without
+                it, every view that could be one of the scene is taken for one.
+            seed: another one slips elsewhere.
+            slips: how often.
+            slipped: counts the mistakes.
+
+        Raises:
+            BadInput: the scene is a panorama.
+        """
+        refuse_panorama(scene.kind)
+        self._photo, self._unwritten = photo, seen_sorts(scene, marks)
         self._scene, self._seed, self._slips = scene, seed, slips
         self._slipped = Slipped() if slipped is None else slipped
         self._whole = {mark.clue: mark for mark in marks if mark.line is None}
@@ -60,8 +86,10 @@ class StandInObserver:
 
     def describe(self, view: View) -> str:
         """What is seen in a view."""
+        if not self._is_of_scene(view):
+            return "This is no part of the photo."
         is_whole = view.box_in_original == (0, 0, *self._scene.size)
-        lines = surroundings(self._scene, self._chance("look")) if is_whole else []
+        lines = surroundings(self._scene, self._unwritten, self._chance("look")) if is_whole else []
         seen = self.lettering(view)
         if seen:
             lines += ["Lettering:", *map(lettering_words, seen)]
@@ -71,6 +99,8 @@ class StandInObserver:
 
     def lettering(self, view: View) -> list[Lettering]:
         """The boards in a view with what is read on them."""
+        if not self._is_of_scene(view):
+            return []
         found = []
         for clue in self._scene.clues:
             one = self._seen(clue, view) if clue.lines and clue.board else None
@@ -78,9 +108,18 @@ class StandInObserver:
                 found.append(one)
         return sorted(found, key=lambda one: (one.box[1], one.box[0], one.lines))
 
+    def sees(self, sort: Sort) -> bool:
+        """Whether such a clue, of those that are not written, is in the picture."""
+        return sort in self._unwritten
+
+    def _is_of_scene(self, view: View) -> bool:
+        _, _, right, bottom = view.box_in_original
+        is_inside = right <= self._scene.size[0] and bottom <= self._scene.size[1]
+        return is_inside and self._photo in (None, view.photo_handle)
+
     def _seen(self, clue: Clue, view: View) -> Lettering | None:
         marks = sorted(self._lines.get(clue.id, ()), key=lambda mark: mark.line or 0)
-        inside = [mark for mark in marks if _share_inside(mark.box, view.box_in_original) >= _LEAST_INSIDE]
+        inside = [mark for mark in marks if is_in_view(mark.box, view.box_in_original)]
         if not inside:
             return None
         scale = view.size[0] / (view.box_in_original[2] - view.box_in_original[0])
@@ -120,13 +159,6 @@ def _partly_covered(text: str, chance: random.Random) -> str:
     """What is left of a line behind a tree or a van: its beginning or its end."""
     kept = max(2, round(len(text) * chance.uniform(0.4, 0.8)))
     return text[:kept].rstrip() if chance.random() < 0.5 else text[-kept:].lstrip()
-
-
-def _share_inside(box: Box, of: Box) -> float:
-    width = min(box[2], of[2]) - max(box[0], of[0])
-    height = min(box[3], of[3]) - max(box[1], of[1])
-    area = max(1, box[2] - box[0]) * max(1, box[3] - box[1])
-    return max(0, width) * max(0, height) / area
 
 
 def _hull(boxes: Sequence[Box]) -> Box:

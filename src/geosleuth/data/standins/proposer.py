@@ -35,13 +35,18 @@ class StandInProposer:
         scene: Scene,
         marks: Sequence[Mark],
         *,
+        photo: str | None = None,
         seed: int = 0,
         slips: Slips = USUAL_SLIPS,
         slipped: Slipped | None = None,
     ) -> None:
-        """Take the scene and where its clues stand in the picture; ``slipped`` counts the mistakes."""
-        self._eyes = StandInObserver(scene, marks, seed=seed, slips=slips, slipped=slipped)
-        self._drives_on = scene.look.drives_on
+        """Take what `StandInObserver` takes.
+
+        Raises:
+            BadInput: the scene is a panorama.
+        """
+        self._eyes = StandInObserver(scene, marks, photo=photo, seed=seed, slips=slips, slipped=slipped)
+        self._drives_on = scene.look.drives_on if self._eyes.sees("driving_side") else None
         self._key = f"{seed} {scene.id}"
 
     async def regions(self, picture: Picture, handle: str, most: int) -> tuple[Region, ...]:

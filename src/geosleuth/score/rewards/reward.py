@@ -10,6 +10,7 @@ import numpy as np
 
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
+from geosleuth.files import plain_yaml_values
 from geosleuth.geo import FloatArray
 from geosleuth.score.truth import Truth
 
@@ -229,13 +230,7 @@ def read_reward(name_or_file: str) -> Reward:
         raise BadInput(
             f"there is no reward {name_or_file!r} and no such file; take one of {', '.join(PRESETS)}, or a YAML file"
         )
-    import yaml
-
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        first_line = next(iter(str(error).splitlines()), type(error).__name__)
-        raise BadInput(f"{path} can't be read as YAML: {first_line}") from error
+    data = plain_yaml_values(path)
     try:
         return Reward.from_dict(data)
     except BadInput as error:

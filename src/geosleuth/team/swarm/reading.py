@@ -1,21 +1,19 @@
 """A YAML file read strictly: plain mappings, lists and values, each with the line it stands on.
 
-There are no tags, no anchors and no aliases, so that a file can neither make objects nor grow; size and depth have
-limits. Every complaint is one line with the file and the line number.
+What YAML could do besides is refused, see `geosleuth.files.plain_yaml`. Every complaint is one line with the file
+and the line number.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib import import_module
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from geosleuth.errors import BadInput
+from geosleuth.files import plain_yaml, yaml_complaint
 
-MOST_BYTES = 256 * 1024
-_MOST_DEPTH = 12
 _TAG = "tag:yaml.org,2002:"
 _KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
 
@@ -30,7 +28,7 @@ class Value:
 
     def complain(self, trouble: str) -> BadInput:
         """An error about this value."""
-        return complaint(self.path, self.node, f"{self.name} {trouble}")
+        return yaml_complaint(self.path, self.node, f"{self.name} {trouble}")
 
     def fields(self, known: Sequence[str], required: Sequence[str] = ()) -> dict[str, "Value"]:
         """The entries of a mapping; those that say nothing are left out.
@@ -44,9 +42,11 @@ class Value:
         for key, node in self.node.value:
             word = str(key.value) if key.id == "scalar" else ""
             if word not in known:
-                raise complaint(self.path, key, f"{self.name} has no setting {_shown(word)}; {_nearest(word, known)}")
+                raise yaml_complaint(
+                    self.path, key, f"{self.name} has no setting {_shown(word)}; {_nearest(word, known)}"
+                )
             if word in found:
-                raise complaint(self.path, key, f"{self.name} has {word} twice; leave one out")
+                raise yaml_complaint(self.path, key, f"{self.name} has {word} twice; leave one out")
             found[word] = Value(node, self.path, word)
         told = {word: value for word, value in found.items() if not value.empty}
         if missing := [word for word in required if word not in told]:
@@ -114,52 +114,10 @@ def read_yaml(path: Path) -> Value:
     Raises:
         BadInput: it can't be read, is too large, or is not plain YAML.
     """
-    yaml: Any = import_module("yaml")
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
-    if len(data) > MOST_BYTES:
-        raise BadInput(f"{path}: is larger than {MOST_BYTES // 1024} KiB; give a smaller one")
-    try:
-        text = data.decode("utf-8-sig")
-        _refuse_more_than_values(yaml, text, path)
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: is not UTF-8 text") from error
-    except yaml.YAMLError as error:
-        raise BadInput(_described(path, error)) from error
+    node = plain_yaml(path)
     if node is None:
         raise BadInput(f"{path}: is empty")
     return Value(node, path, "the team")
-
-
-def complaint(path: Path, node: Any, trouble: str) -> BadInput:
-    """An error about a part of the file, with its line."""
-    return BadInput(f"{path}, line {node.start_mark.line + 1}: {trouble}")
-
-
-def _refuse_more_than_values(yaml: Any, text: str, path: Path) -> None:
-    """Look through the file before anything is built from it."""
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise complaint(path, event, "anchors and aliases (& and *) are not read here; write it out")
-        if isinstance(event, yaml.NodeEvent) and getattr(event, "tag", None) is not None:
-            raise complaint(path, event, "tags (!) are not read here; write plain values")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > _MOST_DEPTH:
-            raise complaint(path, event, "is nested too deeply")
-
-
-def _described(path: Path, error: Any) -> str:
-    mark = getattr(error, "problem_mark", None)
-    trouble = " ".join(str(getattr(error, "problem", None) or getattr(error, "reason", None) or error).split())
-    return f"{path}{f', line {mark.line + 1}' if mark else ''}: is not YAML: {trouble[:200]}"
 
 
 def _nearest(word: str, known: Sequence[str]) -> str:

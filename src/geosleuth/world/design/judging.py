@@ -7,9 +7,10 @@ from geosleuth.world.model import Clue, Scene
 def locatability_of(scene: Scene) -> float:
     """From 0 to 10, by what is legible.
 
-    10 a business, street or town that can be read; 9 where its name stands in several towns, and a little less for
-    what must be zoomed into; 8 a number, postcode or distances of the region; 7 language, money, plates; 6 a street
-    without a word; 4 to 5 mostly nature; 2 to 3 a wall or fog. What misleads, blur and fog take half a point each.
+    10 a business, street or town that can be read; 8.5 a number, postcode or distances of the region; 8 a branch of a
+    chain; 7.5 language, money, plates; a point less for what must be zoomed into. 6 a street without a word, 3 to 4.5
+    one that tells nothing, 5.5 where something hidden might be made out. What misleads, blur and fog take half a point
+    each.
     """
     legible = [clue for clue in scene.clues if clue.visibility != "hidden" and not clue.misleading]
     score = max(map(_worth, legible), default=_worth_of_nothing(scene))

@@ -61,6 +61,8 @@ def design_scene(
     chance = random.Random(f"scene {world.seed} {name} {kind}")  # noqa: S311 - no secret depends on it
     plan = plan_of(kind, wants, chance)
     town = _town(world, split, wants, chance)
+    if wants.misleading and not _abroad(world, split, town):
+        raise BadInput(f"the {split} split of this world has towns of one country alone: nothing there can mislead")
     door = _door(world.businesses(town), plan, chance) if plan.level == "precise" else None
     layout = _layout(plan, chance)
     spot, heading = _stand(world, town, door, chance)
@@ -103,7 +105,8 @@ def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> Wo
     real = tuple(town for town in _towns(world, split, wants.country, wants.town) if town.real)
     if real and chance.random() < REAL_SHARE:
         return chance.choice(real)
-    drawn = chance.choice(_countries(world, split)) if chance.random() < 0.5 else None
+    countries = _countries(world, split)
+    drawn = chance.choice(countries) if chance.random() < 0.5 and countries else None
     country = wants.country or (drawn if wants.town is None else None)
     towns = _towns(world, split, country, wants.town)
     if not towns:
@@ -190,7 +193,7 @@ def _clues(world: World, pen: Pen, plan: Plan, door: Business | None, look: Look
             written = [_small(clue, plan, chance) for clue in written]
     if plan.hidden:
         written = _with_hidden(written, pen)
-    if plan.misleading:
+    if plan.misleading and _abroad(world, pen.split, pen.town):
         written.append(_misleading(world, pen, {clue.board for clue in written} - {"shop_front"}))
     unwritten = list(unwritten_clues(plan.kind, pen.spot, look, sky)) if plan.level is not None else []
     if len(unwritten) > _MAX_CLUES_UNWRITTEN:
@@ -291,8 +294,12 @@ def _from_elsewhere(world: World, pen: Pen, town: WorldTown) -> Clue:
 
 def _elsewhere(world: World, pen: Pen) -> WorldTown:
     """A town of another country, of the same split."""
-    others = [code for code in _countries(world, pen.split) if code != pen.spot.country]
-    return pen.chance.choice(_towns(world, pen.split, pen.chance.choice(others), None))
+    return pen.chance.choice(_towns(world, pen.split, pen.chance.choice(_abroad(world, pen.split, pen.town)), None))
+
+
+def _abroad(world: World, split: Split, town: WorldTown) -> list[str]:
+    """The other countries of a split; none in a world of one country, where nothing can speak of another."""
+    return [code for code in _countries(world, split) if code != town.country]
 
 
 def _numbered(clues: Sequence[Clue]) -> tuple[Clue, ...]:

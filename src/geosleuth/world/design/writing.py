@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from geosleuth.atlas.facts import by_postcode, country_facts
 from geosleuth.geo import distance_km
+from geosleuth.tools.ranges import KM_A_MILE
 from geosleuth.world.businesses_postcodes import postcode_of
 from geosleuth.world.drawing.designs import designs_for
 from geosleuth.world.drawing.lettering import drawable
@@ -22,7 +23,6 @@ from .roads import road_number
 from .styles import codes
 
 _T = TypeVar("_T")
-_KM_PER_MILE = 1.609344
 _BY_ROAD = 1.25
 """Roads are so much longer than the straight line, as a rule."""
 _NEAR_KM, _FAR_KM = 12.0, 220.0
@@ -171,7 +171,7 @@ class Pen:
         shown = sorted(self.chance.sample(fit, min(len(fit), self.chance.choice((2, 2, 3)))))
         by_miles = country_facts(self.spot.country).distance_unit == "mi"
         unit = "" if by_miles or self.chance.random() < 0.6 else " km"
-        per = _KM_PER_MILE if by_miles else 1.0
+        per = KM_A_MILE if by_miles else 1.0
         lines = [f"{name} {floor(km * _BY_ROAD / per + 0.5)}{unit}" for km, name in shown]
         says = (
             f"The sign says how far it is to {' and '.join(name for _, name in shown)}, "

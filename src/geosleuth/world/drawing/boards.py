@@ -3,6 +3,7 @@
 import random
 from dataclasses import dataclass
 
+import numpy as np
 from PIL import Image, ImageFilter
 
 from geosleuth.world.model import Board, Clue, Look
@@ -141,10 +142,12 @@ def _write(sheet: Sheet, mask: Image.Image, left: float, top: float, em_px: floa
             sheet.stencil(mask, left + away, top + away, lit(ground, 0.5), 0.8)
             sheet.stencil(mask, left - away, top - away, mixed(ground, (255, 255, 255), 0.5), 0.6)
         case "outlined":
+            import cv2
+
             margin = max(1, round(em_px * 0.06))
             wider = Image.new("L", (mask.width + 2 * margin, mask.height + 2 * margin))
             wider.paste(mask, (margin, margin))
-            rim = wider.filter(ImageFilter.MaxFilter(2 * margin + 1))
+            rim = Image.fromarray(cv2.dilate(np.asarray(wider), np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)))
             pale = sum(ink) > sum(ground)
             sheet.stencil(rim, left - margin, top - margin, (20, 16, 14) if pale else (252, 250, 244))
         case "neon":

@@ -8,6 +8,7 @@ alike; only angles go through libm, and those results are rounded before use.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,13 @@ _FINENESS = 16
 """Projected points lie on a grid of sixteenths of a pixel."""
 
 
+@lru_cache(maxsize=2048)
 def sine(degrees: float) -> float:
     """A sine that is the same on every machine."""
     return round(math.sin(math.radians(degrees)), 9)
 
 
+@lru_cache(maxsize=2048)
 def cosine(degrees: float) -> float:
     """A cosine that is the same on every machine."""
     return round(math.cos(math.radians(degrees)), 9)
@@ -83,8 +86,18 @@ class View:
 
     def project(self, point: Point3) -> Point2 | None:
         """The pixel of a point; None for what is behind the camera or touches it."""
-        seen = self.seen(point)
-        return self._flat(seen) if seen[1] > NEAR_M else None
+        sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
+        x, y, z = point
+        x -= self.x_m
+        z -= self.height_m
+        ahead = x * sin_yaw + y * cos_yaw
+        away = ahead * cos_pitch + z * sin_pitch
+        if away <= NEAR_M:
+            return None
+        scale = self.focal_px / away
+        right = self.width / 2 + (x * cos_yaw - y * sin_yaw) * scale
+        down = self.height * self.level - (z * cos_pitch - ahead * sin_pitch) * scale
+        return math.floor(right * _FINENESS + 0.5) / _FINENESS, math.floor(down * _FINENESS + 0.5) / _FINENESS
 
     def outline(self, points: Sequence[Point3]) -> list[Point2]:
         """A flat shape's outline in pixels, cut off where it reaches behind the camera; empty where all of it does."""
@@ -92,6 +105,8 @@ class View:
         if all(point[1] > NEAR_M for point in seen):
             return [self._flat(point) for point in seen]
         kept: list[Point3] = []
+        if not any(point[1] > NEAR_M for point in seen):
+            return []
         for here, there in zip(seen, (*seen[1:], seen[0]), strict=True):
             if here[1] > NEAR_M:
                 kept.append(here)

@@ -31,14 +31,18 @@ def colour(text: str) -> Colour:
 
 def mixed(one: Colour, other: Colour, share: float) -> Colour:
     """A colour between two: the second one's share runs from 0 to 1."""
-    red, green, blue = (int(a + (b - a) * share + 0.5) for a, b in zip(one, other, strict=True))
-    return red, green, blue
+    red, green, blue = one
+    return (
+        int(red + (other[0] - red) * share + 0.5),
+        int(green + (other[1] - green) * share + 0.5),
+        int(blue + (other[2] - blue) * share + 0.5),
+    )
 
 
 def lit(base: Colour, light: float) -> Colour:
     """A colour under more (over 1) or less light."""
-    red, green, blue = (min(255, int(part * light + 0.5)) for part in base)
-    return red, green, blue
+    red, green, blue = base
+    return min(255, int(red * light + 0.5)), min(255, int(green * light + 0.5)), min(255, int(blue * light + 0.5))
 
 
 BACKDROP_M2 = 1e7
@@ -60,6 +64,20 @@ class Painter:
         for _, _, draw in sorted(self._waiting, key=lambda entry: entry[:2]):
             draw()
         self._waiting.clear()
+
+
+def blended(part: Pixels, mask: Pixels, fill: Sequence[int], alpha: float) -> None:
+    """Lay a colour on pixels through a mask as large as they are, in place; as many channels as the colour has."""
+    # Sums stay below 65,536: a pixel is (under * (256 - weight) + fill * weight) / 256.
+    weight = mask.astype(np.uint16)
+    weight += weight >> np.uint16(7)
+    if alpha < 1:
+        weight = weight * np.uint16(int(alpha * 255 + 0.5)) // np.uint16(255)
+    left_over = np.uint16(256) - weight
+    for channel, ink in enumerate(fill):
+        mixed_in = part[..., channel] * left_over
+        mixed_in += weight * np.uint16(ink)
+        part[..., channel] = mixed_in >> np.uint16(8)
 
 
 def between(one: Point3, other: Point3, share: float) -> Point3:
@@ -138,12 +156,14 @@ class Canvas:
         import cv2
 
         flat = self.view.uprights(wall.at(0.0, 0.0, out_m), wall.along, rects)
-        if flat is None or (flat and (min(flat) < -_FAR_OUT * _ONE or max(flat) > 2 * _FAR_OUT * _ONE)):
+        if not rects:
+            return
+        if flat is None or min(flat) < -_FAR_OUT * _ONE or max(flat) > 2 * _FAR_OUT * _ONE:
             self.polygons3(wall.quads(rects, out_m), fill)
             return
         columns, rows = flat[::2], flat[1::2]
         width, height = self.view.width * _ONE, self.view.height * _ONE
-        if flat and max(columns) > 0 and min(columns) < width and max(rows) > 0 and min(rows) < height:
+        if max(columns) > 0 and min(columns) < width and max(rows) > 0 and min(rows) < height:
             corners = np.array(flat, np.int32).reshape(-1, 4, 2) - np.int32(_ONE // 2)
             cv2.fillPoly(self.pixels, list(corners), fill, cv2.LINE_AA, _SHIFT)
 
@@ -214,16 +234,7 @@ class Canvas:
     def blend(self, left: int, top: int, mask: Pixels, fill: Colour, alpha: float = 1.0) -> None:
         """Lay a colour on through a mask that lies wholly inside the picture."""
         height, width = mask.shape
-        part = self.pixels[top : top + height, left : left + width]
-        # Sums stay below 65,536: a pixel is (under * (256 - weight) + fill * weight) / 256.
-        weight = mask.astype(np.uint16)
-        weight += weight >> np.uint16(7)
-        weight = weight * np.uint16(int(alpha * 255 + 0.5)) // np.uint16(255)
-        left_over = np.uint16(256) - weight
-        for channel, ink in enumerate(fill):
-            mixed_in = part[..., channel] * left_over
-            mixed_in += weight * np.uint16(ink)
-            part[..., channel] = mixed_in >> np.uint16(8)
+        blended(self.pixels[top : top + height, left : left + width], mask, fill, alpha)
 
     def paste(self, picture: Image.Image, quad: Sequence[Point2], light: float = 1.0) -> None:
         """Set a flat picture (RGB or RGBA) onto four corners: top left, top right, bottom right, bottom left.

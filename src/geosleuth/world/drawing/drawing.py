@@ -156,6 +156,8 @@ def _far(canvas: Canvas, x: float, y: float) -> float:
 
 def _shadows(street: Street, light: Light) -> Shadows:
     shadows = Shadows(light)
+    if not shadows.any:
+        return shadows
     for lot in street.lots:
         if -40 < lot.middle < 70:
             front, back = lot.side * lot.front, lot.side * (lot.front + 9.0)

@@ -1,7 +1,7 @@
 """Houses along a street: walls, windows, doors, shop windows, and what roofs look like from below."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,10 +31,14 @@ class Tones:
     light: Light
     facing: Point3
     distance_m: float
+    _veil: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_veil", self.light.veil(self.distance_m))
 
     def __call__(self, base: Colour) -> Colour:
         """A colour on this wall, in this light, through so much air."""
-        return self.light.hazed(self.light.shade(base, self.facing), self.distance_m)
+        return mixed(self.light.shade(base, self.facing), self.light.horizon, self._veil)
 
 
 def draw_house(canvas: Canvas, lot: Lot, look: Look, light: Light) -> None:

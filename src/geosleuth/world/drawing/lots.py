@@ -1,7 +1,7 @@
 """What a street is made of: its width, its houses on both sides, and which of them are shops."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from geosleuth.world.model import Layout, Look
@@ -51,6 +51,15 @@ class Lot:
     wall: WallKind
     paint: Colour
     seed: int
+    face: Wall = field(init=False, repr=False, compare=False)
+    """Its front, seen from the street."""
+
+    def __post_init__(self) -> None:
+        if self.side > 0:
+            face = Wall((self.front, self.end, 0.0), (0.0, -1.0, 0.0), (-1.0, 0.0, 0.0))
+        else:
+            face = Wall((-self.front, self.start, 0.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
+        object.__setattr__(self, "face", face)
 
     @property
     def width(self) -> float:
@@ -61,13 +70,6 @@ class Lot:
     def height(self) -> float:
         """How high its wall is, without the roof."""
         return self.ground_floor + (self.storeys - 1) * 3.0 + (0.4 if self.storeys > 1 else 0.0)
-
-    @property
-    def face(self) -> Wall:
-        """Its front, seen from the street."""
-        if self.side > 0:
-            return Wall((self.front, self.end, 0.0), (0.0, -1.0, 0.0), (-1.0, 0.0, 0.0))
-        return Wall((-self.front, self.start, 0.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 
     @property
     def middle(self) -> float:

@@ -59,7 +59,11 @@ def _box(points: tuple[Point3, ...], lens: Lens) -> Pixels | None:
 def _unwritten(clue: Clue, scene: Scene, lens: Lens, street: Street) -> Pixels | None:
     """Where what isn't written can be seen: a stretch of road, a house, a tree, the horizon."""
     match clue.sort:
-        case "driving_side" | "road_marking":
+        case "driving_side":  # told by those who drive there, and by nothing else
+            along = ("away", "towards")
+            cars = [_upright(car.at, 0.9, 1.5) for car in street.cars if car.facing in along]
+            shapes = cars + [_upright(bus.at, 1.25, 3.1) for bus in street.buses if bus.facing in along]
+        case "road_marking":
             return _road(MEASURES[scene.look.layout].road_half, lens)
         case "architecture":
             shapes = [lot.face.quad((0.0, 0.0, lot.width, lot.height)) for lot in street.lots if lot.start > 2]

@@ -77,6 +77,16 @@ class _Terms:
     growth: float = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What a board would like: an em in metres, how much it may grow, and how tall its smallest line's should look."""
+
+    em_m: float
+    growth: float
+    target_px: float
+    smallest: float
+
+
 _TERMS = (_Terms(0.3, 0.5), _Terms(0.45, 0.34, growth=1.2))
 _BROKEN = 0.5
 _ANY = _Terms(1.0, 0.0, crowded=True, growth=2.0)
@@ -148,8 +158,9 @@ def _best(
     chance: random.Random, terms: _Terms,
 ) -> tuple[float, Hung] | None:  # fmt: skip
     best: tuple[float, Hung] | None = None
+    wish = _Wish(*_EMS[plan.clue.board or "notice"], target_px(plan.clue, size), plan.smallest)
     for place in places:
-        tried = _tried(plan, place, around, size, taken, terms, best[0] if best else 1e9)
+        tried = _tried(plan, place, around, wish, taken, terms, best[0] if best else 1e9)
         if tried is not None:
             cost = tried[0] + 0.12 * chance.randrange(100) / 100
             if best is None or cost < best[0]:
@@ -158,8 +169,7 @@ def _best(
 
 
 def _tried(
-    plan: BoardPlan, place: Place, around: Around, size: tuple[int, int], taken: Sequence[Box], terms: _Terms,
-    under: float,
+    plan: BoardPlan, place: Place, around: Around, wish: _Wish, taken: Sequence[Box], terms: _Terms, under: float,
 ) -> tuple[float, Hung] | None:  # fmt: skip
     """What a place would cost, and the board there; None where it can't be, or costs more than another does."""
     lens = around.lens
@@ -168,7 +178,7 @@ def _tried(
     if at is None or not (0 < at[0] < lens.width and 0 < at[1] < lens.height):
         return None
     metre = lens.pixels_per_metre(middle)
-    em, short, cost = _fitted(plan, place, metre, size, terms)
+    em, short, cost = _fitted(plan, place, metre, wish, terms)
     if cost > under or short > terms.short:
         return None
     wide, tall = plan.wide * em, plan.tall * em
@@ -191,17 +201,14 @@ def _tried(
     return cost, Hung(plan, place, rect, em, em * metre, box)
 
 
-def _fitted(
-    plan: BoardPlan, place: Place, metre: float, size: tuple[int, int], terms: _Terms
-) -> tuple[float, float, float]:
+def _fitted(plan: BoardPlan, place: Place, metre: float, wish: _Wish, terms: _Terms) -> tuple[float, float, float]:
     """How tall an em is there in metres, by what share its letters fall short, and what that costs."""
-    base, growth = _EMS[plan.clue.board or "notice"]
+    base = wish.em_m
     small = plan.clue.visibility == "small"
-    target = target_px(plan.clue, size)
-    wanted = target / max(metre * plan.smallest, 1e-6)
-    em = min(max(wanted, base * 0.3 if small else base), base * growth * terms.growth)
+    wanted = wish.target_px / max(metre * wish.smallest, 1e-6)
+    em = min(max(wanted, base * 0.3 if small else base), base * wish.growth * terms.growth)
     em = min(em, place.room[0] / plan.wide, place.room[1] / plan.tall)
-    reached = em * plan.smallest * metre / target
+    reached = em * wish.smallest * metre / wish.target_px
     over = max(0.0, reached - 1) if small else 0.0
     short = max(0.0, 1 - reached)
     return em, short, 4 * short + 3 * over + 0.4 * abs(em / base - 1) + place.dear
@@ -224,11 +231,10 @@ def _behind(lens: Lens, point: Point3, houses: Sequence[Lot], own: Wall) -> bool
 
 
 def _box_on(lens: Lens, wall: Wall, rect: Rect) -> Box | None:
-    points = [lens.project(corner) for corner in wall.quad(rect)]
-    if any(point is None for point in points):
+    points = [point for corner in wall.quad(rect) if (point := lens.project(corner)) is not None]
+    if len(points) < 4:
         return None
-    columns = [point[0] for point in points if point]
-    rows = [point[1] for point in points if point]
+    columns, rows = [x for x, _ in points], [y for _, y in points]
     if max(columns) - min(columns) > lens.width * 0.9:
         return None
     return min(columns), min(rows), max(columns), max(rows)

@@ -40,10 +40,19 @@ def draw_plant(
     return sprite(plant, season, variant, size, snow=snow).stand(canvas, foot, height_m, light)
 
 
-@lru_cache(maxsize=128)
 def sprite(plant: Plant, season: str, variant: int, height_px: int, *, snow: bool) -> Sprite:
     """One of a few individuals of a kind."""
+    kept = _large if height_px > _SIZES_PX[0] else _usual
+    return kept(plant, season, variant, height_px, snow=snow)
+
+
+def _drawn(plant: Plant, season: str, variant: int, height_px: int, *, snow: bool) -> Sprite:
     draw, width = KINDS[plant]
     pen = Pen(height_px, width)
     draw(pen, season, dice(f"plant {plant} {season} {variant}"), snow=snow)
     return pen.sprite()
+
+
+# A usual one is half a megabyte, and a set of scenes needs nearly 200 of them; a large one is five.
+_usual = lru_cache(maxsize=192)(_drawn)
+_large = lru_cache(maxsize=16)(_drawn)

@@ -131,18 +131,16 @@ class Sprite:
         part = pixels[box[1] : box[3], box[0] : box[2]]
         veil = light.veil(distance_m)
         white = light.shade((255, 255, 255))
-        levels = np.arange(256)
-        table = np.empty((1, 256, 3), dtype=np.uint8)
-        air = np.empty((1, 256, 3), dtype=np.uint8)
-        for channel in range(3):
-            table[0, :, channel] = levels * int(white[channel] * (1 - veil) * 256 / 255 + 0.5) >> 8
-            air[0, :, channel] = levels * int(light.horizon[channel] * veil + 0.5) // 255
+        levels = np.arange(256)[None, :, None]
+        table = levels * np.array([int(part * (1 - veil) * 256 / 255 + 0.5) for part in white]) >> 8
         cover = cv2.merge([cv2.extractChannel(cut, 3)] * 3)
-        own = cv2.LUT(cv2.cvtColor(cut, cv2.COLOR_RGBA2RGB), table)
+        own = cv2.LUT(cv2.cvtColor(cut, cv2.COLOR_RGBA2RGB), table.astype(np.uint8))
         if veil > 0.02:
-            own = cv2.add(own, cv2.LUT(cover, air))
+            air = levels * np.array([int(part * veil + 0.5) for part in light.horizon]) // 255
+            own = cv2.add(own, cv2.LUT(cover, air.astype(np.uint8)))
         # A product of two bytes over 255, rounded, without a division.
-        behind = np.multiply(part, 255 - cover, dtype=np.uint16) + np.uint16(128)
+        behind = np.multiply(part, 255 - cover, dtype=np.uint16)
+        behind += np.uint16(128)
         behind += behind >> np.uint16(8)
         behind >>= np.uint16(8)
         part[:] = cv2.add(own, behind.astype(np.uint8))

@@ -118,4 +118,6 @@ def _framed(points: list[Point2], width: int, height: int) -> list[Point2]:
     """Points that a drawing of 32-bit sixteenths can hold: far ones are cut off well outside the picture."""
     from .canvas import _cut_to
 
-    return _cut_to(points, -4.0 * width, -4.0 * height, 5.0 * width, 5.0 * height) if len(points) >= 3 else []
+    if all(-4.0 * width <= x <= 5.0 * width and -4.0 * height <= y <= 5.0 * height for x, y in points):
+        return points
+    return _cut_to(points, -4.0 * width, -4.0 * height, 5.0 * width, 5.0 * height)

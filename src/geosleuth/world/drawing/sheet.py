@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image
 
 from .camera import Point2, cosine, sine
-from .canvas import Colour, Pixels
+from .canvas import Colour, Pixels, blended
 
 _SHIFT = 4
 
@@ -16,8 +16,9 @@ class Sheet:
 
     def __init__(self, width: int, height: int, ground: Colour, *, empty: bool = False) -> None:
         self.width, self.height = width, height
-        self.pixels: Pixels = np.empty((height, width, 4), np.uint8)
-        self.pixels[:] = (*ground, 0 if empty else 255)
+        # One number for four bytes: numpy is slow to repeat short rows.
+        plain = np.frombuffer(bytes((*ground, 0 if empty else 255)), np.uint32)
+        self.pixels: Pixels = np.full((height, width), plain).view(np.uint8).reshape(height, width, 4)
 
     def image(self) -> Image.Image:
         """The picture as it is now."""
@@ -63,12 +64,4 @@ class Sheet:
         x1, y1 = min(self.width, x + cover.shape[1]), min(self.height, y + cover.shape[0])
         if x0 >= x1 or y0 >= y1:
             return
-        weight = cover[y0 - y : y1 - y, x0 - x : x1 - x, None].astype(np.uint16)
-        # From 0 to 256, so that a product of it and a byte, and the sum of two such, stay below 65,536.
-        weight += weight >> np.uint16(7)
-        if alpha < 1:
-            weight = weight * np.uint16(int(alpha * 255 + 0.5)) // np.uint16(255)
-        part = self.pixels[y0:y1, x0:x1]
-        total = part * (np.uint16(256) - weight)
-        total += np.array((*ink, 255), np.uint16) * weight
-        part[:] = total >> np.uint16(8)
+        blended(self.pixels[y0:y1, x0:x1], cover[y0 - y : y1 - y, x0 - x : x1 - x], (*ink, 255), alpha)

@@ -101,14 +101,15 @@ def _clouds(
         return np.zeros(up.shape, dtype=bool)
     noise = cloud_noise()
     # A layer of cloud seen from below: rows of it crowd towards the horizon.
-    y = np.array([round(3000 / (quarter / 4 + 9) - 2.2 * quarter / 4) + shift_y for quarter in range(361)])[up]
+    y = np.array([round(3000 / (quarter / 4 + 9) - 2.2 * quarter / 4) + shift_y for quarter in range(361)])
     # A panorama must meet itself: its clouds go around a whole number of textures.
     step = 2 * NOISE_PX / 360 if window.round else 3.2
     x = np.array([round(azimuth * step) + shift_x for azimuth in azimuths])[None, :]
-    here = noise[y % NOISE_PX, x % NOISE_PX].astype(np.float32)
+    here = noise.ravel().take((y % NOISE_PX * NOISE_PX)[up] + x % NOISE_PX).astype(np.float32)
     # A cloud is lit where it is thinner on the sun's side.
     sunwards = 7 if window.aside_deg(sky.sun_azimuth_deg) > 0 else -7
-    beside = noise[(y + 5) % NOISE_PX, (x + sunwards) % NOISE_PX].astype(np.float32)
+    below = ((y + 5) % NOISE_PX * NOISE_PX)[up]
+    beside = noise.ravel().take(below + (x + sunwards) % NOISE_PX).astype(np.float32)
     thick = np.clip((here - least) / (46 if sky.weather in _SHOWN_SUN else 150), 0, 1)
     cover = thick * (2 - thick) * np.clip((np.arange(361, dtype=np.float32) / 4 + 1) / 5, 0, dense)[up]
     bright, dark = _cloud_colours(sky, light)

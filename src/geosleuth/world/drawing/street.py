@@ -61,9 +61,9 @@ def _strip(
     canvas: Canvas, left: float, right: float, up: float, fill: Colour, light: Light, *, rise: float = 0.0
 ) -> None:
     """A strip along the whole street, in bands that pale with distance; its right edge may be higher."""
+    shaded, high = light.shade(fill), up + rise
     for near, far in pairwise(_BANDS):
-        tone = light.hazed(light.shade(fill), max(0.0, min(abs(near), abs(far))) * 1.3)
-        high = up + rise
+        tone = light.hazed(shaded, min(abs(near), abs(far)) * 1.3)
         canvas.polygon3(((left, near, up), (right, near, high), (right, far, high), (left, far, up)), tone)
 
 

@@ -97,17 +97,20 @@ def _fourfold(samples: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 def _premultiplied(picture: Image.Image, light: float) -> NDArray[np.uint32]:
     """Red, green, blue and cover in one number each (from the lowest byte), with an empty rim around them."""
+    import cv2
+
     scale = int(light * 256 + 0.5)
-    picture = picture.convert("RGBA")
+    pixels = np.array(picture if picture.mode == "RGBA" else picture.convert("RGBA"))
     if scale != 256:
-        lighter = [min(255, part * scale >> 8) for part in range(256)]
-        picture = picture.point([*lighter, *lighter, *lighter, *range(256)])
-    pixels = np.asarray(picture)
+        table = np.repeat(np.arange(256)[:, None], 4, axis=1)
+        table[:, :3] = np.minimum(table[:, :3] * scale >> 8, 255)
+        cv2.LUT(pixels, table.astype(np.uint8)[None], dst=pixels)
     cover = pixels[..., 3]
     if cover.min() < 255:
-        weight = cover.astype(np.uint16)[..., None]
-        pixels = pixels.copy()
-        pixels[..., :3] = (pixels[..., :3] * weight + np.uint16(127)) // np.uint16(255)
+        for channel in range(3):
+            weighed = np.multiply(pixels[..., channel], cover, dtype=np.uint16)
+            weighed += np.uint16(127)
+            pixels[..., channel] = weighed // np.uint16(255)
     packed = np.zeros((pixels.shape[0] + 2, pixels.shape[1] + 2), np.uint32)
     packed[1:-1, 1:-1] = np.ascontiguousarray(pixels).view("<u4")[..., 0]
     return packed

@@ -8,6 +8,7 @@ is in no observation and in no state.
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from geosleuth.errors import BadInput
@@ -70,7 +71,7 @@ def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -
         system=(str, Field(default="", description="the system message; only after reset")),
         tools=(list[dict[str, Any]], Field(default_factory=list, description="the tools; only after reset")),
     )
-    background, counted = Background(), iter(_endlessly(len(rows)))
+    background, counted = Background(), count()  # sessions are threads: a generator can't be shared among them
 
     class GeoOpenEnvironment(interfaces.Environment):  # type: ignore[misc,name-defined]
         """One session's episodes."""
@@ -86,7 +87,7 @@ def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -
         def reset(self, seed: int | None = None, episode_id: str | None = None, **_more: Any) -> Any:
             """Begin an episode."""
             self.close()
-            row = rows[next(counted) if seed is None else seed % len(rows)]
+            row = rows[(next(counted) if seed is None else seed) % len(rows)]
             episode = Episode(pose(row), setting)
             background.run(episode.begin())
             self._episode, self._id, self._steps = episode, episode_id, 0
@@ -136,8 +137,3 @@ def _pictures(episode: Episode, images: Sequence[ImageInfo]) -> list[dict[str, A
         {"caption": info.caption, "jpeg": b64encode(encode(episode.case.album[info.handle])).decode()}
         for info in images
     ]
-
-
-def _endlessly(count: int) -> Any:
-    while True:
-        yield from range(count)

@@ -18,10 +18,16 @@ Reading = Literal["pixels", "clue boxes"]
 
 
 def pose_scene(scene: Scene, *, reading: Reading = "pixels") -> Posed:
-    """An episode about a scene, with the very pixels that `geosleuth world make` would write to a file."""
+    """An episode about a scene, with the very pixels that `geosleuth world make` would write to a file.
+
+    Raises:
+        BadInput: a panorama is to be read by its clue boxes; they say nothing about the views it is cut into.
+    """
+    if reading == "clue boxes" and scene.kind == "panorama":
+        raise BadInput('panoramas are looked at in views, which have no clue boxes; take reading="pixels"')
     drawing = draw_scene(scene)
     opened = open_photo(drawing.jpeg(), kind="panorama" if scene.kind == "panorama" else "photo")
-    reader = clue_reader(scene, drawing.marks) if reading == "clue boxes" else None
+    reader = clue_reader(scene, drawing.marks, photo=opened.photo.handle) if reading == "clue boxes" else None
     return Posed((opened,), truth_of(scene), reader)
 
 
