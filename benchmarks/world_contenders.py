@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from geosleuth.agent.locating import locate
 from geosleuth.agent.methods import method as method_of
@@ -13,7 +14,6 @@ from geosleuth.atlas import Atlas
 from geosleuth.geo import distance_km
 from geosleuth.names import country_code
 from geosleuth.photo import open_photo
-from geosleuth.policies import Policy
 from geosleuth.policies.baselines.blind import make_blind
 from geosleuth.policies.detective import Detective
 from geosleuth.tools.catalogue import all_tools
@@ -24,6 +24,9 @@ from geosleuth.world.layer import world_atlas
 from geosleuth.world.model import Split
 from geosleuth.world.reader import clue_reader
 from geosleuth.world.world import Noise
+
+if TYPE_CHECKING:
+    from geosleuth.policies import Policy
 
 MAP_TOOLS = ("maps_geocode", "reverse_geocode", "poi_keyword_search", "find_colocated")
 CONTENDERS = ("blind", "detective", "oracle", "oracle without map")

@@ -84,3 +84,10 @@ def test_what_is_no_store_is_refused_in_one_line(store: Store, tmp_path: Path) -
     told = "holds no trajectory of the split 'dev'; its splits are: held-out, train"
     refused(geosleuth(*words, tmp_path / "x", "--split", "dev"), told)
     assert not (tmp_path / "x").exists()
+
+
+def test_a_damaged_manifest_is_a_finding_of_check(store: Store) -> None:
+    (store.path / "manifest.json").write_text("{")
+    done = geosleuth("data", "check", store.path)
+    assert (done.returncode, done.stdout) == (1, "not whole\n")
+    assert "this is not JSON" in done.stderr

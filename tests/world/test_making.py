@@ -1,6 +1,7 @@
 """Folders of scenes: the same bytes however they were made, and nothing lost when work is interrupted."""
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -149,6 +150,8 @@ def test_another_seed_split_or_kind_is_refused_in_one_line(made: Path, world: Wo
         make_scenes(made, world, count=COUNT, seed=SEED, split="held-out")
     with pytest.raises(BadInput, match="holds scenes of kinds street, not mixed"):
         make_scenes(made, world, count=COUNT, seed=SEED, split="train", kinds="mixed")
+    with pytest.raises(BadInput, match=r"world \d+ \(names that repeat: both; added regions: none\), not \d+ \(names"):
+        make_scenes(made, replace(world, seed=77), count=COUNT, seed=SEED, split="train")
     (tmp_path / "letter.txt").write_text("mine")
     with pytest.raises(BadInput, match="is not empty"):
         make_scenes(tmp_path, world, count=1, seed=1, split="train")

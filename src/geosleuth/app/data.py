@@ -13,7 +13,14 @@ data = typer.Typer(
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 _SCENES, _MADE_BY, _RUN, _SLIPS = "Scenes", "Who makes them", "The run", "Slips of stand-ins"
 Out = Annotated[
-    Path, typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; one that is there is gone on with.")
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="RUN/",
+        show_default="STORE.run, beside the store",
+        help="The run's folder; one that is there is gone on with.",
+    ),
 ]
 Count = Annotated[
     Optional[int],  # noqa: UP045
@@ -80,7 +87,7 @@ BadCall = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Calls that
 @data.command()
 def spotagent(
     *,
-    out: Out,
+    out: Out = None,
     count: Count = None,
     scenes: Folder = None,
     seed: SceneSeed = 1,
@@ -137,7 +144,7 @@ def spotagent(
 @data.command()
 def geovista(
     *,
-    out: Out,
+    out: Out = None,
     count: Count = None,
     scenes: Folder = None,
     seed: SceneSeed = 1,
@@ -177,7 +184,7 @@ def geovista(
 @data.command()
 def geoagent(
     *,
-    out: Out,
+    out: Out = None,
     count: Count = None,
     scenes: Folder = None,
     seed: SceneSeed = 1,

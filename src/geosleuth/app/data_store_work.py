@@ -14,7 +14,7 @@ from geosleuth.data import Store
 from geosleuth.data.cards import Figures, card_text, figures_of
 from geosleuth.data.checking import check_store
 from geosleuth.data.exporting import INFO, Trainer, export_store, split_file
-from geosleuth.data.reading import CARD
+from geosleuth.data.reading import CARD, MANIFEST
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 
@@ -52,18 +52,36 @@ def show_info(path: Path, *, as_json: bool) -> None:
 
 
 def check(path: Path, *, as_json: bool) -> bool:
-    """Whether a store is whole; what is wrong is said."""
-    store = Store(path)
-    with progress(f"checking {store.about.name}", len(store)) as bar:
-        found = list(check_store(store, lambda rows: bar.at(rows, None)))
+    """Whether a store is whole; what is wrong is said.
+
+    Raises:
+        BadInput: there is no store.
+    """
+    trajectories, found = 0, []
+    try:
+        store = Store(path)
+    except BadInput as error:
+        if not (path / MANIFEST).is_file():
+            raise
+        found = [str(error)]
+    else:
+        shards = sum(shard.rows for shard in store.manifest.shards)
+        with progress(f"checking {store.about.name}", shards) as bar:
+
+            def at(rows: int) -> None:
+                nonlocal trajectories
+                trajectories = rows
+                bar.at(rows, None)
+
+            found = list(check_store(store, at))
     if as_json:
-        show_json({"whole": not found, "trajectories": len(store), "troubles": found})
+        show_json({"whole": not found, "trajectories": trajectories, "troubles": found})
     else:
         for line in found[:_SHOWN]:
             talk(printable(line))
         if len(found) > _SHOWN:
             talk(f"and {count(len(found) - _SHOWN)} more; --json names them all")
-        sys.stdout.write("not whole\n" if found else f"whole: {count(len(store))} trajectories\n")
+        sys.stdout.write("not whole\n" if found else f"whole: {count(trajectories)} trajectories\n")
     return not found
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.app.locate_outputs import asked
 from geosleuth.app.locate_work import CTRL_C, SOME_FAILED, cancelled_by_ctrl_c, quiet_libraries
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.run import Ending, RunLimits
+from geosleuth.bench.run import Ending, RunLimits, Standing
 from geosleuth.data import About, write_store
 from geosleuth.data.factory import (
     STAND_IN,
@@ -29,10 +30,11 @@ from geosleuth.data.factory import (
     run_factory,
     tally_in,
 )
+from geosleuth.data.manifest import SCENES
 from geosleuth.data.rejection import REASON_WORDS, Tally, tally_markdown, tally_to_dict
 from geosleuth.data.spotagent import TOOLS, toolset_of
 from geosleuth.data.standins import Slips
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, require
 from geosleuth.files import write_text_atomically
 from geosleuth.policies import Policy, consent_line, make_policy
 from geosleuth.world.layer import ensure_layer
@@ -102,7 +104,10 @@ def _common(words: Words) -> dict[str, Any]:
 
 
 def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
-    scenes = _scenes(words)
+    scenes, out = _scenes(words), _out(words)
+    if words["store"] is not None:
+        # Told before anything is made, not when it is all to be kept.
+        require("pyarrow.parquet", extra="bench")
     models = [name for name in dict.fromkeys((recipe.observer, recipe.caller)) if name != STAND_IN]
     with quiet_libraries():
         ask_leave([make_policy(name, base_url=recipe.base_url) for name in models], yes=bool(words.get("yes")))
@@ -117,7 +122,6 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
             at_once=words["at_once"] if models or words["cluster"] else 1,
             cluster=words["cluster"],
         )
-        out: Path = words["out"]
         try:
             ending = asyncio.run(_watched(work, out, words))
         except asyncio.CancelledError:
@@ -127,7 +131,7 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
     write_text_atomically(out / STATISTICS, f"{json.dumps(tally_to_dict(tally), indent=1)}\n")
     write_text_atomically(out / STATISTICS_WORDS, tally_markdown(tally))
     if words["store"] is not None:
-        _into_store(words["store"], out, recipe)
+        _into_store(words["store"], out, recipe, scenes)
     if as_json:
         show_json({"run": str(out), "ended": ending.why, "words": ending.words, **tally_to_dict(tally)})
     else:
@@ -135,6 +139,15 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
     if ending.standing.failed or ending.standing.missing:
         talk(ending.words)
         raise typer.Exit(SOME_FAILED)
+
+
+def _out(words: Words) -> Path:
+    """The run's folder, beside the store where only that is named."""
+    out: Path | None = words["out"]
+    store: Path | None = words["store"]
+    if out is None and store is None:
+        raise BadInput("say with --out where the run's folder is, or with --store where what is kept goes")
+    return out if out is not None else Path(f"{store}.run")
 
 
 def _scenes(words: Words) -> Scenes:
@@ -186,16 +199,24 @@ def _open_world_once(recipe: Recipe) -> None:
 async def _watched(work: Work, out: Path, words: Words) -> Ending:
     limits = RunLimits(tokens=words.get("run_tokens"), usd=words.get("run_usd"))
     with progress("making trajectories", work.info.count) as bar, cancelled_by_ctrl_c():
-        return await run_factory(work, out, limits=limits, retry=words.get("retry"), watch=Live(bar), say=talk)
+        live = Live(bar)
+
+        def watch(standing: Standing) -> None:
+            # Only SpotAgent's synthesis holds answers against the truth.
+            live(standing if work.recipe.kind == "spotagent" else replace(standing, within_25km=None))
+
+        return await run_factory(work, out, limits=limits, retry=words.get("retry"), watch=watch, say=talk)
 
 
-def _into_store(store: Path, run: Path, recipe: Recipe) -> None:
+def _into_store(store: Path, run: Path, recipe: Recipe, scenes: Scenes) -> None:
     with progress("into the store") as bar:
-        write_store(store, made_in(run), about_of(recipe), progress=lambda kept, gone: bar.at(kept + gone, None))
+        write_store(
+            store, made_in(run), about_of(recipe, scenes), progress=lambda kept, gone: bar.at(kept + gone, None)
+        )
 
 
-def about_of(recipe: Recipe) -> About:
-    """What people must know of what a recipe makes."""
+def about_of(recipe: Recipe, scenes: Scenes) -> About:
+    """What people must know of what a recipe makes of scenes."""
     stands_in = STAND_IN in (recipe.observer, recipe.caller) and recipe.kind != "geoagent"
     faults = ["Scenes are drawn and businesses are made up: nothing here says what real places look like."]
     if stands_in:
@@ -207,7 +228,7 @@ def about_of(recipe: Recipe) -> About:
         how_made=_HOW[recipe.kind],
         sources=("GeoNames (CC BY 4.0)", "geosleuth's drawn scenes"),
         faults=tuple(faults),
-        settings=recipe.settings(),
+        settings={**recipe.settings(), SCENES: [scenes.told()]},
     )
 
 

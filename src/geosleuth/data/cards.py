@@ -190,13 +190,23 @@ def card_text(about: About, figures: Figures) -> str:
         "### Countries",
         _counts("country", figures.by_country) if figures.by_country else "No truth names a country.",
         "## Settings",
-        _table(("setting", "value"), [(name, str(value)) for name, value in about.settings.items()])
+        _table(("setting", "value"), [(name, _setting(value)) for name, value in about.settings.items()])
         if about.settings
         else "None are noted.",
         "## Known faults",
         _bullets(about.faults, "None are noted, which does not mean that there are none."),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _setting(value: Any) -> str:
+    """A setting as people read it: pairs as words, lists with commas, lists of pairs with semicolons."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {one}" for name, one in value.items())
+    if isinstance(value, list):
+        between = "; " if any(isinstance(one, Mapping) for one in value) else ", "
+        return between.join(map(_setting, value)) or "none"
+    return str(value)
 
 
 def _rejections(figures: Figures) -> str:

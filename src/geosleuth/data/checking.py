@@ -28,25 +28,38 @@ def check_store(store: Store, progress: Progress = _nobody) -> Iterator[str]:
     """
     keys: set[str] = set()
     seen: dict[str, tuple[int, int] | None] = {}
-    rows = 0
+    rows, read_all = 0, True
     for shard in store.manifest.shards:
         trouble = _shard_trouble(store.path / shard.file, shard.sha256)
         if trouble:
             yield f"{shard.file}: {trouble}"
+            read_all = False
             continue
         found = 0
-        for row in _rows_of(store, shard.file):
-            found, rows = found + 1, rows + 1
-            yield from _row_troubles(store, row, keys, seen)
-            progress(rows)
+        try:
+            for row in _rows_of(store, shard.file):
+                found, rows = found + 1, rows + 1
+                yield from _row_troubles(store, row, keys, seen)
+                progress(rows)
+        except BadInput as error:
+            yield str(error)
+            read_all = False
+            continue
         if found != shard.rows:
             yield f"{shard.file}: holds {found} rows, and the manifest counts {shard.rows}"
-    for row in store.pending():
-        rows += 1
-        yield from _row_troubles(store, row, keys, seen)
-        progress(rows)
+    try:
+        for row in store.pending():
+            rows += 1
+            yield from _row_troubles(store, row, keys, seen)
+            progress(rows)
+    except BadInput as error:
+        yield f"what waits for its shard can't be read: {error}"
+        read_all = False
     yield from _rejection_troubles(store, keys)
-    yield from _strays(store, seen)
+    yield from _stray_shards(store)
+    # Rows that can't be read may be those that a picture belongs to.
+    if read_all:
+        yield from _stray_pictures(store, seen)
 
 
 def _shard_trouble(path: Path, digest: str) -> str | None:
@@ -126,11 +139,14 @@ def _rejection_troubles(store: Store, keys: set[str]) -> Iterator[str]:
         yield f"{twice[0]}: was both kept and rejected"
 
 
-def _strays(store: Store, seen: Mapping[str, object]) -> Iterator[str]:
+def _stray_shards(store: Store) -> Iterator[str]:
     shards = {shard.file for shard in store.manifest.shards}
     for path in sorted((store.path / SHARDS).glob("*")):
         if f"{SHARDS}/{path.name}" not in shards:
             yield f"{SHARDS}/{path.name}: nobody counts it; a writer that was killed left it, and the next replaces it"
+
+
+def _stray_pictures(store: Store, seen: Mapping[str, object]) -> Iterator[str]:
     wanted = {image_name(digest) for digest in seen}
     strays = [
         path for path in sorted((store.path / IMAGES).rglob("*"))

@@ -118,6 +118,11 @@ def _table(path: Path) -> Iterator[tuple[str, list[float]]] | None:
             return None
         if "id" in own and "true_lat" not in own and (_try_columns(own) or "distance_km" in own):
             return _csv_rows(path)
+        if "true_lat" not in own:
+            raise BadInput(
+                f"{path}: its columns are those of no table of tries; a table of distances has id and try_1, try_2 and "
+                "so on, or id and distance_km; recorded answers have true_lat and true_lon"
+            )
     elif '"distances_km"' in first:
         return _json_rows(path)
     return None

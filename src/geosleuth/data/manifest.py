@@ -15,6 +15,8 @@ from .model import About
 FORMAT = "geosleuth-store"
 VERSION = 1
 SHARDS = "shards"
+SCENES = "scenes"
+"""The setting that grows with what is added: a list of which scenes samples were made of."""
 _SHARD = re.compile(rf"{SHARDS}/[0-9]{{5,}}\.parquet")
 
 
@@ -109,9 +111,16 @@ def check_same(path: Path, stored: About, wanted: About) -> None:
     if stored.name != wanted.name:
         raise BadInput(f"{path}: holds the set {stored.name[:60]!r}, not {wanted.name[:60]!r}; choose another folder")
     settings = json.loads(json.dumps(dict(wanted.settings)))
-    for name in sorted(stored.settings.keys() | settings.keys()):
+    for name in sorted((stored.settings.keys() | settings.keys()) - {SCENES}):
         if stored.settings.get(name) != settings.get(name):
             raise BadInput(
                 f"{path}: was begun with {name} = {str(stored.settings.get(name))[:60]}, "
                 f"not {str(settings.get(name))[:60]}; use the same settings, or choose another folder"
             )
+
+
+def with_scenes(stored: About, wanted: About) -> About:
+    """What is stored, with the scenes that are made use of now among those that were before."""
+    before, now = (list(one.settings.get(SCENES) or ()) for one in (stored, wanted))
+    new = [one for one in now if one not in before]
+    return replace(stored, settings={**stored.settings, SCENES: [*before, *new]}) if new else stored

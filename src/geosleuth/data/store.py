@@ -14,6 +14,7 @@ A sample is safe from a killed process when `StoreWriter.add` returns, and from 
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -22,7 +23,7 @@ from geosleuth.bench.run.committing import sync_file
 from geosleuth.errors import BadInput, require
 from geosleuth.files import replacing
 
-from .manifest import SHARDS, Manifest, Shard, check_same, read_manifest, write_manifest
+from .manifest import SHARDS, Manifest, Shard, check_same, read_manifest, with_scenes, write_manifest
 from .model import About, Made, Rejected
 from .reading import (
     IMAGES,
@@ -221,6 +222,10 @@ def _begin(path: Path, about: About) -> Manifest:
     if (path / MANIFEST).exists():
         stored = read_manifest(path / MANIFEST)
         check_same(path, stored.about, about)
+        grown = with_scenes(stored.about, about)
+        if grown is not stored.about:
+            write_manifest(path / MANIFEST, replace(stored, about=grown))
+            return read_manifest(path / MANIFEST)
         return stored
     if other := sorted(one.name for one in path.iterdir() if one.name != LOCK):
         raise BadInput(f"{path}: holds {other[0][:60]!r} but no store; choose a new or an empty folder")

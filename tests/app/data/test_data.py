@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,37 @@ def test_notes_become_records_and_bad_ones_are_counted(tmp_path: Path) -> None:
     assert "A German sign" in sample.trajectory.steps[0].text
     notes.write_text("file,country\na.jpg,\n", encoding="utf-8")
     refused(geosleuth("data", "import-notes", notes, "--out", tmp_path / "t"), "has no country")
+
+
+def test_a_store_alone_names_the_folder_of_the_run_and_its_card_names_the_scenes(tmp_path: Path) -> None:
+    words = ("data", "geoagent", "--count", "2", "--seed", "5", "--first", "3", "--processes", "1")
+    done = geosleuth(*words, "--store", tmp_path / "s")
+    assert done.returncode == 0, done.stderr
+    assert "within 25 km" not in done.stderr
+    assert (tmp_path / "s.run" / "statistics.json").is_file()
+    card = geosleuth("data", "card", tmp_path / "s").stdout
+    assert "| luck | 0 |" in card
+    assert "scene seed 5, first scene 3, count 2, split train, world 1" in card
+    refused(
+        geosleuth(*words, "--store", tmp_path / "s", "--luck", "3"),
+        "begun with other settings: luck was 0, now 3; give the same",
+    )
+    refused(geosleuth("data", "geoagent", "--count", "2"), "say with --out where the run's folder is")
+
+
+def test_a_missing_extra_is_told_before_anything_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    done = geosleuth("data", "geoagent", "--count", "2", "--out", tmp_path / "run", "--store", tmp_path / "s")
+    refused(done, "geosleuth[bench]")
+    assert not (tmp_path / "run").exists()
+
+
+def test_notes_without_rows_or_without_a_country_are_refused_in_one_line(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.csv"
+    for text, trouble in (
+        ("file,country\n", "holds no note"),
+        ("file,land\na.jpg,Chile\n", "add a column called country"),
+        ("", "notes.csv"),
+    ):
+        notes.write_text(text)
+        refused(geosleuth("data", "import-notes", notes, "--out", tmp_path / "s"), trouble)

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from PIL import Image
 from geosleuth.data import Store, StoreWriter, write_store
 from geosleuth.data.checking import check_store
 from geosleuth.data.exporting import export_store
-from geosleuth.data.reading import sha_of
+from geosleuth.data.reading import CARD, sha_of
 from geosleuth.data.rows import Row, row_of, schema
 from geosleuth.errors import BadInput
 from stored import ABOUT, made, pictures, sample
@@ -41,9 +42,10 @@ def test_a_changed_shard_is_named(store: Store) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    assert "shards/00000.parquet: was changed after it was written" in troubles(store)
+    # Its pictures belong to rows that nobody can read now.
+    assert troubles(store) == ["shards/00000.parquet: was changed after it was written"]
     path.unlink()
-    assert "shards/00000.parquet: can't be read: No such file or directory" in troubles(store)
+    assert troubles(store) == ["shards/00000.parquet: can't be read: No such file or directory"]
 
 
 def test_a_changed_or_missing_picture_is_named(store: Store) -> None:
@@ -150,3 +152,19 @@ def test_a_manifest_can_name_no_shard_outside_of_its_store(store: Store, file: s
     path.write_text(json.dumps(document))
     with pytest.raises(BadInput, match="no shard is called"):
         Store(store.path)
+
+
+def test_a_damaged_line_that_waits_is_one_trouble_among_others(store: Store) -> None:
+    (store.path / "pending" / f"{len(store.manifest.shards):05d}.jsonl").write_bytes(b"{damaged\n")
+    next((store.path / "images").rglob("*.jpg")).unlink()
+    found = troubles(store)
+    assert any("what waits for its shard can't be read" in line for line in found)
+    assert any("can't be read: No such file" in line for line in found)
+
+
+def test_a_store_that_grows_by_other_scenes_tells_all_of_them(tmp_path: Path) -> None:
+    for number, first in ((0, 0), (2, 200), (4, 200)):
+        about = replace(ABOUT, settings={**ABOUT.settings, "scenes": [{"scene seed": 1, "first scene": first}]})
+        with StoreWriter(tmp_path / "s", about) as writer:
+            writer.add(sample(number))
+    assert "scene seed 1, first scene 0; scene seed 1, first scene 200 |" in (tmp_path / "s" / CARD).read_text()

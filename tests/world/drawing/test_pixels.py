@@ -47,8 +47,8 @@ def _tile() -> Scene:
 SCENES: dict[str, tuple[Callable[[], Scene], str, str]] = {
     "noon": (
         lambda: street_scene("de", ("shop_front", "street_plate", "number_plate", "notice"), seed=6),
-        "eb1d3bc90092f7dde258ffbb130b02d2",
-        "744dbfb86fade41f2e52f3ae429da5bd",
+        "5b08f3cb52085c4f9da0ef12044ab7a2",
+        "40bed5db30010f29165c9bd2531a2200",
     ),
     "rain": (_rainy, "f41bc9a76eb9eaa584d7d1865af62d7a", "e3b26118f7e3cd8de71b9ef89df69e01"),
     "night": (_night, "4baa0738b126889a53fbe0ae39d94624", "6bff24c9b415ba1f794dc33073d2583f"),

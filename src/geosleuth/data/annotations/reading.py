@@ -59,6 +59,7 @@ def read_notes(path: Path, photos: Path | None = None) -> Iterator[Note]:
         BadInput: the table can't be read; a row names no photo or no country; the message gives the row.
     """
     seen: set[str] = set()
+    number = 0
     for number, row in read_rows(path):
         where = f"{path.name}, row {number}"
         if isinstance(row, Fault):
@@ -68,6 +69,8 @@ def read_notes(path: Path, photos: Path | None = None) -> Iterator[Note]:
             raise BadInput(f"{where}: the id {note.id[:80]!r} stands there twice; give each row its own")
         seen.add(note.id)
         yield note
+    if not number:
+        raise BadInput(f"{path}: holds no note; give a row for each photo, with the columns file and country")
 
 
 def _note(row: Mapping[str, Any], where: str, photos: Path) -> Note:
@@ -75,7 +78,9 @@ def _note(row: Mapping[str, Any], where: str, photos: Path) -> Note:
     if not told["photo"]:
         raise BadInput(f"{where}: names no photo; add a column called file")
     if not told["country"]:
-        raise BadInput(f"{where}: has no country; every note needs one, only lower levels may be left out")
+        missing = not any(str(name).strip().casefold() in _COLUMNS["country"] for name in row)
+        why = "add a column called country" if missing else "every note needs one, only lower levels may be left out"
+        raise BadInput(f"{where}: has no country; {why}")
     code = country_code(told["country"])
     if code is None:
         raise BadInput(f"{where}: {told['country'][:60]!r} is no country that is known; write its name or its code")

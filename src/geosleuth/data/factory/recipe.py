@@ -53,7 +53,14 @@ class Recipe:
         """All of it as plain values; of regions their file names alone."""
         told = asdict(self)
         told.pop("base_url")
-        return {**told, "regions": [path.name for path in self.regions], "tools": list(self.tools)}
+        # By the option's name: a seed would be taken for the scenes'.
+        return {
+            "kind": told.pop("kind"),
+            "luck": told.pop("seed"),
+            **told,
+            "regions": [path.name for path in self.regions],
+            "tools": list(self.tools),
+        }
 
 
 @dataclass(frozen=True, slots=True)

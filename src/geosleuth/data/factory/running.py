@@ -32,7 +32,7 @@ class Work:
         """What the run is made of; names in it hang on the settings alone, so that the same run has the same files."""
         settings = self.recipe.settings()
         key = "".join(id_of({**settings, "data": self.info.sha256}, str(part)) for part in range(4))
-        return Manifest(data=self.info, settings=settings, seed=self.recipe.seed, name_key=key)
+        return Manifest(data=self.info, settings=settings, name_key=key)
 
 
 def _nobody(_standing: Standing) -> None:

@@ -77,6 +77,13 @@ class SceneRange:
             "world": self.world, "noise": self.noise, "regions": [path.name for path in self.regions],
         }  # fmt: skip
 
+    def told(self) -> dict[str, Any]:
+        """Which scenes, as cards name it."""
+        return {
+            "scene seed": self.seed, "first scene": self.first, "count": self.count, "split": self.split,
+            "world": self.world,
+        }  # fmt: skip
+
     def data(self) -> DataSet:
         """As a data set."""
         return DataSet(_card(self.count), Path(), self._items)
@@ -100,6 +107,11 @@ class SceneFolder:
 
     path: Path
     limit: int | None = None
+
+    def told(self) -> dict[str, Any]:
+        """Which scenes, as cards name it."""
+        limit = {} if self.limit is None else {"count": self.limit}
+        return {"folder": self.path.name, **limit}
 
     def data(self) -> DataSet:
         """As a data set."""

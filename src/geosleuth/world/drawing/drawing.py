@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from geosleuth.atlas.maps.lettering import can_shape
+from geosleuth.errors import BadInput
 from geosleuth.world.model import Mark, Scene
 
 from .canvas import BACKDROP_M2, Canvas, Painter
@@ -54,7 +56,13 @@ class Drawing:
 
 
 def draw_scene(scene: Scene) -> Drawing:
-    """Draw a scene. The same scene gives the same pixels on every machine."""
+    """Draw a scene. The same scene gives the same pixels on every machine.
+
+    Raises:
+        BadInput: Pillow can't shape letters here, so that they would come out otherwise.
+    """
+    if not can_shape():
+        raise BadInput("drawing scenes needs FriBiDi, which Pillow can't find here: apt install libfribidi0")
     if scene.kind == "satellite":
         return Drawing(*draw_satellite(scene, scene.streets))
     return _panorama(scene) if scene.kind == "panorama" else _street_picture(scene)

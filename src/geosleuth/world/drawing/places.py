@@ -32,12 +32,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What is there: the camera, houses that boards could be read on, all houses, and the street's measures."""
+    """What is there: the camera, houses that boards could be read on, all houses, the street's measures and traffic."""
 
     lens: Lens
     near: Sequence[Lot]
     houses: Sequence[Lot]
     sizes: Measures
+    drives_on: Literal["left", "right"]
+
+    def away_side(self, y: float) -> float:
+        """The side of the road on which traffic shows its rear at a distance: 1 is right of the middle, -1 left."""
+        return (1.0 if self.drives_on == "right" else -1.0) * (1.0 if y >= 0 else -1.0)
 
     @property
     def kerb(self) -> float:
@@ -99,8 +104,8 @@ _SUITED: dict[Board, Callable[[Around], Iterator[Place]]] = {
     "poster": _for_poster,
     "billboard": _for_billboard,
     "banner": _for_banner,
-    "number_plate": lambda around: _cars(around.lens, around.sizes.road_half),
-    "bus": lambda around: _buses(around.lens, around.sizes.road_half),
+    "number_plate": lambda around: _cars(around, around.sizes.road_half),
+    "bus": lambda around: _buses(around, around.sizes.road_half),
     "bus_stop": lambda around: _posts(around.lens, around.kerb, (2.0, 2.3)),
     "town_sign": _for_road_sign,
     "direction_sign": _for_road_sign,
@@ -200,12 +205,14 @@ def _steps(reach: tuple[int, int], lens: Lens) -> Iterator[float]:
         y += max(0.8, y * 0.14)
 
 
-def _cars(lens: Lens, road_half: float) -> Iterator[Place]:
-    """Rears of cars that stand along the street, or with their noses to a kerb."""
+def _cars(around: Around, road_half: float, reach: tuple[int, int] = (3, 11)) -> Iterator[Place]:
+    """Rears of cars on the side of the road where they go that way, or with their noses to a kerb."""
+    lens = around.lens
     body: Rect = (-0.92, 0.0, 0.92, 1.5)
     room = (0.95, 0.3)
-    for y in _steps((3, 11), lens):
-        for x in (road_half - 1.05, 1.05 - road_half, road_half * 0.3, -road_half * 0.3):
+    for y in _steps(reach, lens):
+        side = around.away_side(y)
+        for x in (side * (road_half - 1.05), side * road_half * 0.5):
             yield Place(_facing(lens, x, y, 0.0), 0.0, 0.6, "car", room, body=body, centred=True)
         for x in (road_half - 2.2, 2.2 - road_half):
             if abs(x - lens.x_m) > 1.5:
@@ -214,11 +221,13 @@ def _cars(lens: Lens, road_half: float) -> Iterator[Place]:
                 yield Place(wall, 0.0, 0.6, "car", room, 0.1, body=body, centred=True)
 
 
-def _buses(lens: Lens, road_half: float, reach: tuple[int, int] = (6, 26)) -> Iterator[Place]:
+def _buses(around: Around, road_half: float, reach: tuple[int, int] = (6, 26)) -> Iterator[Place]:
+    lens = around.lens
     for y in _steps(reach, lens):
         for x in (road_half - 1.4, 1.4 - road_half):
-            body: Rect = (-1.25, 0.0, 1.25, 3.1)
-            yield Place(_facing(lens, x, y, 0.3), 0.0, 1.45, "bus_rear", (2.35, 1.5), body=body, centred=True)
+            if x * around.away_side(y) > 0:
+                body: Rect = (-1.25, 0.0, 1.25, 3.1)
+                yield Place(_facing(lens, x, y, 0.3), 0.0, 1.45, "bus_rear", (2.35, 1.5), body=body, centred=True)
             side = Wall((x, y + 5.5, 0.0), (0.0, -1.0, 0.0), (-1.0, 0.0, 0.0))
             if x < lens.x_m:
                 side = Wall((x, y - 5.5, 0.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
@@ -236,16 +245,20 @@ def stands_for(around: Around, board: Board) -> Iterator[Place]:
     """Stands and posts all over the place, for what found none; buses anywhere on the road for what is on a bus."""
     lens, road_half = around.lens, around.sizes.road_half
     if board == "bus":
-        yield from _buses(lens, road_half, (5, 30))
-        yield from _buses(lens, road_half - 1.6, (5, 30))
+        yield from _buses(around, road_half, (5, 30))
+        yield from _buses(around, road_half - 1.6, (5, 30))
         return
     car = board == "number_plate"
+    if car:
+        yield from _cars(around, road_half, (3, 24))
+        yield from _cars(around, road_half + 3.0, (3, 24))
     tall = board in {"shop_front", "billboard", "banner"}
     for y in _steps((3, 24), lens):
         for step in range(-9, 10):
             x = step * y / 8
             for low in (0.12, 0.9, 1.8, 2.6, 3.6, 5.0):
-                if (car and low > 0.5) or (tall and low < 2) or (not car and abs(x) < road_half + 0.8):
+                against = x * around.away_side(y) < 1.0
+                if (car and (low > 0.5 or against)) or (tall and low < 2) or (not car and abs(x) < road_half + 0.8):
                     continue
                 wall = _facing(lens, x, y, 1.0)
                 if car:

@@ -99,7 +99,7 @@ def place_boards(scene: Scene, lens: Lens, lots: Sequence[Lot], chance: random.R
     placed: list[Hung] = []
     taken: list[Box] = []
     near = [lot for lot in lots if _in_sight(lot, lens)]
-    around = Around(lens, near, lots, MEASURES[scene.look.layout])
+    around = Around(lens, near, lots, MEASURES[scene.look.layout], scene.look.drives_on)
     for clue in written:
         board = clue.board or "notice"
         plans = plans_for(clue, chance, scene.look)

@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from geosleuth.world.model import Plant, Scene
+from geosleuth.world.model import Look, Plant, Scene
 
 from .camera import Point2, View, cosine, sine
 from .canvas import Colour
@@ -130,7 +130,18 @@ def plan_street(scene: Scene, lens: Lens, main_at: float, reach: tuple[float, fl
     lamps, people = _lamps(scene, lens, keep, chance), _people(scene, lens, keep, chance)
     fences, stalls = _fences(scene, lots), _stalls(scene, lens, keep)
     return Street(
-        lots, boards, cars, _buses(boards), poles, lamps, people, plants, fences, stalls, _crossing(scene), covers
+        lots,
+        boards,
+        cars,
+        _buses(boards, scene.look),
+        poles,
+        lamps,
+        people,
+        plants,
+        fences,
+        stalls,
+        _crossing(scene),
+        covers,
     )
 
 
@@ -254,7 +265,7 @@ def _cars(
     return tuple(cars)
 
 
-def _buses(boards: tuple[Hung, ...]) -> tuple[Bus, ...]:
+def _buses(boards: tuple[Hung, ...], look: Look) -> tuple[Bus, ...]:
     buses: list[Bus] = []
     length, width, _ = BUS_M
     for board in boards:
@@ -266,7 +277,8 @@ def _buses(boards: tuple[Hung, ...]) -> tuple[Bus, ...]:
             buses.append(Bus((x, y + ahead * length / 2), paint, "away" if ahead > 0 else "towards"))
         elif board.place.support == "bus_side":
             middle = y + board.place.wall.along[1] * length / 2
-            buses.append(Bus((x - out_x * width / 2, middle), paint, "away"))
+            kerb: Literal["left", "right"] = "right" if x > 0 else "left"
+            buses.append(Bus((x - out_x * width / 2, middle), paint, parked_facing(look.drives_on, kerb)))
     return tuple(buses)
 
 
