@@ -160,3 +160,15 @@ def test_another_seed_split_or_kind_is_refused_in_one_line(made: Path, world: Wo
 def test_a_folder_without_scenes_says_so(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no scenes are here"):
         next(read_scenes(tmp_path))
+
+
+@pytest.mark.parametrize("damage", ["{half", '{"number": 0}'])
+def test_a_damaged_line_is_drawn_anew_by_making_again(world: World, tmp_path: Path, damage: str) -> None:
+    make_scenes(tmp_path / "s", world, count=1, seed=SEED, split="train")
+    table = tmp_path / "s" / "scenes.jsonl"
+    whole = table.read_bytes()
+    table.write_text(damage + "\n")
+    with pytest.raises(BadInput, match="geosleuth world make again draws it anew"):
+        next(read_scenes(tmp_path / "s"))
+    make_scenes(tmp_path / "s", world, count=1, seed=SEED, split="train")
+    assert table.read_bytes() == whole
