@@ -28,7 +28,7 @@ from geosleuth.errors import BadInput, DataFault
 from geosleuth.files import replacing
 from geosleuth.names.folding import fold_once
 
-BASE_FORMAT = 2
+BASE_FORMAT = 1
 FUZZY_POPULATION = 200_000
 LEAST_LANDMARK = 0.35  # rank; leaves out airfields without an IATA code
 CITY, REGION, COUNTRY, LANDMARK = 0, 1, 2, 3
@@ -142,7 +142,6 @@ def _fill(path: Path, progress: Progress) -> None:
         ]
         conn.executemany("INSERT INTO fuzzy VALUES (?, ?, ?, ?)", fuzzy)
         write_grams(conn, ((number, owner, key) for number, owner, _role, key in fuzzy))
-        conn.execute("CREATE INDEX place_ref ON place (ref)")
         conn.execute("INSERT INTO meta VALUES ('format', ?)", (str(BASE_FORMAT),))
         conn.execute("INSERT INTO meta VALUES ('places', ?)", (str(len(places)),))
         conn.commit()

@@ -81,11 +81,25 @@ class BasePlaces:
     def place(self, place_id: str) -> Place | None:
         """A place by its id."""
         number = place_id.removeprefix("geonames:")
-        ref: str | int = place_id.encode("utf-8", "replace").decode()
         if number != place_id and number.isascii() and number.isdigit() and len(number) <= 12:
-            ref = int(number)
+            return self._geonames_place(int(number))
+        ref = place_id.encode("utf-8", "replace").decode()
         row = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE ref = ?", (ref,)).fetchone()  # noqa: S608
         return None if row is None else self._place(row)
+
+    def _geonames_place(self, number: int) -> Place | None:
+        numbers, ids = self._by_number
+        at = int(np.searchsorted(numbers, number))
+        if at == len(numbers) or numbers[at] != number:
+            return None
+        return self._place(self._row(int(ids[at])))
+
+    @cached_property
+    def _by_number(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """GeoNames' numbers in order, and the rows they stand in: an index in the file would make it too large."""
+        rows = self._conn.execute("SELECT ref, id FROM place WHERE typeof(ref) = 'integer' ORDER BY ref").fetchall()
+        columns = np.array(rows, dtype=np.int64).reshape(-1, 2)
+        return columns[:, 0].copy(), columns[:, 1].copy()
 
     def around(self, point: LatLon, *, country: str | None, region: str | None = None, limit: int = 5) -> list[Hit]:
         """Settlements at a point: first those whose own size reaches it, the surest first, then the nearest ones.
