@@ -2,9 +2,12 @@
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import log10, pi
+from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,25 +84,12 @@ class BasePlaces:
     def place(self, place_id: str) -> Place | None:
         """A place by its id."""
         number = place_id.removeprefix("geonames:")
+        rows = _rows_of(self._conn)
         if number != place_id and number.isascii() and number.isdigit() and len(number) <= 12:
-            return self._geonames_place(int(number))
-        ref = place_id.encode("utf-8", "replace").decode()
-        row = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE ref = ?", (ref,)).fetchone()  # noqa: S608
-        return None if row is None else self._place(row)
-
-    def _geonames_place(self, number: int) -> Place | None:
-        numbers, ids = self._by_number
-        at = int(np.searchsorted(numbers, number))
-        if at == len(numbers) or numbers[at] != number:
-            return None
-        return self._place(self._row(int(ids[at])))
-
-    @cached_property
-    def _by_number(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """GeoNames' numbers in order, and the rows they stand in: an index in the file would make it too large."""
-        rows = self._conn.execute("SELECT ref, id FROM place WHERE typeof(ref) = 'integer' ORDER BY ref").fetchall()
-        columns = np.array(rows, dtype=np.int64).reshape(-1, 2)
-        return columns[:, 0].copy(), columns[:, 1].copy()
+            found = rows.of_number(int(number))
+        else:
+            found = rows.of_text.get(place_id)
+        return None if found is None else self._place(self._row(found))
 
     def around(self, point: LatLon, *, country: str | None, region: str | None = None, limit: int = 5) -> list[Hit]:
         """Settlements at a point: first those whose own size reaches it, the surest first, then the nearest ones.
@@ -307,3 +297,34 @@ def _sorted(hits: Iterable[Hit], within: Extent | None) -> list[Hit]:
         listed = [hit for hit in listed if within.contains(hit.place.point)]
     unique = {hit.place.id: hit for hit in sorted(listed, key=lambda hit: hit.score)}
     return sorted(unique.values(), key=lambda hit: (-hit.score, hit.place.id))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """In which row a place stands, by GeoNames' number or by its text: an index would make the file too large."""
+
+    numbers: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    of_text: Mapping[str, int]
+
+    def of_number(self, number: int) -> int | None:
+        at = int(np.searchsorted(self.numbers, number))
+        return int(self.rows[at]) if at < len(self.numbers) and self.numbers[at] == number else None
+
+
+_rows_kept: dict[tuple[str, int], _Rows] = {}
+_reading_rows = Lock()
+
+
+def _rows_of(conn: sqlite3.Connection) -> _Rows:
+    """Every thread has a connection of its own; the rows are read once for all of them."""
+    (_, _, path), *_ = conn.execute("PRAGMA database_list").fetchall()
+    key = path, Path(path).stat().st_mtime_ns
+    with _reading_rows:
+        if key not in _rows_kept:
+            numbered = conn.execute("SELECT ref, id FROM place WHERE typeof(ref) = 'integer' ORDER BY ref").fetchall()
+            named = conn.execute("SELECT ref, id FROM place WHERE typeof(ref) = 'text'").fetchall()
+            columns = np.array(numbered, dtype=np.int64).reshape(-1, 2)
+            _rows_kept.clear()
+            _rows_kept[key] = _Rows(columns[:, 0].copy(), columns[:, 1].copy(), dict(named))
+        return _rows_kept[key]
