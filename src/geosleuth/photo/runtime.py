@@ -2,7 +2,10 @@
 
 import ctypes
 import os
+import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -51,3 +54,17 @@ def _glibc() -> Any:
         return None
     library = ctypes.CDLL(None)
     return library if hasattr(library, "malloc_trim") else None
+
+
+@contextmanager
+def no_probing() -> Iterator[None]:
+    """Keep urllib3, which comes in with rapidocr and peft, from trying on import, by a socket, whether IPv6 works."""
+    known, has_ipv6 = "urllib3.util.connection" in sys.modules, socket.has_ipv6
+    socket.has_ipv6 = False
+    try:
+        yield
+    finally:
+        socket.has_ipv6 = has_ipv6
+        if not known and (probing := sys.modules.get("urllib3.util.connection")):
+            # What it would have found on nearly every machine; it then asks for addresses of both kinds.
+            vars(probing)["HAS_IPV6"] = has_ipv6

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from geosleuth.errors import BadInput, ServiceFault, require
+from geosleuth.photo.runtime import no_probing
 
 from .model import Conversation, Sampling
 from .weights_chat import Chat, ChatMessage, find_abilities
@@ -47,14 +48,15 @@ class Engine:
         """
         # Read when the hub's library is first imported: a second lock on a door that is not used anyway.
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
-        self._torch = require("torch", extra="weights")
-        self._transformers = require("transformers", extra="weights")
         self._name = folder.name
-        self._device = self._chosen_device(device)
-        config = self._config(folder)
-        with self._troubles(folder), self._quiet():
-            self._processor = load_processor(folder)
-            self._model = self._load_model(folder, config, dtype)
+        with no_probing():  # transformers imports its parts, and what goes with it, only when they are asked for
+            self._torch = require("torch", extra="weights")
+            self._transformers = require("transformers", extra="weights")
+            self._device = self._chosen_device(device)
+            config = self._config(folder)
+            with self._troubles(folder), self._quiet():
+                self._processor = load_processor(folder)
+                self._model = self._load_model(folder, config, dtype)
         self._tokenizer = self._processor.tokenizer
         self._chat = Chat(self._abilities(folder), self._steering_tokens())
         self._dropped = {

@@ -1,10 +1,6 @@
 """RapidOCR: finds lines in any script, reads Latin, Chinese and Japanese, from the models in its own wheel."""
 
 import math
-import socket
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -13,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from geosleuth.errors import BadInput
-from geosleuth.photo.runtime import import_onnxruntime
+from geosleuth.photo.runtime import import_onnxruntime, no_probing
 
 from .strips import Pixels, Quad, with_slack
 
@@ -56,25 +52,11 @@ def _engine() -> Any:
         return _load()
 
 
-@contextmanager
-def _no_probing() -> Iterator[None]:
-    """Keep urllib3, which comes in with rapidocr, from opening a socket on import to see whether IPv6 works here."""
-    known, has_ipv6 = "urllib3.util.connection" in sys.modules, socket.has_ipv6
-    socket.has_ipv6 = False
-    try:
-        yield
-    finally:
-        socket.has_ipv6 = has_ipv6
-        if not known and (probing := sys.modules.get("urllib3.util.connection")):
-            # What it would have found on nearly every machine; it then asks for addresses of both kinds.
-            vars(probing)["HAS_IPV6"] = has_ipv6
-
-
 @cache
 def _load() -> Any:
     import_onnxruntime()
     try:
-        with _no_probing():
+        with no_probing():
             import rapidocr
 
             # Named here because its parts are only imported when they are.
