@@ -18,7 +18,7 @@ from geosleuth.atlas.regions.schema import ROAD_RANKS
 from geosleuth.atlas.regions.tags import address_of, index_names, kept_tags
 from geosleuth.atlas.regions.writer import FeatureRow, RegionWriter, region_path, writing
 from geosleuth.errors import BadInput
-from geosleuth.files import replacing
+from geosleuth.files import link_or_copy
 from geosleuth.geo import LatLon
 
 from .businesses import SOURCE, BusStop, region_name
@@ -173,13 +173,8 @@ def business_tags(business: Business, town: WorldTown) -> dict[str, str]:
 def _add_region(path: Path, folder: Path) -> None:
     """A region file beside the layer: the same file under a second name where the disk can, or else a copy."""
     there = folder / path.name
-    if there.exists():
-        return
-    try:
-        os.link(path, there)
-    except OSError:
-        with replacing(there) as neighbour:
-            shutil.copyfile(path, neighbour)
+    if not there.exists():
+        link_or_copy(path, there)
 
 
 def _quiet(_what: str, _done: int, _total: int) -> None:

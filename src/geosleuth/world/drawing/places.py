@@ -10,6 +10,7 @@ from geosleuth.world.model import Board
 from .houses import shop_door
 from .lens import Lens
 from .lots import Lot, Measures
+from .vehicles import lane_x
 from .walls import Rect, Wall
 
 Support = Literal["wall", "post", "stand", "car", "bus_side", "bus_rear", "rope", "roof", "blade"]
@@ -42,7 +43,7 @@ class Around:
 
     def away_side(self, y: float) -> float:
         """The side of the road on which traffic shows its rear at a distance: 1 is right of the middle, -1 left."""
-        return (1.0 if self.drives_on == "right" else -1.0) * (1.0 if y >= 0 else -1.0)
+        return 2 * lane_x(self.drives_on, 1.0, "away" if y >= 0 else "towards")
 
     @property
     def kerb(self) -> float:
