@@ -1,0 +1,162 @@
+"""What a training run is made of, as a recipe file says it. Every part is plain data; nothing here needs torch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Stage = Literal["sft", "coldstart", "grpo"]
+Tuned = Literal["full", "lora"]
+Objective = Literal["grpo", "pass@k"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPart:
+    """Where training starts from.
+
+    Attributes:
+        path: a folder with weights, or the name of a model of which only the configuration is known (dry runs).
+        tuned: all weights, or low-rank adapters.
+        rank: of the adapters.
+        alpha: their scale.
+        targets: the layers that get one.
+        freeze_vision: leave the eyes as they are.
+        dtype: what the passes are computed in.
+        max_pixels: the most pixels a picture is shown with; None leaves the processor's own.
+    """
+
+    path: str
+    tuned: Tuned = "full"
+    rank: int = 64
+    alpha: int = 128
+    targets: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+    freeze_vision: bool = False
+    dtype: Literal["float32", "bfloat16"] = "bfloat16"
+    max_pixels: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPart:
+    """What is learned from: a store of trajectories, rows of photos, or scenes drawn on the spot.
+
+    Attributes:
+        store: a folder of trajectories (`geosleuth data ...`); fine-tuning and cold start take it.
+        photos: a data set that `bench run` opens; reinforcement learning takes it.
+        scenes: how many scenes of the world to use where neither is given.
+        world: the world's seed.
+        seed: of the scenes.
+        questions: for fine-tuning on scenes: which questions are asked of each ("country", "script", "signs",
+            "boxes", "levels").
+        limit: use no more rows than so many; None is all.
+        tries: a file of tries (`geosleuth team tries`, `geosleuth train tries`) by which photos are chosen; None
+            takes them as they come.
+        regimes_km: the distances at which a photo may teach something.
+        phases_km: the curriculum; one entry a phase. Empty is no curriculum.
+    """
+
+    store: Path | None = None
+    photos: Path | None = None
+    scenes: int = 1000
+    world: int = 1
+    seed: int = 7
+    questions: tuple[str, ...] = ("country", "script", "signs", "boxes", "levels")
+    limit: int | None = None
+    tries: Path | None = None
+    regimes_km: tuple[float, ...] = (1.0, 25.0, 200.0, 750.0)
+    phases_km: tuple[tuple[float, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptimPart:
+    """How weights move.
+
+    ``batch`` counts samples (or, in GRPO, prompts) of one optimiser step over all devices; ``micro_batch`` those of
+    one pass on one device. In GRPO ``mini_batch`` splits the prompts of one sampling into several optimiser steps;
+    0 makes one step of them.
+    """
+
+    learning_rate: float = 1e-5
+    schedule: str = "cosine"
+    warmup_share: float = 0.03
+    weight_decay: float = 0.0
+    max_grad_norm: float = 1.0
+    epochs: float = 1.0
+    steps: int | None = None
+    batch: int = 32
+    mini_batch: int = 0
+    micro_batch: int = 1
+    max_length: int = 4096
+    gradient_checkpointing: bool = True
+    packing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolloutPart:
+    """How replies are drawn in reinforcement learning, and what is made of them.
+
+    Attributes:
+        method: the preset of `geosleuth.agent` that brings words, tools and budget.
+        tools: those to switch on; None is the method's own, an empty list is none (SpotAgent's variant).
+        turns: the most turns of a rollout; None is the method's own.
+        reading: what read_text reads with in drawn scenes.
+        group: how many replies are drawn for a prompt.
+        temperature: of drawing.
+        top_p: of drawing.
+        prompt_tokens: the longest prompt.
+        reply_tokens: the longest reply, tool responses included.
+        reward: a preset or a YAML file of `geosleuth.score.rewards`.
+        reward_options: changes to the preset, such as ``{"beta": 0.5}``.
+        kl: the weight of the divergence from the starting model; 0 leaves it out.
+        clip: how far the ratio may leave 1, below and above.
+        loss: TRL's name for how token losses are put together ("grpo" is the mean over each trajectory).
+        objective: what groups are rewarded for: every reply by itself, or the best of k.
+        k: of the objective "pass@k".
+        entropy: the weight of an entropy bonus.
+        vllm: draw with vLLM.
+    """
+
+    method: str = "default"
+    tools: tuple[str, ...] | None = None
+    turns: int | None = None
+    reading: Literal["pixels", "clue boxes"] = "clue boxes"
+    group: int = 8
+    temperature: float = 1.0
+    top_p: float = 1.0
+    prompt_tokens: int = 4096
+    reply_tokens: int = 4096
+    reward: str = "ours"
+    reward_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    kl: float = 0.0
+    clip: tuple[float, float] = (0.2, 0.2)
+    loss: str = "grpo"
+    objective: Objective = "grpo"
+    k: int = 4
+    entropy: float = 0.0
+    vllm: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPart:
+    """Where a run is kept and how often. ``save_steps`` and ``log_steps`` count optimiser steps."""
+
+    seed: int = 0
+    save_steps: int = 50
+    keep: int = 2
+    log_steps: int = 1
+    tensorboard: bool = True
+    devices: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """One stage of training. ``paper`` names whose hyper-parameters it has; ``unpublished`` those that are ours."""
+
+    name: str
+    stage: Stage
+    model: ModelPart
+    data: DataPart = field(default_factory=DataPart)
+    optim: OptimPart = field(default_factory=OptimPart)
+    rollout: RolloutPart = field(default_factory=RolloutPart)
+    run: RunPart = field(default_factory=RunPart)
+    paper: str | None = None
+    unpublished: tuple[str, ...] = ()
