@@ -59,8 +59,10 @@ def find_abilities(render: Render) -> Abilities:
         raise BadInput("the model's chat template does not take images; use a model made for images and text")
     system = _shows(render, [_said("system", "probe-system", lists), _said("user", "hi", lists)], ("probe-system",))
     used = _tool_conversation(_said("tool", "probe-result", lists), lists)
-    wanted = ("probe-description", "probe-value", "probe-result")
-    tools = _shows(render, used, wanted, [_PROBE_TOOL])
+    # A template may name tools without their descriptions, as those of small models do; it must show them somehow.
+    tools = _shows(render, used, ("probe-value", "probe-result"), [_PROBE_TOOL]) and (
+        _tried(render, used, [_PROBE_TOOL]) != _tried(render, used)
+    )
     return Abilities(system, tools, tools and _differs(render, "tool", lists), lists)
 
 

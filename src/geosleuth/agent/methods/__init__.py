@@ -10,6 +10,7 @@ from .default import default
 from .detective import detective
 from .geoagent import geoagent
 from .geovista import geovista
+from .nano import nano
 from .smilegeo import Comment, anonymous, discussion_prompt, read_comment, review_prompt, smilegeo, summary_prompt
 from .spotagent import spotagent
 from .twm import twm
@@ -33,6 +34,7 @@ METHODS: Mapping[str, Callable[[BoxScale], Method]] = {
     "twm": twm,
     "smilegeo": smilegeo,
     "detective": detective,
+    "nano": nano,
 }
 
 

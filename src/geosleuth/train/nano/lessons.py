@@ -1,0 +1,166 @@
+"""What the nano model is taught before it meets the task: to see, and to answer, one chat a lesson.
+
+A lesson is a chat as templates take it, with pictures in it. Everything it says is in the picture, by the scene's own
+marks: lines that are too small to be read on a picture are not asked for.
+"""
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from PIL import Image
+
+from geosleuth.geo import LatLon
+from geosleuth.photo.text import script_of
+from geosleuth.world.drawing import Drawing
+from geosleuth.world.model import Clue, Mark, Scene
+from geosleuth.world.world import World
+
+Kind = Literal["perception", "reading", "format", "levels", "trajectory"]
+Chat = list[dict[str, Any]]
+
+SHOWN_WIDTH = 448
+READ_PX = 7.0
+"""The lowest letters, as shown, that a lesson asks to read."""
+
+_CROPS = 4
+_BOXES = 8
+_CLUES_TOLD = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A chat to learn from. ``tools`` says whether it is shown with the tools."""
+
+    kind: Kind
+    messages: Chat
+    tools: bool = False
+
+
+def asked(question: str, image: Image.Image | None = None) -> dict[str, Any]:
+    """A user's turn."""
+    pictures = [] if image is None else [{"type": "image", "image": image}]
+    return {"role": "user", "content": [*pictures, {"type": "text", "text": question}]}
+
+
+def told(words: str) -> dict[str, Any]:
+    """The assistant's turn."""
+    return {"role": "assistant", "content": [{"type": "text", "text": words}]}
+
+
+def seeing(scene: Scene, drawing: Drawing, chance: random.Random) -> Lesson:
+    """What is in the whole picture: the country, scripts, the side of the road, where signs stand."""
+    questions = [
+        ("Which country is this?", scene.spot.country_name),
+        ("Which scripts are on the signs?", ", ".join(scripts(scene)) or "none"),
+        ("On which side do they drive?", scene.look.drives_on),
+        ("Where are the signs?", json.dumps(boxes(scene, drawing.marks)[:_BOXES])),
+        ("Which plants grow here?", scene.look.plant),
+    ]
+    chance.shuffle(questions)
+    messages: Chat = []
+    for number, (question, answer) in enumerate(questions):
+        messages += [asked(question, drawing.image if number == 0 else None), told(answer)]
+    return Lesson("perception", messages)
+
+
+def reading(scene: Scene, drawing: Drawing, chance: random.Random) -> Lesson | None:
+    """What stands on signs, each in a cut of its own; None where no sign can be read."""
+    clues = {clue.id: clue for clue in scene.clues}
+    boards = [mark for mark in drawing.marks if mark.line is None and clues[mark.clue].lines]
+    boards = [mark for mark in boards if clues[mark.clue].visibility != "hidden" and mark.letter_px >= READ_PX]
+    chance.shuffle(boards)
+    messages: Chat = []
+    for mark in boards[:_CROPS]:
+        box = padded(mark.box, scene.size, chance.uniform(0.05, 0.35), chance)
+        clue = clues[mark.clue]
+        messages += [asked("Read the sign.", drawing.image.crop(box)), told(" / ".join(clue.lines))]
+    return Lesson("reading", messages) if messages else None
+
+
+def levels(scene: Scene, opening: Chat) -> Lesson:
+    """From the picture alone to country, town and point: what its clues say, then the answer."""
+    readable = [clue for clue in scene.clues if clue.visibility == "plain" and not clue.misleading]
+    readable.sort(key=lambda clue: ("precise", "region", "country").index(clue.level))
+    said = " ".join(clue.says for clue in readable[:_CLUES_TOLD])
+    answer = answer_words(scene.spot.country_name, scene.spot.town, scene.spot.point, digits=2)
+    return Lesson("levels", [*opening, told(f"{said}\n{answer}".strip())])
+
+
+def answer_words(country: str, city: str | None, point: LatLon, *, digits: int = 5) -> str:
+    """The answer in the form that the method nano asks for, from coarse to fine."""
+    fields: dict[str, Any] = {"country": country}
+    if city:
+        fields["city"] = city
+    words = json.dumps(fields, ensure_ascii=False)
+    return f'{words[:-1]}, "lat": {point.lat:.{digits}f}, "lon": {point.lon:.{digits}f}}}'
+
+
+def scripts(scene: Scene) -> list[str]:
+    """The scripts on the signs of a scene, sorted."""
+    written = {script_of(line) for clue in scene.clues for line in clue.lines}
+    return sorted(written - {"none"})
+
+
+def boxes(scene: Scene, marks: Sequence[Mark]) -> list[list[int]]:
+    """The signs' boxes in thousandths of the picture, from left to right."""
+    written = {clue.id for clue in scene.clues if clue.lines}
+    found = [thousandths(mark.box, scene.size) for mark in marks if mark.line is None and mark.clue in written]
+    return sorted(found)
+
+
+def thousandths(box: Sequence[float], size: tuple[int, int]) -> list[int]:
+    """A box in pixels as thousandths of a picture's width and height."""
+    return [max(0, min(1000, round(1000 * side / size[at % 2]))) for at, side in enumerate(box)]
+
+
+def padded(
+    box: Sequence[float], size: tuple[int, int], share: float, chance: random.Random
+) -> tuple[int, int, int, int]:
+    """A box with some room around it, not the same on all sides, inside the picture."""
+    across, down = share * (box[2] - box[0]), share * (box[3] - box[1])
+    sides = (
+        box[0] - across * chance.uniform(0.3, 1.7),
+        box[1] - down * chance.uniform(0.3, 1.7),
+        box[2] + across * chance.uniform(0.3, 1.7),
+        box[3] + down * chance.uniform(0.3, 1.7),
+    )
+    return (
+        max(0, int(sides[0])), max(0, int(sides[1])), min(size[0], int(sides[2]) + 1), min(size[1], int(sides[3]) + 1),
+    )  # fmt: skip
+
+
+@cache
+def capitals(world: World) -> Mapping[str, tuple[str, LatLon]]:
+    """By country the town to name where nothing finer can be told: the largest one of the training split."""
+    largest: dict[str, tuple[int, str, LatLon]] = {}
+    for town in world.towns:
+        if town.split == "train" and town.population > largest.get(town.country, (0, "", town.point))[0]:
+            largest[town.country] = (town.population, town.name, town.point)
+    return {country: (name, point) for country, (_, name, point) in largest.items()}
+
+
+def town_to_guess(world: World, country: str) -> tuple[str, LatLon]:
+    """The town to answer with where only the country is known."""
+    known = capitals(world).get(country)
+    return known or next((town.name, town.point) for town in world.towns if town.country == country)
+
+
+def precise(scene: Scene) -> list[Clue]:
+    """Clues that a map may know, the most telling first."""
+    order = ("business", "town_name", "street_name", "bus_stop", "distance")
+    useful = [
+        clue for clue in scene.clues if clue.sort in order and not clue.misleading and clue.visibility != "hidden"
+    ]
+    return sorted(useful, key=lambda clue: order.index(clue.sort))
+
+
+def all_lessons(scene: Scene, drawing: Drawing, opening: Chat, chance: random.Random) -> Iterator[Lesson]:
+    """What one picture teaches without tools."""
+    yield seeing(scene, drawing, chance)
+    if (read := reading(scene, drawing, chance)) is not None:
+        yield read
+    yield levels(scene, opening)

@@ -1,0 +1,145 @@
+"""Chats with tools to learn from: a teacher who knows the scene plays the real environment.
+
+The teacher is a rule, not a model. It looks where signs are, reads them, asks the map for what it has read, and takes
+the hit that is right. It only names what an observation has shown it. `stroll` makes the same moves without aim: from
+such chats a model learns how calls are written, and nothing about when they help.
+"""
+
+import random
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.world.drawing import Drawing
+from geosleuth.world.environment.for_trl import GeoEnvironment
+from geosleuth.world.model import Scene
+from geosleuth.world.world import World
+
+from .lessons import Chat, Lesson, answer_words, precise, told, town_to_guess
+
+NEAR_KM = 2.0
+_SEARCHES = 3
+_ZOOMS = 2
+_DISTANCE = re.compile(r"\s*\d[\d\s.,]*(km|mi)?\s*$", re.IGNORECASE)
+_POSTCODE = re.compile(r"^[\d\s-]{3,}\s+")
+
+
+class Notes:
+    """A chat that grows: calls as the assistant's turns, observations as the tools'."""
+
+    def __init__(self, environment: GeoEnvironment, opening: Chat) -> None:
+        """Begin with the question."""
+        self.environment, self.messages = environment, list(opening)
+        self.views, self.shown = 1, ""
+
+    def call(self, name: str, **arguments: Any) -> Mapping[str, Any]:
+        """Make a call; the data of what came back."""
+        self.messages.append(
+            {
+                "role": "assistant",
+                "content": [],
+                "tool_calls": [{"type": "function", "function": {"name": name, "arguments": arguments}}],
+            }
+        )
+        content = getattr(self.environment, name)(**arguments)
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        self.shown = "".join(part.get("text", "") for part in parts)
+        self.messages.append({"role": "tool", "name": name, "content": parts})
+        seen = self.environment.observations[-1]
+        self.views += len(seen.images)
+        return seen.data if isinstance(seen.data, Mapping) and seen.failure is None else {}
+
+
+def teach(
+    world: World, scene: Scene, drawing: Drawing, environment: GeoEnvironment, opening: Chat, chance: random.Random
+) -> tuple[Lesson, float | None]:
+    """One chat, and how far off its answer is; None where it only names the country."""
+    notes = Notes(environment, opening)
+    read = _lines(notes.call("read_text"))
+    truth, country = scene.spot.point, scene.spot.country_name
+    boxes = {(mark.clue, mark.line): mark.box for mark in drawing.marks}
+    best: LatLon | None = None
+    zooms = searches = 0
+    for clue, line in ((one, text) for one in precise(scene) for text in one.lines):
+        box = boxes.get((clue.id, clue.lines.index(line)))
+        if searches == _SEARCHES or (best is not None and distance_km(best, truth) <= NEAR_KM):
+            break
+        if line not in read and box is not None and zooms < _ZOOMS:
+            zooms += 1
+            notes.call("zoom", bbox_2d=around(box, scene.size, chance))
+            read |= _lines(notes.call("read_text", image=f"image-{notes.views}"))
+        query = _query(clue.sort, line)
+        if line not in read or not query:
+            continue
+        searches += 1
+        found = [best, _nearest(notes.call("geocode", address=query), truth, notes.shown)]
+        best = min((point for point in found if point), key=lambda point: distance_km(point, truth), default=None)
+    name, capital = town_to_guess(world, scene.spot.country)
+    if best is None or distance_km(best, truth) > distance_km(capital, truth):
+        return Lesson(
+            "trajectory", [*notes.messages, told(answer_words(country, name, capital, digits=2))], tools=True
+        ), None
+    return Lesson("trajectory", [*notes.messages, told(answer_words(country, None, best))], True), distance_km(
+        best, truth
+    )
+
+
+def stroll(world: World, scene: Scene, environment: GeoEnvironment, opening: Chat, chance: random.Random) -> Lesson:
+    """Valid calls without aim, and the country's largest town as the answer."""
+    notes = Notes(environment, opening)
+    read: set[str] = set()
+    for _ in range(chance.randint(0, 3)):
+        move = chance.choice(("zoom", "read_text", "geocode"))
+        if move == "zoom":
+            left, top = chance.randint(0, 700), chance.randint(0, 700)
+            notes.call("zoom", bbox_2d=[left, top, left + chance.randint(100, 300), top + chance.randint(100, 300)])
+        elif move == "read_text":
+            image = {} if notes.views == 1 or chance.random() < 0.5 else {"image": f"image-{notes.views}"}
+            read |= _lines(notes.call("read_text", **image))
+        else:
+            known = sorted(read) or [scene.spot.country_name]
+            notes.call("geocode", address=chance.choice(known))
+    return Lesson(
+        "format",
+        [
+            *notes.messages,
+            told(answer_words(scene.spot.country_name, *town_to_guess(world, scene.spot.country), digits=2)),
+        ],
+        tools=True,
+    )
+
+
+def _lines(data: Mapping[str, Any]) -> set[str]:
+    return {line["text"] for line in data.get("lines", ())}
+
+
+def _query(sort: str, line: str) -> str:
+    if sort == "distance":
+        return _DISTANCE.sub("", line).strip()
+    return _POSTCODE.sub("", line).strip() if sort == "town_name" else line
+
+
+def _nearest(data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon | None:
+    """Of the hits whose numbers the observation shows, the one next to the truth."""
+    points = [LatLon(hit["lat"], hit["lon"]) for hit in data.get("results", ())]
+    points = [point for point in points if f"{point.lat:.5f}, {point.lon:.5f}" in shown]
+    return min(points, key=lambda point: distance_km(point, truth), default=None)
+
+
+def around(box: tuple[int, int, int, int], size: tuple[int, int], chance: random.Random) -> list[int]:
+    """A part of the picture about a third as wide, with the box somewhere in it; thousandths in steps of ten."""
+    sides = []
+    for low, high, full in ((box[0], box[2], size[0]), (box[1], box[3], size[1])):
+        extent = max(0.36 * full, 1.3 * (high - low))
+        start = chance.uniform(max(0.0, high - extent + 0.02 * full), max(0.0, min(low - 0.02 * full, full - extent)))
+        sides.append((start, min(full, start + extent)))
+    return [
+        round(1000 * side / full / 10) * 10
+        for side, full in (
+            (sides[0][0], size[0]),
+            (sides[1][0], size[1]),
+            (sides[0][1], size[0]),
+            (sides[1][1], size[1]),
+        )
+    ]
