@@ -246,7 +246,7 @@ def test_methods_run_the_tools_on_the_case_of_the_rollout(environment: Any) -> N
     words, caption, picture = environment.cut(bbox_2d=[0, 0, 100, 50])
     assert (words, caption) == (
         {"type": "text", "text": "a cut "},
-        {"type": "text", "text": "image-2 (800 x 400 pixels):"},
+        {"type": "text", "text": "\nimage-2 (800 x 400 pixels):"},
     )
     assert picture["type"] == "image"
     assert picture["image"].size == (800, 400)

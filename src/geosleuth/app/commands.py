@@ -23,6 +23,7 @@ from geosleuth.app.prior import prior
 from geosleuth.app.serve import serve
 from geosleuth.app.team import team
 from geosleuth.app.tools import tools
+from geosleuth.app.train_policy import train
 from geosleuth.app.trajectory import trajectory
 from geosleuth.app.world_environment import world
 
@@ -48,6 +49,7 @@ app.add_typer(photo, name="photo")
 app.add_typer(prior, name="prior")
 app.add_typer(team, name="team")
 app.add_typer(tools, name="tools")
+app.add_typer(train, name="train")
 app.add_typer(trajectory, name="trajectory")
 app.add_typer(world, name="world")
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 Stage = Literal["sft", "coldstart", "grpo"]
 Tuned = Literal["full", "lora"]
 Objective = Literal["grpo", "pass@k"]
+Sharding = Literal["none", "fsdp", "zero2", "zero3"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +17,8 @@ class ModelPart:
 
     Attributes:
         path: a folder with weights, or the name of a model of which only the configuration is known (dry runs).
+        base: the published model whose configuration the weights have; dry runs build from it where ``path`` is not
+            there yet. None leaves that to ``path``.
         tuned: all weights, or low-rank adapters.
         rank: of the adapters.
         alpha: their scale.
@@ -26,6 +29,7 @@ class ModelPart:
     """
 
     path: str
+    base: str | None = None
     tuned: Tuned = "full"
     rank: int = 64
     alpha: int = 128
@@ -52,6 +56,7 @@ class DataPart:
             takes them as they come.
         regimes_km: the distances at which a photo may teach something.
         phases_km: the curriculum; one entry a phase. Empty is no curriculum.
+        kept: a folder for pictures of scenes, so that each is drawn once; None draws them whenever they are needed.
     """
 
     store: Path | None = None
@@ -64,15 +69,17 @@ class DataPart:
     tries: Path | None = None
     regimes_km: tuple[float, ...] = (1.0, 25.0, 200.0, 750.0)
     phases_km: tuple[tuple[float, ...], ...] = ()
+    kept: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptimPart:
     """How weights move.
 
-    ``batch`` counts samples (or, in GRPO, prompts) of one optimiser step over all devices; ``micro_batch`` those of
-    one pass on one device. In GRPO ``mini_batch`` splits the prompts of one sampling into several optimiser steps;
-    0 makes one step of them.
+    In fine-tuning ``batch`` counts the samples of one optimiser step over all devices. In GRPO it counts the prompts of
+    one sampling, and ``mini_batch`` those of one optimiser step; 0 makes one step of all. ``micro_batch`` counts
+    the samples (in GRPO: the replies) of one pass on one device. How many devices there are changes no batch: passes
+    are added up until it is full.
     """
 
     learning_rate: float = 1e-5
@@ -104,6 +111,8 @@ class RolloutPart:
         top_p: of drawing.
         prompt_tokens: the longest prompt.
         reply_tokens: the longest reply, tool responses included.
+        turn_tokens: the longest single turn of it; None is as long as the reply. Only the fast generator of small
+            models knows it.
         reward: a preset or a YAML file of `geosleuth.score.rewards`.
         reward_options: changes to the preset, such as ``{"beta": 0.5}``.
         kl: the weight of the divergence from the starting model; 0 leaves it out.
@@ -112,7 +121,10 @@ class RolloutPart:
         objective: what groups are rewarded for: every reply by itself, or the best of k.
         k: of the objective "pass@k".
         entropy: the weight of an entropy bonus.
-        vllm: draw with vLLM.
+        vllm: draw with vLLM, in the trainer's own processes.
+        vllm_devices: over how many devices vLLM spreads one copy of the model.
+        vllm_share: of a device's memory that vLLM may take.
+        vllm_sleeps: whether vLLM gives that memory back while weights are trained.
     """
 
     method: str = "default"
@@ -124,6 +136,7 @@ class RolloutPart:
     top_p: float = 1.0
     prompt_tokens: int = 4096
     reply_tokens: int = 4096
+    turn_tokens: int | None = None
     reward: str = "ours"
     reward_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     kl: float = 0.0
@@ -133,11 +146,30 @@ class RolloutPart:
     k: int = 4
     entropy: float = 0.0
     vllm: bool = False
+    vllm_devices: int = 1
+    vllm_share: float = 0.3
+    vllm_sleeps: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPart:
-    """Where a run is kept and how often. ``save_steps`` and ``log_steps`` count optimiser steps."""
+    """Where a run is kept and how often, and on what it works.
+
+    Attributes:
+        seed: of shuffling, drawing and new weights.
+        save_steps: optimiser steps between two checkpoints.
+        keep: how many checkpoints stay.
+        log_steps: optimiser steps between two lines of figures.
+        tensorboard: whether figures go to TensorBoard too.
+        devices: how many accelerators the run is planned for.
+        sharding: how weights, gradients and the optimiser's state are spread over them: each device has all of it,
+            FSDP (everything in pieces), or DeepSpeed's stages 2 (all but the weights) and 3 (everything).
+        offload: keep the optimiser's state in the host's memory; with FSDP weights and gradients too.
+        machines: how many machines the devices are in.
+        device_gb: memory of one device, in 10^9 bytes; estimates are held against it.
+        device_tflops: what one device computes at best in ``dtype``, in 10^12 operations a second.
+        device_gb_per_s: what it reads from its memory at best, in 10^9 bytes a second.
+    """
 
     seed: int = 0
     save_steps: int = 50
@@ -145,6 +177,12 @@ class RunPart:
     log_steps: int = 1
     tensorboard: bool = True
     devices: int = 1
+    sharding: Sharding = "none"
+    offload: bool = False
+    machines: int = 1
+    device_gb: float = 80.0
+    device_tflops: float = 989.0
+    device_gb_per_s: float = 3350.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,7 +99,7 @@ def test_no_tool_is_offered_that_can_only_fail_offline() -> None:
 
 def test_reset_shows_the_question_and_the_photo(setting: Setting) -> None:
     made: Any = environment_for(setting)()
-    words, caption, picture = made.reset(**ROW)
+    caption, picture, words = made.reset(**ROW)
     assert words["text"].startswith("Where was this photo taken?")
     assert caption["text"].strip() == "image-1 (900 x 500 pixels):"
     assert picture["image"].size == (900, 500)
@@ -111,7 +111,7 @@ def test_reset_shows_the_question_and_the_photo(setting: Setting) -> None:
 def test_zoom_returns_a_picture(environment: Any) -> None:
     words, caption, picture = environment.image_zoom_in_tool(bbox_2d=[0, 0, 450, 250])
     assert words["text"].startswith("A cut of image-1")
-    assert caption["text"].startswith("image-2 (")
+    assert caption["text"].startswith("\nimage-2 (")
     assert isinstance(picture["image"], Image.Image)
 
 

@@ -131,7 +131,10 @@ def content_parts(seen: Observation, text: str, case: Case | None) -> str | list
         return text
     parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
     for info in seen.images:
-        parts += [{"type": "text", "text": f"\n{info.caption}"}, {"type": "image", "image": case.album[info.handle].image}]
+        parts += [
+            {"type": "text", "text": f"\n{info.caption}"},
+            {"type": "image", "image": case.album[info.handle].image},
+        ]
     return parts
 
 

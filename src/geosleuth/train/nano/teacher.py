@@ -16,11 +16,12 @@ from geosleuth.world.environment.for_trl import GeoEnvironment
 from geosleuth.world.model import Scene
 from geosleuth.world.world import World
 
-from .lessons import Chat, Lesson, answer_words, precise, told, town_to_guess
+from .lessons import Chat, Lesson, answer_words, asked, precise, told, town_to_guess
 
 NEAR_KM = 2.0
 _SEARCHES = 3
 _ZOOMS = 2
+_ASKED = 3
 _DISTANCE = re.compile(r"\s*\d[\d\s.,]*(km|mi)?\s*$", re.IGNORECASE)
 _POSTCODE = re.compile(r"^[\d\s-]{3,}\s+")
 
@@ -32,6 +33,8 @@ class Notes:
         """Begin with the question."""
         self.environment, self.messages = environment, list(opening)
         self.views, self.shown = 1, ""
+
+        self.lists: list[tuple[str, list[LatLon]]] = []
 
     def call(self, name: str, **arguments: Any) -> Mapping[str, Any]:
         """Make a call; the data of what came back."""
@@ -48,13 +51,15 @@ class Notes:
         self.messages.append({"role": "tool", "name": name, "content": parts})
         seen = self.environment.observations[-1]
         self.views += len(seen.images)
+        if name == "geocode" and seen.failure is None and isinstance(seen.data, Mapping):
+            self.lists.append((self.shown, [LatLon(hit["lat"], hit["lon"]) for hit in seen.data.get("results", ())]))
         return seen.data if isinstance(seen.data, Mapping) and seen.failure is None else {}
 
 
 def teach(
     world: World, scene: Scene, drawing: Drawing, environment: GeoEnvironment, opening: Chat, chance: random.Random
-) -> tuple[Lesson, float | None]:
-    """One chat, and how far off its answer is; None where it only names the country."""
+) -> tuple[Lesson, float | None, Notes]:
+    """One chat, how far off its answer is, and its notes; None is no distance, but a country's largest town."""
     notes = Notes(environment, opening)
     read = _lines(notes.call("read_text"))
     truth, country = scene.spot.point, scene.spot.country_name
@@ -77,12 +82,22 @@ def teach(
         best = min((point for point in found if point), key=lambda point: distance_km(point, truth), default=None)
     name, capital = town_to_guess(world, scene.spot.country)
     if best is None or distance_km(best, truth) > distance_km(capital, truth):
-        return Lesson(
-            "trajectory", [*notes.messages, told(answer_words(country, name, capital, digits=2))], tools=True
-        ), None
-    return Lesson("trajectory", [*notes.messages, told(answer_words(country, None, best))], True), distance_km(
-        best, truth
-    )
+        guess = told(answer_words(country, name, capital, digits=2))
+        return Lesson("trajectory", [*notes.messages, guess], tools=True), None, notes
+    lesson = Lesson("trajectory", [*notes.messages, told(answer_words(country, None, best))], tools=True)
+    return lesson, distance_km(best, truth), notes
+
+
+def looking_up(notes: Notes, chance: random.Random) -> Lesson | None:
+    """A list of hits without its story, and questions about it: how to copy a point out of a tool's words."""
+    messages: Chat = []
+    for shown, points in notes.lists:
+        rows = [number for number, point in enumerate(points) if _numbers(point) in shown]
+        chance.shuffle(rows)
+        for at, number in enumerate(rows[:_ASKED]):
+            question = f"Where is number {number + 1}?"
+            messages += [asked(f"{shown}\n{question}" if at == 0 else question), told(_numbers(points[number]))]
+    return Lesson("format", messages) if messages else None
 
 
 def stroll(world: World, scene: Scene, environment: GeoEnvironment, opening: Chat, chance: random.Random) -> Lesson:
@@ -114,6 +129,10 @@ def _lines(data: Mapping[str, Any]) -> set[str]:
     return {line["text"] for line in data.get("lines", ())}
 
 
+def _numbers(point: LatLon) -> str:
+    return f"{point.lat:.5f}, {point.lon:.5f}"
+
+
 def _query(sort: str, line: str) -> str:
     if sort == "distance":
         return _DISTANCE.sub("", line).strip()
@@ -123,7 +142,7 @@ def _query(sort: str, line: str) -> str:
 def _nearest(data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon | None:
     """Of the hits whose numbers the observation shows, the one next to the truth."""
     points = [LatLon(hit["lat"], hit["lon"]) for hit in data.get("results", ())]
-    points = [point for point in points if f"{point.lat:.5f}, {point.lon:.5f}" in shown]
+    points = [point for point in points if _numbers(point) in shown]
     return min(points, key=lambda point: distance_km(point, truth), default=None)
 
 

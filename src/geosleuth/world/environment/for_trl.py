@@ -142,12 +142,12 @@ def environment_for(setting: Setting, pose: Poser = pose_photo) -> type[GeoEnvir
 
 
 def opening_parts(episode: Episode) -> list[dict[str, Any]]:
-    """The question, and each photo behind its caption, as chat templates take them."""
-    parts: list[dict[str, Any]] = [{"type": "text", "text": episode.prompt}]
+    """Each photo behind its caption, then the question: in the order in which later runs show them."""
+    parts: list[dict[str, Any]] = []
     for info in episode.images:
         image = episode.case.album[info.handle].image
-        parts += [{"type": "text", "text": f"\n{info.caption}"}, {"type": "image", "image": image}]
-    return parts
+        parts += [{"type": "text", "text": info.caption}, {"type": "image", "image": image}]
+    return [*parts, {"type": "text", "text": episode.prompt}]
 
 
 def prompt_for(setting: Setting) -> list[dict[str, Any]]:

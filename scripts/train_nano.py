@@ -1,0 +1,357 @@
+"""Train the nano model from nothing to a policy that zooms, reads and asks the map, and measure every step of it.
+
+    python scripts/train_nano.py make --out NANO                 weights drawn at random, tokens of its own
+    python scripts/train_nano.py school --pool POOL --model NANO lessons, drawn on the CPU until told to stop
+    python scripts/train_nano.py draw --kept DIR ...             pictures for reinforcement learning and for evaluation
+    python scripts/train_nano.py study --stage base|sft|coldstart ...
+    python scripts/train_nano.py grpo --name main ...            one run of GRPO, then its evaluation
+    python scripts/train_nano.py evaluate --policy DIR ...
+
+docs/nano.md tells in which order, for how long, and what came of it.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+WORLD, LESSONS, REINFORCED, HELD_OUT = 1, 1001, 2002, 3003
+"""The seed of the world, and those of the scenes of lessons, of reinforcement learning and of evaluation."""
+
+MIXES = {
+    "base": {"perception": 1.0, "reading": 1.0, "format": 2.0},
+    "sft": {"perception": 0.7, "levels": 1.6, "reading": 0.5, "format": 0.6},
+    "coldstart": {"trajectory": 1.0},
+}
+TURN_TOKENS = 96
+
+
+def main() -> None:
+    """Do what is asked."""
+    given = parsed()
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    {"make": make, "school": teach, "draw": drawn, "study": studied, "grpo": reinforced, "evaluate": evaluated}[
+        given.what
+    ](given)
+
+
+def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
+    """What is asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = parser.add_subparsers(dest="what", required=True)
+    made = parts.add_parser("make")
+    made.add_argument("--out", type=Path, required=True)
+    made.add_argument("--size", default="nano")
+    school = parts.add_parser("school")
+    school.add_argument("--pool", type=Path, required=True)
+    school.add_argument("--model", type=Path, required=True)
+    draw = parts.add_parser("draw")
+    draw.add_argument("--kept", type=Path, required=True)
+    draw.add_argument("--seed", type=int, default=HELD_OUT)
+    draw.add_argument("--split", default="held-out")
+    draw.add_argument("--scenes", type=int, default=1000)
+    for one in (school, draw):
+        one.add_argument("--worker", type=int, default=0)
+        one.add_argument("--of", type=int, default=1)
+        one.add_argument("--seconds", type=float, default=1e9)
+    study = parts.add_parser("study")
+    study.add_argument("--stage", choices=list(MIXES), required=True)
+    study.add_argument("--model", type=Path, required=True)
+    study.add_argument("--pool", type=Path, required=True)
+    study.add_argument("--out", type=Path, required=True)
+    study.add_argument("--steps", type=int, required=True)
+    study.add_argument("--rate", type=float, default=1e-3)
+    study.add_argument("--tokens", type=int, default=65_536)
+    study.add_argument("--seconds", type=float)
+    study.add_argument("--limit", type=int)
+    study.add_argument("--loaders", type=int, default=3)
+    study.add_argument("--schedule", default="cosine")
+    grpo = parts.add_parser("grpo")
+    grpo.add_argument("--name", required=True)
+    grpo.add_argument("--model", type=Path, required=True)
+    grpo.add_argument("--out", type=Path, required=True)
+    grpo.add_argument("--steps", type=int, required=True)
+    grpo.add_argument("--seconds", type=float)
+    grpo.add_argument("--rate", type=float, default=5e-5)
+    grpo.add_argument("--prompts", type=int, default=16)
+    grpo.add_argument("--group", type=int, default=8)
+    grpo.add_argument("--micro", type=int, default=16)
+    grpo.add_argument("--scenes", type=int, default=1024)
+    grpo.add_argument("--reward", default="ours")
+    grpo.add_argument("--options", type=json.loads, default={})
+    grpo.add_argument("--objective", default="grpo")
+    grpo.add_argument("--tries", type=Path)
+    grpo.add_argument("--no-tools", action="store_true")
+    grpo.add_argument("--seed", type=int, default=0)
+    evaluate = parts.add_parser("evaluate")
+    evaluate.add_argument("--policy", type=Path, required=True)
+    evaluate.add_argument("--out", type=Path, required=True)
+    evaluate.add_argument("--no-tools", action="store_true")
+    evaluate.add_argument("--attempts", type=int, default=1)
+    evaluate.add_argument("--train-scenes", action="store_true", help="tries on the scenes of GRPO, for filtering")
+    evaluate.add_argument("--workers", type=int, default=0)
+    for one in (grpo, evaluate):
+        one.add_argument("--pictures", type=Path)
+        one.add_argument("--held-out", type=int, default=1000)
+    return parser.parse_args()
+
+
+def make(given: argparse.Namespace) -> None:
+    """A model that knows nothing."""
+    from geosleuth.train.nano.model import make_nano
+    from geosleuth.train.nano.words_for_tokens import corpus
+    from geosleuth.world import open_world
+
+    make_nano(given.out, size=given.size, corpus=corpus(open_world(WORLD)))
+
+
+def teach(given: argparse.Namespace) -> None:
+    """Lessons of every scene of this worker, until the time is up or the pool holds a file called stop."""
+    from geosleuth.policies.weights_engine import load_processor
+    from geosleuth.train.nano.school import Teaching
+    from geosleuth.train.nano.shards import ShardWriter
+    from geosleuth.world import open_world
+
+    teaching = Teaching(open_world(WORLD), LESSONS, load_processor(given.model))
+    writers: dict[str, ShardWriter] = {}
+    began, number = time.monotonic(), given.worker
+    while time.monotonic() - began < given.seconds and not (given.pool / "stop").exists():
+        for kind, sample in teaching.encoded(number):
+            if kind not in writers:
+                writers[kind] = ShardWriter(given.pool, kind, f"worker-{given.worker:02}", samples=16)
+            writers[kind].add(sample, {"scene": number})
+        number += given.of
+    for writer in writers.values():
+        writer.flush()
+    scenes = (number - given.worker) // given.of
+    print(json.dumps({"worker": given.worker, "scenes": scenes, "seconds": round(time.monotonic() - began, 1)}))
+
+
+def drawn(given: argparse.Namespace) -> None:
+    """Pictures of scenes, so that each is drawn once."""
+    from geosleuth.world import open_world
+    from geosleuth.world.design import design_scene
+    from geosleuth.world.environment.scenes import drawn as draw_one
+
+    world, began = open_world(WORLD), time.monotonic()
+    for number in range(given.worker, given.scenes, given.of):
+        draw_one(design_scene(world, given.seed, number, split=given.split), given.kept)
+        if time.monotonic() - began > given.seconds:
+            break
+
+
+def studied(given: argparse.Namespace) -> None:
+    """One stage of learning from lessons."""
+    model, processor = loaded(given.model)
+    from geosleuth.train.nano.studying import Study, study
+    from geosleuth.train.tuning import save_policy
+
+    how = Study(
+        weights=MIXES[given.stage],
+        steps=given.steps,
+        learning_rate=given.rate,
+        tokens=given.tokens,
+        seconds=given.seconds,
+        limit={"trajectory": given.limit} if given.limit else {},
+        loaders=given.loaders,
+        schedule=given.schedule,
+    )
+    with Watching() as watch:
+        figures = study(model, processor, given.pool, how, given.out)
+    save_policy(model, processor, given.out / "policy")
+    figures |= watch.figures() | {"stage": given.stage, "limit": given.limit, "rate": given.rate, **mfu(model, figures)}
+    tell(given.out / "study.json", figures)
+
+
+def reinforced(given: argparse.Namespace) -> None:
+    """One run of GRPO on scenes of the world, then its evaluation."""
+    import transformers
+
+    from geosleuth.train.grpo import grpo_trainer
+    from geosleuth.train.nano.fast_vision import patch_vision_attention, patch_vision_inputs
+    from geosleuth.train.nano.quick import quicken, ready_images, shrinking
+    from geosleuth.train.prompts import prompt_rows
+    from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
+    from geosleuth.train.sft import pacing
+    from geosleuth.train.tuning import save_policy
+
+    model, processor = loaded(given.model)
+    patch_vision_attention(model)
+    patch_vision_inputs(model)
+    tools = () if given.no_tools else None
+    recipe = Recipe(
+        name=given.name,
+        stage="grpo",
+        model=ModelPart(path=str(given.model)),
+        data=DataPart(scenes=given.scenes, world=WORLD, seed=REINFORCED, tries=given.tries, kept=given.pictures),
+        optim=OptimPart(
+            learning_rate=given.rate, schedule="constant", warmup_share=0.0, steps=given.steps, batch=given.prompts,
+            micro_batch=given.micro, gradient_checkpointing=False,
+        ),
+        rollout=RolloutPart(
+            method="nano", tools=tools, group=given.group, prompt_tokens=512, reply_tokens=1400,
+            turn_tokens=TURN_TOKENS, reward=given.reward, reward_options=given.options, objective=given.objective,
+        ),
+        run=RunPart(seed=given.seed, save_steps=10**6, tensorboard=False),
+    )  # fmt: skip
+    names = () if given.no_tools else ("zoom", "read_text", "geocode")
+    trainer = grpo_trainer(
+        model,
+        processor,
+        prompt_rows(recipe.data),
+        recipe,
+        given.out,
+        dress=lambda one: shrinking(one, processor, names),
+    )
+    quicken(trainer, turn_tokens=TURN_TOKENS, max_batch=max(64, given.prompts * given.group))
+    trainer.add_callback(pacing(transformers.TrainerCallback, saying(given.name), given.seconds))
+    trainer.remove_callback(transformers.PrinterCallback)
+    began = time.monotonic()
+    with Watching() as watch, ready_images(processor):
+        trainer.train()
+    seconds = time.monotonic() - began
+    history = [line for line in trainer.state.log_history if "reward" in line]
+    trained = trainer.accelerator.unwrap_model(trainer.model)
+    save_policy(trained, processor, given.out / "policy")
+    tell(
+        given.out / "grpo.json",
+        {
+            "name": given.name, "steps": trainer.state.global_step, "seconds": round(seconds, 1), "rate": given.rate,
+            "group": given.group, "prompts": given.prompts, "scenes": given.scenes, "reward": given.reward,
+            "options": given.options, "objective": given.objective, "filtered": given.tries is not None,
+            "drawing_seconds": round(trainer.drawing_seconds, 1), "drawn_tokens": trainer.drawn_tokens,
+            **watch.figures(), "history": history,
+        },
+    )  # fmt: skip
+    del trainer
+    given.policy, given.attempts, given.train_scenes, given.workers = given.out / "policy", 1, False, 0
+    out = given.out
+    given.out = out / "evaluation"
+    evaluated(given)
+
+
+def evaluated(given: argparse.Namespace) -> None:
+    """How good a policy is on held-out scenes; or its tries on the scenes of reinforcement learning."""
+    from geosleuth.policies import Sampling
+    from geosleuth.train.evaluating import evaluate
+    from geosleuth.train.nano.fast import FastGenerator
+    from geosleuth.train.nano.fast_check import image_ids
+    from geosleuth.train.replying import Replier, fast_generate
+
+    model, processor = loaded(given.policy)
+    model.eval()
+    ends = model.generation_config.eos_token_id
+    pad = processor.tokenizer.pad_token_id
+    fast = FastGenerator(
+        model,
+        eos_ids=ends if isinstance(ends, list) else [ends],
+        pad_id=pad,
+        max_batch=256,
+        max_tokens=4096,
+        banned_ids=image_ids(model),
+    )
+    replier = Replier(
+        model, processor, name=given.policy.parent.name, generate=fast_generate(fast.generate, pad),
+        max_new_tokens=TURN_TOKENS,
+    )  # fmt: skip
+    several = given.attempts > 1
+    found = evaluate(
+        replier,
+        scenes=given.held_out,
+        seed=REINFORCED if given.train_scenes else HELD_OUT,
+        split="train" if given.train_scenes else "held-out",
+        with_tools=not given.no_tools,
+        method="nano",
+        tries=given.attempts,
+        sampling=Sampling(temperature=1.0, top_p=1.0) if several else None,
+        max_new_tokens=TURN_TOKENS,
+        workers=given.workers,
+        at_once=256,
+        batch=256,
+        folder=given.out,
+        pictures=given.pictures,
+    )
+    if given.train_scenes:
+        from geosleuth.train.prompts import scene_id
+
+        lines = [
+            json.dumps({"id": scene_id(scene.number), "distances_km": [one.distance_km for one in scene.tries]})
+            for scene in found.scenes
+        ]
+        (given.out / "tries.jsonl").write_text("\n".join(lines) + "\n")
+    drawing = {name: getattr(replier.drawn, name) for name in replier.drawn.__slots__}
+    tell(given.out / "drawn.json", drawing)
+    print(json.dumps(found.figures["within"]), flush=True)
+
+
+def loaded(folder: Path) -> tuple[Any, Any]:
+    """A model on the device that there is, and its processor."""
+    from importlib import import_module
+
+    from geosleuth.policies.weights_engine import load_processor
+
+    torch: Any = import_module("torch")
+    transformers: Any = import_module("transformers")
+
+    torch.set_num_threads(1)
+    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.set_verbosity_error()
+    model = transformers.Qwen3VLForConditionalGeneration.from_pretrained(
+        folder, dtype=torch.float32, local_files_only=True, attn_implementation="sdpa"
+    )
+    return model.to("cuda" if torch.cuda.is_available() else "cpu"), load_processor(folder)
+
+
+def mfu(model: Any, figures: dict[str, Any]) -> dict[str, float]:
+    """The share of the H200's dense bf16 peak (989 TFLOP/s) that 6 N operations a token come to, eyes left out."""
+    weights = sum(one.numel() for one in model.model.language_model.parameters())
+    return {"mfu_percent": round(100 * 6 * weights * figures["tokens_per_s"] / 989e12, 2)}
+
+
+def saying(name: str) -> Any:
+    """Tells how far a run is, on stderr."""
+    return lambda done, total: print(f"{time.strftime('%X')} {name} {done}/{total}", file=sys.stderr, flush=True)
+
+
+def tell(path: Path, figures: dict[str, Any]) -> None:
+    """Keep figures, and print them without their history."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(figures, default=str))
+    print(json.dumps({key: value for key, value in figures.items() if key != "history"}, default=str), flush=True)
+
+
+class Watching:
+    """Reads how busy the GPU is, twice a second, while something runs."""
+
+    def __enter__(self) -> "Watching":
+        """Begin."""
+        import threading
+
+        self._busy: list[int] = []
+        self._over = threading.Event()
+        threading.Thread(target=self._look, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End."""
+        self._over.set()
+
+    def _look(self) -> None:
+        import torch
+
+        while not self._over.wait(0.5):
+            try:
+                self._busy.append(torch.cuda.utilization())
+            except Exception:  # noqa: BLE001  (without the driver's library there is nothing to read)
+                return
+
+    def figures(self) -> dict[str, Any]:
+        """The mean share of time in which a kernel ran."""
+        return {"gpu_busy_percent": round(sum(self._busy) / len(self._busy), 1) if self._busy else None}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,302 @@
+"""A run without its weights: everything that a recipe asks for is built and read back, and held against its paper.
+
+The model is built on torch's meta device, where weights have sizes and no content. TRL's arguments, adapters, the
+environment with its tools and the reward are the real ones. What is checked is what they say of themselves, so that a
+value that gets lost on its way is noticed too.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from geosleuth.data import Store
+from geosleuth.errors import BadInput, require
+from geosleuth.photo.runtime import no_probing
+
+from .architectures import KINDS, configuration_of, shape_of
+from .configs import accelerate_config, batches, grpo_config, sft_config
+from .estimate import Estimate, estimate
+from .estimate import as_lines as estimate_lines
+from .estimate import as_mapping as estimate_mapping
+from .papers import Difference, differences, ours, unaccounted
+from .prompts import prompt_rows
+from .reading import flat
+from .recipe import DataPart, ModelPart, Recipe
+from .rollouts import Ground, ground_of
+from .samples import store_chats
+from .tuning import adapters, freeze_vision
+
+_HEAD = 3
+_FOLDER = Path("dry-run")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What came of a dry run.
+
+    Attributes:
+        recipe: its name.
+        paper: whose it is, if anybody's.
+        resolved: what the recipe comes to, by name; read back from what was built.
+        differences: where that is not the paper's.
+        ours: values that the paper does not give: what we take, and why.
+        unaccounted: fields that are neither published nor marked as ours.
+        built: what was built, in words.
+        absent: what a real run needs and is not here, in words.
+        estimate: of memory and time.
+        accelerate: what ``accelerate launch --config_file`` takes.
+    """
+
+    recipe: str
+    paper: str | None
+    resolved: Mapping[str, Any]
+    differences: tuple[Difference, ...]
+    ours: Mapping[str, tuple[Any, str]]
+    unaccounted: tuple[str, ...]
+    built: tuple[str, ...]
+    absent: tuple[str, ...]
+    estimate: Estimate
+    accelerate: Mapping[str, Any]
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is as the paper has it, nothing is left open, and it fits the devices."""
+        return not self.differences and not self.unaccounted and self.estimate.fits
+
+
+def dry_run(recipe: Recipe) -> Report:
+    """Build everything that a recipe asks for but the weights, and compare it with its paper.
+
+    Raises:
+        BadInput: something in it can't be built; the message says what.
+        MissingExtra: torch, transformers, TRL or peft is not installed.
+    """
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    resolved: dict[str, Any] = dict(flat(recipe))
+    built: list[str] = []
+    absent: list[str] = []
+    # What is soon known to be wrong comes first.
+    _try_arguments(recipe, resolved, built)
+    ground = _try_ground(recipe, resolved, built) if recipe.stage == "grpo" else None
+    _try_model(recipe, resolved, built, absent)
+    rows = _try_data(recipe, ground, built, absent)
+    told = estimate(recipe, shape_of(configuration_of(recipe.model)), rows=rows)
+    if resolved["parameters"] != told.weights or resolved["trained_parameters"] != told.trained:
+        raise AssertionError("the model that was built has another number of weights than was counted")
+    return Report(
+        recipe=recipe.name,
+        paper=recipe.paper,
+        resolved=resolved,
+        differences=tuple(differences(recipe, resolved)),
+        ours=ours(recipe, resolved),
+        unaccounted=tuple(unaccounted(recipe)),
+        built=tuple(built),
+        absent=tuple(absent),
+        estimate=told,
+        accelerate=accelerate_config(recipe),
+    )
+
+
+def meta_model(part: ModelPart) -> Any:
+    """A recipe's model with its adapters, in sizes alone.
+
+    Raises:
+        BadInput: its configuration is not known, or no adapter finds a layer.
+        MissingExtra: torch, transformers or peft is not installed.
+    """
+    configuration = configuration_of(part)
+    kind = KINDS[shape_of(configuration).kind]
+    with no_probing():
+        torch = require("torch", extra="train")
+        transformers: Any = require("transformers", extra="train")
+        family = getattr(transformers, kind.model)
+        with torch.device("meta"):
+            model = family(family.config_class.from_dict(dict(configuration)))
+        if part.freeze_vision:
+            freeze_vision(model)
+        wanted = adapters(part)
+        if wanted is not None:
+            peft: Any = require("peft", extra="train")
+            try:
+                model = peft.get_peft_model(model, wanted, low_cpu_mem_usage=True)
+            except ValueError as error:
+                raise BadInput(f"model.targets: {str(error).splitlines()[0][:160]}") from error
+    return model
+
+
+def _try_model(recipe: Recipe, resolved: dict[str, Any], built: list[str], absent: list[str]) -> None:
+    part = recipe.model
+    model = meta_model(part)
+    sizes = [(one.numel(), one.requires_grad) for one in model.parameters()]
+    total, trained = sum(size for size, _ in sizes), sum(size for size, moves in sizes if moves)
+    share = round(100 * trained / total, 2)
+    resolved |= {"parameters": total, "trained_parameters": trained, "trained_percent": share}
+    configuration = configuration_of(part)
+    built.append(
+        f"model: {KINDS[configuration['model_type']].model}, {total:,} weights of which {trained:,} are trained"
+    )
+    if part.tuned == "lora":
+        settings = model.peft_config["default"]
+        resolved |= {"model.rank": settings.r, "model.alpha": settings.lora_alpha}
+        built.append(f"adapters: rank {settings.r}, alpha {settings.lora_alpha}, on {', '.join(part.targets)}")
+    if not (Path(part.path) / "config.json").is_file():
+        absent.append(f"weights: there is no model in the folder {part.path}; give one with model.path")
+    elif part.base is not None and shape_of(configuration) != shape_of(configuration_of(replace(part, path=part.base))):
+        resolved["model.base"] = part.path
+
+
+def _try_arguments(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> None:
+    """TRL's own objects, and what they say."""
+    planned = batches(recipe, recipe.run.devices)
+    spread = accelerate_config(recipe)
+    if recipe.stage == "grpo":
+        made = grpo_config(recipe, _FOLDER, cpu=True)
+        group = made.num_generations
+        resolved |= {
+            "optim.batch": made.generation_batch_size // group,
+            "optim.mini_batch": _step_samples(made) // group if recipe.optim.mini_batch else 0,
+            "rollout.group": group,
+            "rollout.temperature": made.temperature,
+            "rollout.top_p": made.top_p,
+            "rollout.reply_tokens": made.max_completion_length,
+            "rollout.kl": made.beta,
+            "rollout.clip": (made.epsilon, made.epsilon_high),
+            "rollout.loss": made.loss_type,
+            "rollout.entropy": made.entropy_coef,
+            "rollout.vllm": made.use_vllm,
+            "rollout.vllm_devices": made.vllm_tensor_parallel_size,
+            "rollout.vllm_share": made.vllm_gpu_memory_utilization,
+            "context_tokens": made.vllm_max_model_length,
+            "kl_estimate": "unbiased gradient" if made.use_bias_correction_kl else "low variance",
+        }
+    else:
+        made = sft_config(recipe, _FOLDER, cpu=True)
+        resolved |= {"optim.batch": _step_samples(made), "optim.max_length": made.max_length}
+    resolved |= {
+        "optim.learning_rate": made.learning_rate,
+        "optim.schedule": str(getattr(made.lr_scheduler_type, "value", made.lr_scheduler_type)),
+        "optim.warmup_share": made.warmup_steps,
+        "optim.weight_decay": made.weight_decay,
+        "optim.max_grad_norm": made.max_grad_norm,
+        "optim.epochs": made.num_train_epochs,
+        "optim.micro_batch": made.per_device_train_batch_size,
+        "optim.gradient_checkpointing": made.gradient_checkpointing,
+        "run.save_steps": made.save_steps,
+        "run.devices": spread["num_processes"],
+        "accumulated": planned.accumulated,
+    }
+    built.append(
+        f"arguments: {type(made).__name__}; devices: {recipe.run.devices}, {planned.per_pass} a pass,"
+        f" {planned.accumulated} passes a step, spread by {spread['distributed_type']}"
+    )
+
+
+def _step_samples(made: Any) -> int:
+    return int(made.per_device_train_batch_size * made.gradient_accumulation_steps * made.world_size)
+
+
+def _try_ground(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> Ground:
+    """Environment, tools and reward."""
+    ground = ground_of(recipe)
+    setting = ground.setting
+    environment = ground.environment()
+    tools = tuple(one.name for one in setting.toolset)
+    if missing := [name for name in setting.toolset.names if not hasattr(environment, name)]:
+        raise AssertionError(f"the environment lacks the tools {missing}")
+    resolved |= {
+        "environment.method": setting.method.name,
+        "environment.tools": tools,
+        "environment.turns": setting.budget.turns,
+        "environment.calls": setting.budget.calls,
+        "environment.result_tokens": setting.method.context.result_tokens,
+    }
+    told = setting.reward.to_dict()
+    resolved["reward.point"] = told["point"]
+    for part, settings in told["parts"].items():
+        resolved |= {f"reward.{part}.{name}": value for name, value in settings.items()}
+    turns = setting.budget.turns
+    built.append(f"environment: method {setting.method.name}, turns: {turns}, tools: {', '.join(tools) or 'none'}")
+    built.append(f"reward: {' + '.join(f'{one.weight:g} {one.name}' for one in setting.reward.parts)}")
+    return ground
+
+
+def _try_data(recipe: Recipe, ground: Ground | None, built: list[str], absent: list[str]) -> int | None:
+    """The head of the data, where it is here; how many rows there are, where that is known."""
+    data = recipe.data
+    if data.tries is not None and not data.tries.is_file():
+        absent.append(f"tries: there is no file {data.tries}; make it with geosleuth train tries, or change data.tries")
+    if ground is not None:
+        return _try_prompts(data, ground, built, absent)
+    if data.store is None:
+        built.append(f"data: questions about scenes of world {data.world}, at most {data.scenes:,} of each kind")
+        return None
+    if not data.store.exists():
+        absent.append(f"data: there is no {data.store}; give it with data.store")
+        return None
+    store = Store(data.store)
+    head = list(store_chats(store, split=None, limit=_HEAD))
+    if not head:
+        raise BadInput(f"{data.store}: has no rows")
+    built.append(f"data: {data.store}, {len(store):,} rows; the first {len(head)} can be read")
+    return min(len(store), data.limit or len(store))
+
+
+def _try_prompts(data: DataPart, ground: Ground, built: list[str], absent: list[str]) -> int | None:
+    try:
+        head = prompt_rows(replace(data, limit=_HEAD))
+    except BadInput as error:
+        if data.photos is None or data.photos.exists():
+            raise
+        absent.append(f"data: {error}; give it with data.photos")
+        return None
+    if not head:
+        raise BadInput(f"{data.photos}: has no rows")
+    if any(ground.pose(row).truth is None for row in head):
+        raise BadInput(f"{data.photos}: says of some photos not where they were taken, so there is nothing to reward")
+    built.append(f"data: {data.photos or f'scenes of world {data.world}'}; the first {len(head)} rows can be posed")
+    return min(data.scenes, data.limit or data.scenes) if data.photos is None else None
+
+
+def as_lines(report: Report) -> list[str]:
+    """A report in words, one line each."""
+    lines = [f"{report.recipe}: {'as it should be' if report.ok else 'NOT as it should be'}"]
+    lines += [f"  built    {one}" for one in report.built]
+    lines += [f"  absent   {one}" for one in report.absent]
+    lines += [f"  estimate {one}" for one in estimate_lines(report.estimate)]
+    lines += [f"  ours     {name} = {_shown(value)} ({why})" for name, (value, why) in report.ours.items()]
+    lines += [f"  open     {name}: neither published nor marked as ours" for name in report.unaccounted]
+    return lines + [f"  differs  {one}" for one in report.differences]
+
+
+def as_mapping(report: Report) -> dict[str, Any]:
+    """A report as plain data."""
+    return {
+        "recipe": report.recipe,
+        "paper": report.paper,
+        "ok": report.ok,
+        "differences": [
+            {"name": one.name, "ours": _plain(one.ours), "paper": _plain(one.paper), "where": one.where}
+            for one in report.differences
+        ],
+        "ours": {name: {"value": _plain(value), "why": why} for name, (value, why) in report.ours.items()},
+        "unaccounted": list(report.unaccounted),
+        "built": list(report.built),
+        "absent": list(report.absent),
+        "estimate": estimate_mapping(report.estimate),
+        "accelerate": dict(report.accelerate),
+        "resolved": {name: _plain(value) for name, value in sorted(report.resolved.items())},
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    return str(value) if isinstance(value, Path) else value
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

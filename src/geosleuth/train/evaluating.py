@@ -1,0 +1,328 @@
+"""How good a policy is: held-out scenes played with or without tools, kept scene by scene, and figures of them.
+
+    from geosleuth.train.evaluating import evaluate
+
+    found = evaluate(Path("run/policy"), scenes=1000, seed=7, with_tools=True, folder=Path("evaluations/grpo"))
+    print(found.figures["within"]["25 km"])
+
+A folder holds ``asked.json`` (what was asked for), ``scenes.jsonl`` (a line a scene, added as each gets done) and, at
+the end, ``evaluation.json`` (the figures). An evaluation that was stopped goes on in its folder.
+"""
+
+import asyncio
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from geosleuth import __version__
+from geosleuth.errors import BadInput
+from geosleuth.files import lock_file, write_text_atomically
+from geosleuth.policies import Sampling
+from geosleuth.world import Split
+from geosleuth.world.environment import Reading
+
+from .figures import Figures, figures_of, sliced
+from .playing import AT_ONCE, Replies, play
+from .playing_scenes import MakeSetting, PlayedScene, SceneTable, Stage
+from .replying import MAX_NEW_TOKENS, Generate, Replier
+
+Player = Literal["batched", "alone"]
+"""Many scenes at once with batches of replies; or one scene after the other, as `geosleuth locate` would."""
+Progress = Callable[[int, int], None]
+
+DETECTIVE = "detective"
+ASKED, SCENES, SUMMARY = "asked.json", "scenes.jsonl", "evaluation.json"
+_PRINT_BYTES = 1 << 20
+
+
+def nobody(_done: int, _total: int) -> None:
+    """Nobody listens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What was asked, what was played, and where it ran. Figures are worked out from the scenes."""
+
+    asked: Mapping[str, Any]
+    scenes: tuple[PlayedScene, ...] = field(repr=False)
+    machine: str = ""
+    wall_seconds: float = 0.0
+
+    @property
+    def figures(self) -> Figures:
+        """Of all scenes."""
+        return figures_of(self.scenes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary, for JSON."""
+        return {
+            "format": "geosleuth-evaluation",
+            "geosleuth": __version__,
+            "asked": dict(self.asked),
+            "machine": self.machine,
+            "wall_seconds": self.wall_seconds,
+            "figures": self.figures,
+            "slices": sliced(self.scenes),
+        }
+
+
+def evaluate(
+    policy: Path | str | Replies,
+    *,
+    scenes: int,
+    seed: int = 7,
+    split: Split = "held-out",
+    with_tools: bool = True,
+    method: str | None = None,
+    reward: str = "ours",
+    reading: Reading = "clue boxes",
+    turns: int | None = None,
+    calls: int | None = None,
+    tools: Iterable[str] | None = None,
+    setting: MakeSetting | None = None,
+    world: int = 1,
+    start: int = 0,
+    tries: int = 1,
+    sampling: Sampling | None = None,
+    max_new_tokens: int = MAX_NEW_TOKENS,
+    player: Player = "batched",
+    workers: int = 0,
+    at_once: int = AT_ONCE,
+    batch: int | None = None,
+    patience_s: float | None = None,
+    generate: Generate | None = None,
+    folder: Path | None = None,
+    keep_trajectories: bool = False,
+    pictures: Path | None = None,
+    progress: Progress = nobody,
+) -> Evaluation:
+    """Play a policy on scenes of the world and score it.
+
+    Args:
+        policy: a folder with weights, as `--model hf:DIR` takes it; a model in memory, see `Replier`; or "detective".
+        scenes: how many.
+        seed: of the scenes; training must have used another one, or the other split.
+        split: which places and designs may occur.
+        with_tools: False switches all tools off.
+        method: a preset of `geosleuth.agent`; "default" if left out, and the detective's own for it.
+        reward: a preset, or a file, by which answers are scored too.
+        reading: what read_text reads with.
+        turns: the most turns of a try; None is the method's own.
+        calls: the most calls of a try; None is the method's own.
+        tools: in place of the method's own.
+        setting: a function of a module that makes a setting, in place of all these words.
+        world: the world's seed.
+        start: the number of the first scene.
+        tries: how many tries at each scene; with several the verifier in code decides among them.
+        sampling: how replies are drawn: greedily if left out, and at temperature 1 for several tries.
+        max_new_tokens: how long a reply may get.
+        player: how it is played; both come to the same where replies are drawn greedily.
+        workers: processes that hold the scenes; 0 is none.
+        at_once: how many tries are under way at the same time.
+        batch: how many replies are drawn together.
+        patience_s: see `geosleuth.train.playing.play`.
+        generate: in place of the model's own ``generate``.
+        folder: where it is kept; one that holds a part of the same evaluation is gone on with.
+        keep_trajectories: keep them too, in ``folder``.
+        pictures: a folder of pictures that were drawn before; those that are not there yet are drawn and put there.
+        pictures: a folder of pictures that were drawn before; those that are not there yet are drawn and put there.
+        progress: hears how many scenes are done, and of how many.
+
+    Raises:
+        BadInput: the policy can't be used, a word is unknown, or the folder holds another evaluation.
+    """
+    drawn = sampling or Sampling(temperature=0.0 if tries == 1 else 1.0, top_p=1.0)
+    words = {
+        "method": method or (DETECTIVE if policy == DETECTIVE else "default"),
+        "reward": reward,
+        "turns": turns,
+        "calls": calls,
+        "tools": None if tools is None else [*tools],
+    }
+    if keep_trajectories and folder is None:
+        raise BadInput("trajectories are kept in the evaluation's folder; name one")
+    if player == "alone" and not isinstance(policy, Path):
+        raise BadInput('only a folder with weights can be played alone; take player="batched"')
+    stage = Stage(
+        setting=setting or words, seed=seed, split=split, world=world, reading=reading, tries=tries, sampling=drawn,
+        with_tools=with_tools, keep=folder / "trajectories" if folder and keep_trajectories else None,
+        kept=pictures,
+    )  # fmt: skip
+    asked = {
+        "policy": _name(policy),
+        "weights": fingerprint(policy) if isinstance(policy, Path) else getattr(policy, "fingerprint", None),
+        **({"setting": f"{setting.__module__}.{setting.__qualname__}"} if setting else words),
+        "scenes": scenes, "seed": seed, "split": split, "world": world, "start": start, "reading": reading,
+        "with_tools": with_tools, "tries": tries, "sampling": asdict(drawn), "max_new_tokens": max_new_tokens,
+        "player": player,
+    }  # fmt: skip
+    wanted = range(start, start + scenes)
+    with closing(_Kept(folder, asked)) as kept:
+        left = [number for number in wanted if number not in kept.scenes]
+        progress(scenes - len(left), scenes)
+        begun = time.monotonic()
+        if left:
+            if player == "alone" and isinstance(policy, Path):
+                played = _alone(left, stage, policy, max_new_tokens)
+            else:
+                model = _model(policy, max_new_tokens, generate)
+                played = play(left, stage, model, workers=workers, at_once=at_once, batch=batch, patience_s=patience_s)
+            for done, scene in enumerate(played, scenes - len(left) + 1):
+                kept.add(scene)
+                progress(done, scenes)
+        found = tuple(kept.scenes[number] for number in wanted)
+        result = Evaluation(asked, found, machine_name(), round(kept.seconds + time.monotonic() - begun, 1))
+        kept.finish(result)
+        return result
+
+
+def read_evaluation(folder: Path) -> Evaluation:
+    """What an evaluation's folder holds, as far as it came.
+
+    Raises:
+        BadInput: it holds none.
+    """
+    asked = _read_json(folder / ASKED)
+    summary = _read_json(folder / SUMMARY) if (folder / SUMMARY).is_file() else {}
+    try:
+        with (folder / SCENES).open("rb") as stream:
+            scenes = dict(_lines(folder / SCENES, stream))
+    except OSError as error:
+        raise BadInput(f"{folder / SCENES}: can't be read: {error.strerror or error}") from error
+    ordered = tuple(scenes[number] for number in sorted(scenes))
+    return Evaluation(asked, ordered, str(summary.get("machine", "")), float(summary.get("wall_seconds", 0.0)))
+
+
+def machine_name() -> str:
+    """What figures about time were taken on."""
+    torch = sys.modules.get("torch")
+    cuda = torch.cuda if torch is not None else None
+    gpu = f", {cuda.get_device_name()}" if cuda is not None and cuda.is_available() else ""
+    return f"{platform.machine()}, {os.cpu_count()} cores{gpu}, Python {platform.python_version()}"
+
+
+def fingerprint(folder: Path) -> str:
+    """A number that changes with the weights: sizes, and both ends of every file of them."""
+    seen = sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        size = path.stat().st_size
+        with path.open("rb") as stream:
+            ends = stream.read(_PRINT_BYTES)
+            stream.seek(max(0, size - _PRINT_BYTES))
+            ends += stream.read()
+        seen.update(f"{path.name} {size} ".encode() + ends)
+    return seen.hexdigest()[:16]
+
+
+def _name(policy: Path | str | Replies) -> str:
+    if isinstance(policy, Path):
+        return f"hf:{policy.absolute().name}"
+    return policy if isinstance(policy, str) else f"hf:{policy.words.name}"
+
+
+def _model(policy: Path | str | Replies, max_new_tokens: int, generate: Generate | None) -> Replies | None:
+    if isinstance(policy, Path):
+        return Replier.from_folder(policy, max_new_tokens=max_new_tokens, generate=generate)
+    if not isinstance(policy, str):
+        return policy
+    if policy != DETECTIVE:
+        raise BadInput(f"there is no policy {policy!r} to evaluate; give a folder with weights, or {DETECTIVE}")
+    return None
+
+
+def _alone(numbers: Iterable[int], stage: Stage, folder: Path, max_new_tokens: int) -> Iterator[PlayedScene]:
+    from geosleuth.policies.weights import WeightsPolicy
+
+    policy = WeightsPolicy(folder, max_new_tokens=max_new_tokens)
+    if stage.keep is not None:
+        stage.keep.mkdir(parents=True, exist_ok=True)
+    table = SceneTable(stage)
+    with asyncio.Runner() as runner:
+        try:
+            for number in numbers:
+                yield runner.run(table.play(number, policy))
+        finally:
+            runner.run(policy.aclose())
+
+
+class _Kept:
+    """The folder of an evaluation, or nothing but memory."""
+
+    def __init__(self, folder: Path | None, asked: Mapping[str, Any]) -> None:
+        self.scenes: dict[int, PlayedScene] = {}
+        self.seconds = 0.0
+        self._folder, self._stream = folder, None
+        if folder is None:
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        # Numbers and tuples as JSON gives them back.
+        now: dict[str, Any] = json.loads(json.dumps(asked))
+        if (folder / ASKED).is_file():
+            before = _read_json(folder / ASKED)
+            same = {"scenes"} if before.get("weights") else {"scenes", "weights"}
+            names = sorted(name for name in {*before, *now} - same if before.get(name) != now.get(name))
+            if names:
+                raise BadInput(f"{folder}: holds an evaluation with another {names[0]}; choose another folder")
+        write_text_atomically(folder / ASKED, json.dumps(now, indent=1, ensure_ascii=False) + "\n")
+        self._stream = self._opened(folder / SCENES)
+
+    def _opened(self, path: Path) -> IO[bytes]:
+        stream = path.open("a+b")
+        if lock_file(stream.fileno()) is False:
+            stream.close()
+            raise BadInput(f"{path}: somebody else is at it; wait, or choose another folder")
+        stream.seek(0)
+        end = 0
+        for number, scene in (pairs := _lines(path, stream)):
+            self.scenes[number] = scene
+            end = stream.tell()
+        del pairs
+        # A line that was cut off in the middle is played again.
+        stream.truncate(end)
+        if (path.parent / SUMMARY).is_file():
+            self.seconds = float(_read_json(path.parent / SUMMARY).get("wall_seconds", 0.0))
+        return stream
+
+    def add(self, scene: PlayedScene) -> None:
+        self.scenes[scene.number] = scene
+        if self._stream is not None:
+            self._stream.write(json.dumps(scene.to_dict(), ensure_ascii=False).encode() + b"\n")
+            self._stream.flush()
+
+    def finish(self, found: Evaluation) -> None:
+        if self._folder is not None:
+            text = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
+            write_text_atomically(self._folder / SUMMARY, text + "\n")
+
+    def close(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+
+def _lines(path: Path, stream: IO[bytes]) -> Iterator[tuple[int, PlayedScene]]:
+    while line := stream.readline():
+        if not line.endswith(b"\n"):
+            return
+        try:
+            scene = PlayedScene.from_dict(json.loads(line))
+        except (ValueError, TypeError, KeyError) as error:
+            raise BadInput(f"{path}: holds a line that is no scene; remove the file to begin anew") from error
+        yield scene.number, scene
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: can't be read; is it the folder of an evaluation?") from error
+    if not isinstance(found, dict):
+        raise BadInput(f"{path}: is not what an evaluation writes")
+    return found

@@ -1,0 +1,295 @@
+"""Reinforcement learning with tools, on TRL's GRPO: replies are drawn in the agent's own environment and rewarded.
+
+TRL does the work. What is ours comes in by its own hooks: the environment, one reward function that scores whole
+groups, and rows in the order of the run. A subclass does only what TRL has no hook for: advantages for the best of k,
+and going on from a checkpoint in step with the rows.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from geosleuth.errors import BadInput, require
+from geosleuth.photo.runtime import no_probing
+from geosleuth.world.environment import prompt_for
+
+from .configs import grpo_config
+from .keeping import (
+    Finished,
+    Progress,
+    RunFolder,
+    finished,
+    held_run,
+    is_first_process,
+    last_checkpoint,
+    nobody,
+    write_done,
+)
+from .metrics import metrics_callback
+from .objective import check_k, check_loss_mask, scaled_advantages
+from .prompts import Row, phases, prompt_rows, run_order
+from .recipe import Recipe
+from .rollouts import Ground, Outcome, Remembered, Rollouts, ground_of
+from .rollouts_crew import Ahead, Crew, MakeGround, remote_environment, send_resets, usual_workers
+from .sft import pacing, silence
+from .tuning import adapters, has_gpu, load_model, quietly, save_policy
+
+_OF_TIME = frozenset({"step", "epoch", "step_time"})
+
+
+def run_grpo(
+    recipe: Recipe,
+    folder: Path,
+    *,
+    resume: bool = True,
+    progress: Progress = nobody,
+    callbacks: Sequence[Any] = (),
+    seconds: float | None = None,
+    environment_workers: int | None = None,
+) -> Finished:
+    """Train a policy in its environment, from the recipe's model to ``folder``; a run that was killed goes on.
+
+    Replies of a step that was not finished are drawn again. Weights, optimiser, the state of chance and the place in
+    the rows are those of the last checkpoint, so that the outcome is that of a run that was never killed.
+
+    Args:
+        recipe: of stage "grpo".
+        folder: of the run, see `geosleuth.train.keeping`.
+        resume: go on with a run that is there; otherwise it is refused.
+        progress: hears how many steps are done.
+        callbacks: more ``transformers.TrainerCallback``s.
+        seconds: stop after about so long, when the replies that were drawn are learned from, with a checkpoint.
+        environment_workers: processes that serve tools; 0 serves them in this one, None decides by its cores.
+
+    Raises:
+        BadInput: the recipe, its data or the folder can't be used.
+        MissingExtra: TRL, torch or transformers is not installed.
+    """
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    with held_run(folder, recipe, resume=resume) as run:
+        if (before := finished(run)) is not None:
+            return before
+        rows = prompt_rows(recipe.data)
+        model, processor = load_model(recipe.model)
+        own = metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard)
+        workers = usual_workers() if environment_workers is None else environment_workers
+        trainer = grpo_trainer(
+            model, processor, rows, recipe, folder, callbacks=(own, *callbacks), environment_workers=workers
+        )
+        try:
+            return train_to_end(trainer, run, progress=progress, seconds=seconds)
+        finally:
+            trainer.close_crew()
+
+
+def train_to_end(
+    trainer: Any, run: RunFolder, *, progress: Progress = nobody, seconds: float | None = None
+) -> Finished:
+    """Train from the last checkpoint on, save the policy and close the run; see `run_grpo`."""
+    with no_probing(), quietly():
+        transformers: Any = require("transformers", extra="train")
+        trainer.add_callback(pacing(transformers.TrainerCallback, progress, seconds))
+        start = last_checkpoint(run)
+        trainer.train(resume_from_checkpoint=None if start is None else str(start))
+        state = trainer.state
+        figures = last_figures(state.log_history)
+        if state.global_step < state.max_steps:
+            return Finished(run.path, run.policy, state.global_step, figures, complete=False)
+        if is_first_process():
+            save_policy(trainer.accelerator.unwrap_model(trainer.model), trainer.processing_class, run.policy)
+            return write_done(run, state.global_step, figures)
+    return Finished(run.path, run.policy, state.global_step, figures)
+
+
+def grpo_trainer(
+    model: Any,
+    processor: Any,
+    rows: Sequence[Row],
+    recipe: Recipe,
+    folder: Path,
+    *,
+    ground: Ground | MakeGround | None = None,
+    environment_workers: int = 0,
+    dress: Callable[[Any], Any] | None = None,
+    callbacks: Sequence[Any] = (),
+) -> Any:
+    """The `trl.GRPOTrainer` of a recipe.
+
+    Args:
+        model: in memory; adapters are added where the recipe wants them.
+        processor: of the model.
+        rows: see `prompt_rows`; filtering and curriculum of the recipe are applied here.
+        recipe: what to do.
+        folder: of the run.
+        ground: where replies are played, in place of the one that the recipe says; a function that makes it, where
+            other processes are to serve it.
+        environment_workers: processes that serve tools; 0 serves them in this one.
+        dress: changes the class of the environments, such as `nano.quick.shrinking`.
+        callbacks: further ``transformers.TrainerCallback``s.
+
+    Raises:
+        BadInput: the recipe can't be used.
+        MissingExtra: TRL is not installed.
+    """
+    if recipe.stage != "grpo":
+        raise BadInput(f"recipe {recipe.name}: its stage is {recipe.stage}, not grpo")
+    if recipe.rollout.objective == "pass@k":
+        check_k(recipe.rollout.k, recipe.rollout.group)
+    order = run_order(phases(rows, recipe.data), recipe)
+    make: MakeGround = ground if callable(ground) else partial(ground_of, recipe)
+    played = ground if isinstance(ground, Ground) else make()
+    rollouts = Rollouts(played.setting)
+    environment: type = Ground(played.setting, Remembered(played.pose)).environment()
+    crew = None
+    if environment_workers:
+        if isinstance(ground, Ground):
+            raise BadInput("other processes can't take over a ground; give a function that makes it")
+        crew = Crew(make, environment_workers)
+        environment = remote_environment(environment, played.setting.toolset.names, crew)
+    prompt = prompt_for(played.setting)
+    # Environments are TRL's experiment; it would say so at every start.
+    os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+    # TRL fills prompts from the left, and takes over how the processor filled them.
+    processor.tokenizer.padding_side = "left"
+    with no_probing(), quietly():
+        datasets = require("datasets", extra="train")
+        kind = trainer_class()
+        table = datasets.Dataset.from_list([{"prompt": prompt, **row} for row in rows]).select(order)
+        trainer = kind(
+            model=model,
+            processing_class=processor,
+            args=_arguments(recipe, folder, played),
+            train_dataset=table,
+            environment_factory=environment if dress is None else dress(environment),
+            reward_funcs=rollouts,
+            peft_config=adapters(recipe.model),
+            callbacks=list(callbacks),
+        )
+    silence(trainer)
+    trainer.rollouts, trainer.crew = rollouts, crew
+    trainer.best_of = recipe.rollout.k if recipe.rollout.objective == "pass@k" else None
+    return trainer
+
+
+def _arguments(recipe: Recipe, folder: Path, ground: Ground) -> Any:
+    arguments = grpo_config(recipe, folder, cpu=not has_gpu())
+    # The rows are the whole run in its order.
+    arguments.shuffle_dataset = False
+    arguments.num_train_epochs = 1
+    # The last turn is the answer. A model that calls even then has said its last word.
+    arguments.max_tool_calling_iterations = max(0, ground.setting.budget.turns - 1)
+    return arguments
+
+
+@cache
+def trainer_class() -> Any:
+    """The subclass of `trl.GRPOTrainer`; see `OnGround` for what it adds.
+
+    Raises:
+        MissingExtra: TRL is not installed.
+    """
+    with no_probing():
+        trl: Any = require("trl", extra="train")
+        base: Any = trl.GRPOTrainer
+    return type("Trainer", (OnGround, base), {})
+
+
+class OnGround:
+    """What is ours in the trainer.
+
+    Attributes:
+        rollouts: the reward function; knows what the newest replies came to.
+        crew: other processes that serve environments.
+        best_of: the k of the objective "pass@k".
+    """
+
+    rollouts: Rollouts
+    crew: Crew | None = None
+    best_of: int | None = None
+
+    def play(self: Any, inputs: Sequence[Row]) -> Outcome | None:
+        """Draw one reply for every row, and learn nothing; rows are those of the data set."""
+        torch: Any = require("torch", extra="train")
+        self.model.eval()
+        with torch.inference_mode():
+            self._generate_and_score_completions(list(inputs))
+        outcome: Outcome | None = self.rollouts.newest
+        return outcome
+
+    def close_crew(self) -> None:
+        """Send other processes home, where there are any."""
+        if self.crew is not None:
+            self.crew.close()
+
+    def train(self: Any, *given: Any, **options: Any) -> Any:
+        """Train; checkpoints and stops wait for whole samplings."""
+        transformers: Any = require("transformers", extra="train")
+        # The last to hear of a step, so that it knows what all others want.
+        self.add_callback(whole_samplings(transformers.TrainerCallback))
+        return super().train(*given, **options)  # type: ignore[misc]
+
+    def _prepare_inputs(self: Any, generation_batch: Any) -> Any:
+        if self.model.training and self._buffered_inputs is None:
+            # TRL counts from 0 even where a run goes on, and would then draw out of step with the rows.
+            self._step = self.state.global_step * self.args.gradient_accumulation_steps
+        return super()._prepare_inputs(generation_batch)  # type: ignore[misc]
+
+    def _generate_and_score_completions(self: Any, inputs: Any) -> Any:
+        if self.crew is not None:
+            (pool,), (make,) = self._environment_pool.values(), self.environment_factories.values()
+            pool.extend(make() for _ in range(len(inputs) - len(pool)))
+            send_resets(pool[: len(inputs)], inputs, self.crew)
+        batch = super()._generate_and_score_completions(inputs)  # type: ignore[misc]
+        check_loss_mask(batch, frozenset({self._image_pad_token_id} - {None}))
+        if self.best_of is not None and self.model.training:
+            groups = self._earned.nansum(dim=1).view(-1, self.num_generations).cpu().numpy()
+            first = self.accelerator.process_index * len(inputs)
+            own = scaled_advantages(groups, self.best_of).ravel()[first : first + len(inputs)]
+            batch["advantages"] = batch["advantages"].new_tensor(own)
+        return batch
+
+    def _tool_call_loop(
+        self: Any, prompts: Any, prompt_ids: Any, completion_ids: Any, completions: Any, *given: Any
+    ) -> Any:
+        if self.crew is not None:
+            self.crew.ahead = Ahead(self.environments, completions)
+        told = super()._tool_call_loop(prompts, prompt_ids, completion_ids, completions, *given)  # type: ignore[misc]
+        # What TRL counts as failed are the calls that reached no environment.
+        self.rollouts.unheard = told[5]
+        return told
+
+    def _calculate_rewards(self: Any, *given: Any) -> Any:
+        self._earned = super()._calculate_rewards(*given)  # type: ignore[misc]
+        return self._earned
+
+
+def whole_samplings(base: Any) -> Any:
+    """A callback that puts off checkpoints and stops until the replies that were drawn are learned from.
+
+    Where one sampling makes several steps, a checkpoint between them would lose the replies of the later ones.
+    """
+
+    class Whole(base):  # type: ignore[misc]
+        wants_save = wants_stop = False
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
+            self.wants_save |= control.should_save
+            self.wants_stop |= control.should_training_stop
+            together = max(1, args.steps_per_generation * args.num_iterations // args.gradient_accumulation_steps)
+            through = state.global_step % together == 0 or state.global_step >= state.max_steps
+            control.should_save = through and self.wants_save
+            control.should_training_stop = through and self.wants_stop
+            if through:
+                self.wants_save = self.wants_stop = False
+            return control
+
+    return Whole()
+
+
+def last_figures(history: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The figures of the last step that was logged; a run that went on has those of one that never stopped."""
+    lines = [line for line in history if "reward" in line]
+    names = [name for name in (lines[-1] if lines else ()) if name not in _OF_TIME]
+    return {name: float(lines[-1][name]) for name in names if isinstance(lines[-1][name], int | float)}

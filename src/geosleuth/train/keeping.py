@@ -1,0 +1,213 @@
+"""A run's folder: what lies where, who may write to it, and from where a run that was killed goes on.
+
+    RUN/recipe.yaml      the resolved recipe; another one is refused
+    RUN/metrics.jsonl    figures, one JSON object a line
+    RUN/checkpoints/     checkpoint-N, as transformers writes them
+    RUN/policy/          the finished policy, for `--model hf:RUN/policy`
+    RUN/run.html         the page
+    RUN/tensorboard/
+    RUN/done.json        written last: the figures of the run
+
+A checkpoint counts as whole once its `trainer_state.json` can be read: that file is written after all others, and
+before an older checkpoint is removed, so that there is always one to go on from.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from geosleuth.errors import BadInput
+from geosleuth.files import lock_file, plain_yaml_values, write_text_atomically
+
+from .reading import as_mapping
+from .recipe import Recipe
+
+Progress = Callable[[int, int], None]
+"""Hears how many steps are done, and of how many."""
+
+STATE = "trainer_state.json"
+_CHECKPOINT = re.compile(r"checkpoint-([0-9]+)")
+_WEIGHTS = ("*.safetensors", "pytorch_model_fsdp*", "global_step*")
+
+
+def nobody(_done: int, _total: int) -> None:
+    """Nobody listens."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Where the parts of a run lie."""
+
+    path: Path
+
+    @property
+    def recipe(self) -> Path:
+        """The resolved recipe."""
+        return self.path / "recipe.yaml"
+
+    @property
+    def metrics(self) -> Path:
+        """Figures by step."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of checkpoints."""
+        return self.path / "checkpoints"
+
+    @property
+    def policy(self) -> Path:
+        """The finished policy."""
+        return self.path / "policy"
+
+    @property
+    def page(self) -> Path:
+        """The page of the run."""
+        return self.path / "run.html"
+
+    @property
+    def tensorboard(self) -> Path:
+        """Event files."""
+        return self.path / "tensorboard"
+
+    @property
+    def done(self) -> Path:
+        """What is written last."""
+        return self.path / "done.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came of a run; ``policy`` is a folder of weights.
+
+    ``complete`` is False where the run was to stop earlier: there is a checkpoint to go on from, and no policy yet.
+    """
+
+    folder: Path
+    policy: Path
+    steps: int
+    figures: Mapping[str, float] = field(default_factory=dict, hash=False)
+    complete: bool = True
+
+
+@contextmanager
+def held_run(folder: Path, recipe: Recipe, *, resume: bool = True) -> Iterator[RunFolder]:
+    """A run's folder, new or to be gone on with, for this run alone; checkpoints that were cut off are removed.
+
+    Where several processes train together, the first of them sees to all this.
+
+    Raises:
+        BadInput: it holds a run of another recipe, or any run where ``resume`` is off, or somebody trains there.
+    """
+    run = RunFolder(folder)
+    if not is_first_process():
+        yield run
+        return
+    try:
+        run.checkpoints.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise BadInput(f"{folder}: can't be used for a run: {error.strerror or error}") from error
+    try:
+        if lock_file(handle) is False:
+            raise BadInput(f"{folder}: another process trains here; wait for it, or give another folder")
+        _claim(run, recipe, resume=resume)
+        _drop_cut(run)
+        yield run
+    finally:
+        os.close(handle)
+
+
+def is_first_process() -> bool:
+    """Whether this process writes the files of a run that may have several."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def last_checkpoint(run: RunFolder) -> Path | None:
+    """The newest whole checkpoint; None where there is none."""
+    return next((path for _, path in sorted(_checkpoints(run), reverse=True) if is_whole(path)), None)
+
+
+def step_of(checkpoint: Path) -> int:
+    """After how many steps a checkpoint was made."""
+    found = _CHECKPOINT.fullmatch(checkpoint.name)
+    if found is None:
+        raise BadInput(f"{checkpoint}: is no checkpoint of a run")
+    return int(found[1])
+
+
+def is_whole(checkpoint: Path) -> bool:
+    """Whether a checkpoint was written to its end."""
+    try:
+        state = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    written = isinstance(state, dict) and state.get("global_step") == step_of(checkpoint)
+    return written and any(next(checkpoint.glob(pattern), None) for pattern in _WEIGHTS)
+
+
+def write_done(run: RunFolder, steps: int, figures: Mapping[str, float]) -> Finished:
+    """Close a run; everything else must be written by then."""
+    plain = {name: float(value) for name, value in figures.items()}
+    write_text_atomically(run.done, json.dumps({"steps": steps, "figures": plain}, indent=1) + "\n")
+    return Finished(run.path, run.policy, steps, plain)
+
+
+def finished(run: RunFolder) -> Finished | None:
+    """What a run came to; None where it has not ended.
+
+    Raises:
+        BadInput: its last file is damaged.
+    """
+    if not run.done.is_file():
+        return None
+    try:
+        told = json.loads(run.done.read_text(encoding="utf-8"))
+        return Finished(run.path, run.policy, int(told["steps"]), dict(told["figures"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{run.done}: is damaged; remove it, and the run is finished again") from error
+
+
+def _checkpoints(run: RunFolder) -> Iterator[tuple[int, Path]]:
+    for path in run.checkpoints.iterdir() if run.checkpoints.is_dir() else ():
+        if path.is_dir() and (found := _CHECKPOINT.fullmatch(path.name)):
+            yield int(found[1]), path
+
+
+def _claim(run: RunFolder, recipe: Recipe, *, resume: bool) -> None:
+    wanted = as_mapping(recipe)
+    if not run.recipe.exists():
+        if any(_checkpoints(run)) or run.done.exists():
+            raise BadInput(f"{run.path}: holds a run without its recipe; give another folder")
+        yaml: Any = import_module("yaml")
+        text = yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True, width=120)
+        write_text_atomically(run.recipe, text)
+        return
+    if not resume:
+        raise BadInput(f"{run.path}: holds a run already; go on with it, or give another folder")
+    there = plain_yaml_values(run.recipe)
+    if there != wanted:
+        raise BadInput(f"{run.path}: holds a run of another recipe ({_difference(there, wanted)}); give another folder")
+
+
+def _difference(there: Any, wanted: Any, at: str = "") -> str:
+    """The first thing that differs, in words."""
+    if isinstance(there, Mapping) and isinstance(wanted, Mapping):
+        for key in [*wanted, *(key for key in there if key not in wanted)]:
+            if there.get(key) != wanted.get(key):
+                return _difference(there.get(key), wanted.get(key), f"{at}.{key}" if at else str(key))
+    return f"{at or 'all of it'} was {str(there)[:60]} and is {str(wanted)[:60]}"
+
+
+def _drop_cut(run: RunFolder) -> None:
+    """Remove checkpoints that a killed process left half-written: they count against how many are kept."""
+    for _, path in list(_checkpoints(run)):
+        if not is_whole(path):
+            shutil.rmtree(path, ignore_errors=True)

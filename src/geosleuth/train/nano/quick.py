@@ -1,0 +1,129 @@
+"""TRL's GRPO made quick for small models: our generator in place of `generate`, pictures made ready once.
+
+TRL shows every picture to the image processor anew in every turn of every reply, and draws with `model.generate`, whose
+time for a small model is spent on launching kernels. Both are replaced from outside, on one trainer; what is learned
+and how stays TRL's.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from types import MethodType
+from typing import Any
+
+from geosleuth.errors import require
+from geosleuth.world.environment import GeoEnvironment
+
+from .collating import Collator
+from .encoding import final_pixels
+from .fast import FastGenerator
+from .fast_check import image_ids
+
+
+def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens: int = 2048) -> Any:
+    """Let a trainer of `geosleuth.train.grpo` draw with the fast generator; returns the trainer.
+
+    Attributes are added to it: ``drawing_seconds`` and ``drawn_tokens`` count what was drawn.
+    """
+    torch: Any = require("torch", extra="train")
+    tokenizer = trainer.processing_class.tokenizer
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    made: list[FastGenerator] = []
+    trainer.drawing_seconds, trainer.drawn_tokens = 0.0, 0
+
+    def single_turn(
+        self: Any, prompt_ids: Any, _images: Any, fields: Any, *_: Any, **__: Any
+    ) -> tuple[list[list[int]], None]:
+        if not made:
+            made.append(
+                FastGenerator(
+                    model, eos_ids=self.eos_token_ids, pad_id=tokenizer.pad_token_id, max_batch=max_batch,
+                    max_tokens=max_tokens, banned_ids=image_ids(model),
+                )
+            )  # fmt: skip
+        began = time.perf_counter()
+        device = self.accelerator.device
+        pixels, grids = fields.get("pixel_values"), fields.get("image_grid_thw")
+        with torch.no_grad():
+            ids = made[0].generate(
+                [list(map(int, one)) for one in prompt_ids],
+                None if pixels is None else torch.as_tensor(pixels).to(device),
+                None if grids is None else torch.as_tensor(grids).to(device),
+                max_new_tokens=turn_tokens,
+                temperature=self.temperature,
+                top_p=self.top_p,
+            )
+        self.drawing_seconds += time.perf_counter() - began
+        self.drawn_tokens += sum(map(len, ids))
+        return ids, None
+
+    trainer._generate_single_turn = MethodType(single_turn, trainer)  # noqa: SLF001  (TRL has no hook for it)
+    return trainer
+
+
+def shrinking(environment: type[GeoEnvironment], processor: Any, tools: Sequence[str]) -> type[GeoEnvironment]:
+    """The same environment, its pictures at the size at which the model sees them: none is shrunk twice."""
+    from PIL import Image
+
+    def small(content: Any) -> Any:
+        if not isinstance(content, list):
+            return content
+        return [
+            {**part, "image": Image.fromarray(final_pixels(processor, part["image"]))}
+            if part["type"] == "image"
+            else part
+            for part in content
+        ]
+
+    def shrunk(method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def call(self: Any, /, *given: Any, **named: Any) -> Any:
+            return small(method(self, *given, **named))
+
+        return call
+
+    members = {name: shrunk(getattr(environment, name)) for name in (*tools, "reset")}
+    return type(environment.__name__, (environment,), members)
+
+
+@contextmanager
+def ready_images(processor: Any, keep: int = 4096) -> Iterator[None]:
+    """Let a processor take pictures that are at final size already as they are, with the same outcome as its own way.
+
+    It keeps the patches of the newest pictures: TRL asks for the same ones turn after turn.
+    """
+    torch: Any = require("torch", extra="train")
+    np: Any = require("numpy", extra="train")
+    transformers: Any = require("transformers", extra="train")
+    own, kind = processor.image_processor, type(processor.image_processor)
+    collator = Collator(processor)
+    kept: dict[int, tuple[Any, Any, list[int]]] = {}
+
+    def preprocess(_self: Any, images: Any = None, *_: Any, **__: Any) -> Any:
+        rows, grids = [], []
+        for image in _flat(images):
+            if id(image) not in kept:
+                if len(kept) >= keep:
+                    kept.clear()
+                array = np.array(image.convert("RGB"), dtype=np.uint8)
+                grid = [1, array.shape[0] // own.patch_size, array.shape[1] // own.patch_size]
+                cut = collator.patches(torch.from_numpy(array.reshape(-1)), [grid])
+                # The picture is kept too: its id must not go to another one meanwhile.
+                kept[id(image)] = image, cut, grid
+            _, cut, grid = kept[id(image)]
+            rows.append(cut)
+            grids.append(grid)
+        return transformers.BatchFeature({"pixel_values": torch.cat(rows), "image_grid_thw": torch.tensor(grids)})
+
+    own.__class__ = type(kind.__name__, (kind,), {"preprocess": preprocess})
+    try:
+        yield
+    finally:
+        own.__class__ = kind
+
+
+def _flat(images: Any) -> list[Any]:
+    if isinstance(images, list | tuple):
+        return [one for inner in images for one in _flat(inner)]
+    return [] if images is None else [images]

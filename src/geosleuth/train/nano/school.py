@@ -1,0 +1,95 @@
+"""Where lessons are made: scenes are drawn, looked at and played, and what they teach is put into shards.
+
+Several processes work side by side, each on its own scenes, so that whoever trains never waits for pictures.
+"""
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from geosleuth.photo import open_photo
+from geosleuth.tools.surfaces import native_tools
+from geosleuth.world.design import design_scene, truth_of
+from geosleuth.world.drawing import draw_scene
+from geosleuth.world.environment import Posed, environment_for, offline_setting, prompt_for
+from geosleuth.world.layer import world_atlas
+from geosleuth.world.model import Scene
+from geosleuth.world.reader import clue_reader
+from geosleuth.world.world import World
+
+from .encoding import Encoded, encode_chat, final_pixels
+from .lessons import Chat, Lesson, all_lessons
+from .teacher import looking_up, stroll, teach
+
+STROLLS = 0.5
+"""The share of scenes that are also strolled through without aim."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classroom:
+    """Which scenes are taught: the world, the seed of the scenes and the folder that the shards go to."""
+
+    folder: Path
+    world: int = 1
+    seed: int = 1001
+
+
+class Teaching:
+    """Makes the lessons of one scene after the other."""
+
+    def __init__(self, world: World, seed: int, processor: Any) -> None:
+        """Open the world's map."""
+        self.world, self.seed, self._processor = world, seed, processor
+        self.setting = offline_setting("nano", atlas=world_atlas(world), answer_by="reply", reward="ours")
+        self._environment: Any = environment_for(self.setting, self._pose)()
+        self._system = prompt_for(self.setting)[0]
+        self.tools = native_tools(self.setting.toolset)
+        self._posed: dict[str, Posed] = {}
+
+    def lessons(self, number: int) -> Iterator[Lesson]:
+        """All that a scene teaches."""
+        scene = design_scene(self.world, self.seed, number, split="train")
+        chance = random.Random(f"lessons {self.seed} {number}")  # noqa: S311 - no secret depends on it
+        drawing = draw_scene(scene)
+        opened = open_photo(drawing.jpeg())
+        reader = clue_reader(scene, drawing.marks, photo=opened.photo.handle)
+        self._posed = {scene.id: Posed((opened,), truth_of(scene), reader)}
+        yield from all_lessons(scene, drawing, self._opening(scene), chance)
+        lesson, _, notes = teach(self.world, scene, drawing, self._environment, self._opening(scene), chance)
+        yield lesson
+        if (list_lesson := looking_up(notes, chance)) is not None:
+            yield list_lesson
+        if chance.random() < STROLLS:
+            yield stroll(self.world, scene, self._environment, self._opening(scene), chance)
+
+    def encoded(self, number: int) -> Iterator[tuple[str, Encoded]]:
+        """The same, as the model takes it in, with the kind of each."""
+        seen: dict[int, Any] = {}
+        for lesson in self.lessons(number):
+            messages = [_shrunk(self._processor, message, seen) for message in lesson.messages]
+            yield lesson.kind, encode_chat(self._processor, messages, self.tools if lesson.tools else None)
+
+    def _pose(self, row: Mapping[str, Any]) -> Posed:
+        return self._posed[row["scene"]]
+
+    def _opening(self, scene: Scene) -> Chat:
+        return [self._system, {"role": "user", "content": self._environment.reset(scene=scene.id)}]
+
+
+def _shrunk(processor: Any, message: Mapping[str, Any], seen: dict[int, Any]) -> dict[str, Any]:
+    """A message with its pictures at final size; one that several lessons show is made so once."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return dict(message)
+    parts = []
+    for part in content:
+        if part["type"] != "image":
+            parts.append(part)
+            continue
+        image = part["image"]
+        if id(image) not in seen:
+            seen[id(image)] = final_pixels(processor, image), image
+        parts.append({**part, "image": seen[id(image)][0]})
+    return {**message, "content": parts}

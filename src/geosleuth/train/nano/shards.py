@@ -1,0 +1,267 @@
+"""Encoded chats on disk, in files that are whole or not there: many processes write, one trainer reads meanwhile.
+
+    FOLDER/perception/3f2a...-000000.shard     chats of one kind, from one writer
+    FOLDER/trajectory/...
+
+A shard is raw arrays one after the other and, at its end, a JSON index with its length in the last eight bytes. It is
+written aside and renamed once complete. Readers map it into memory, so that a pool larger than memory is no trouble.
+
+A pool grows while it is read. What a draw gives hangs on the shards it was made from, the step and the seed alone; to
+repeat a run exactly, keep the names that `ShardPool.names` gives along with the step.
+"""
+
+import json
+import os
+import re
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geosleuth.errors import BadInput
+from geosleuth.files import replacing
+
+from .encoding import Encoded
+
+SUFFIX: Final = ".shard"
+_ALIGNED: Final = 16
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_END: Final = struct.Struct("<Q")
+
+
+class ShardWriter:
+    """Gathers samples of one kind and writes them a shard at a time. One writer a process; a context manager.
+
+    Args:
+        folder: the pool's.
+        kind: the sort of sample, such as "perception": a folder in the pool.
+        writer: a name that no other writer of this kind has, such as "worker-3". A writer that starts again under its
+            name goes on after the shards that it finished.
+        samples: how many samples a shard holds; what is left at the end makes a smaller one.
+    """
+
+    def __init__(self, folder: Path, kind: str, writer: str, *, samples: int = 64) -> None:
+        """Look which shards this writer has finished already.
+
+        Raises:
+            BadInput: a name can't be that of a file.
+        """
+        for name in (kind, writer):
+            if not _NAME.fullmatch(name):
+                raise BadInput(f"{name!r} can't name samples: use small letters, digits, - and _")
+        self._folder, self._writer, self._most = folder / kind, writer, samples
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._waiting: list[tuple[Encoded, Mapping[str, Any]]] = []
+        finished = [path.stem.rpartition("-") for path in self._folder.glob(f"{writer}-*{SUFFIX}")]
+        self.shards = 1 + max((int(number) for name, _, number in finished if name == writer), default=-1)
+
+    def add(self, sample: Encoded, about: Mapping[str, Any] | None = None) -> None:
+        """Take a sample, with a few words about it as plain data; a full shard is written at once.
+
+        Raises:
+            BadInput: the shard can't be written.
+        """
+        self._waiting.append((sample, about or {}))
+        if len(self._waiting) >= self._most:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is waiting as a shard.
+
+        Raises:
+            BadInput: it can't be written.
+        """
+        if self._waiting:
+            _write(self._folder / f"{self._writer}-{self.shards:06}{SUFFIX}", self._waiting)
+            self.shards += 1
+            self._waiting = []
+
+    def __enter__(self) -> "ShardWriter":
+        """This writer."""
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """Write the last shard, also where the block was interrupted: what is waiting is whole samples."""
+        self.flush()
+
+
+class Shard:
+    """A complete shard, mapped into memory. Arrays of its samples can't be written to."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the index.
+
+        Raises:
+            BadInput: the file is no shard.
+        """
+        self.path = path
+        try:
+            # A plain array over the map: slices of a memmap object are slow to make.
+            self._bytes = np.asarray(np.memmap(path, np.uint8, mode="r"))
+            (size,) = _END.unpack(self._bytes[-_END.size :].tobytes())
+            self._index: list[dict[str, Any]] = json.loads(self._bytes[-_END.size - size : -_END.size].tobytes())
+        except (OSError, ValueError, struct.error) as error:
+            raise BadInput(f"{path}: is no whole shard of samples; delete it") from error
+        self.lengths = [int(entry["tokens"]) for entry in self._index]
+
+    def __len__(self) -> int:
+        """How many samples it holds."""
+        return len(self._index)
+
+    def __getitem__(self, number: int) -> Encoded:
+        """One sample."""
+        entry = self._index[number]
+        at, tokens = entry["at"], entry["tokens"]
+        ids = self._bytes[at : at + 4 * tokens].view(np.int32)
+        at += _rounded(4 * tokens)
+        mask = self._bytes[at : at + tokens].view(np.bool_)
+        at += _rounded(tokens)
+        images = (self._bytes[at : at + 3 * high * wide].reshape(high, wide, 3) for at, high, wide in entry["images"])
+        return Encoded(ids, mask, tuple(images))
+
+    def about(self, number: int) -> Mapping[str, Any]:
+        """What its writer said about a sample."""
+        found: Mapping[str, Any] = self._index[number]["about"]
+        return found
+
+
+class ShardPool:
+    """All complete shards of a folder, by kind; `refresh` takes in what has come since."""
+
+    def __init__(self, folder: Path, names: Iterable[str] | None = None) -> None:
+        """Open a pool.
+
+        Args:
+            folder: where writers put their shards; it may still be empty.
+            names: of the shards to use, as `names` gave them, so that draws repeat; all of them if left out.
+
+        Raises:
+            BadInput: a shard is missing or damaged.
+        """
+        self._folder = folder
+        self._only = None if names is None else tuple(names)
+        self._shards: dict[str, dict[str, Shard]] = {}
+        self._in_order: dict[str, list[Shard]] = {}
+        self._ends: dict[str, NDArray[np.int64]] = {}
+        self.refresh()
+
+    def refresh(self) -> int:
+        """Take in the shards that were finished since, and say how many those are.
+
+        Raises:
+            BadInput: a shard is missing or damaged.
+        """
+        if self._only is None:
+            found = [path for kind in _folders(self._folder) for path in sorted(kind.glob(f"*{SUFFIX}"))]
+        else:
+            found = [self._folder / name for name in self._only]
+        fresh = [path for path in found if path.name not in self._shards.get(path.parent.name, {})]
+        for path in fresh:
+            self._shards.setdefault(path.parent.name, {})[path.name] = Shard(path)
+        for kind in {path.parent.name for path in fresh}:
+            # By name and not by when they came: two pools of the same shards draw the same.
+            self._shards[kind] = dict(sorted(self._shards[kind].items()))
+            self._in_order[kind] = list(self._shards[kind].values())
+            self._ends[kind] = np.cumsum([len(shard) for shard in self._in_order[kind]])
+        return len(fresh)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The shards in use, such as "perception/worker-3-000000.shard"."""
+        return tuple(f"{kind}/{name}" for kind in sorted(self._shards) for name in self._shards[kind])
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many samples there are of each kind."""
+        return {kind: int(self._ends[kind][-1]) for kind in sorted(self._shards)}
+
+    def sample(
+        self, weights: Mapping[str, float], n: int, seed: int, step: int = 0, *, newest: float = 1.0
+    ) -> list[Encoded]:
+        """Draw samples, each of a kind drawn by its weight. Kinds of which there is nothing yet are left out.
+
+        The state of a run is the step and the seed: no draw hangs on those before it.
+
+        Args:
+            weights: by kind, in any unit.
+            n: how many.
+            seed: of the run.
+            step: of the run.
+            newest: the share of a kind's samples that are drawn from, the last by the names of their shards; 1 is all.
+
+        Raises:
+            BadInput: there is no sample of any kind that has a weight.
+        """
+        counts = self.counts
+        there = {kind: weight for kind, weight in sorted(weights.items()) if weight > 0 and counts.get(kind)}
+        if not there:
+            raise BadInput(f"{self._folder} holds no sample of the kinds {', '.join(sorted(weights)) or '(none)'} yet")
+        chance = np.random.default_rng([seed, step])
+        kinds = chance.choice(len(there), size=n, p=np.array(list(there.values())) / sum(there.values()))
+        names = list(there)
+        numbers = chance.random(n)
+        found = []
+        for kind, where in zip((names[number] for number in kinds), numbers, strict=True):
+            first = int(counts[kind] * (1 - newest))
+            found.append(self.at(kind, first + int(where * (counts[kind] - first))))
+        return found
+
+    def lengths(self, kind: str) -> list[int]:
+        """How many tokens each sample of a kind has."""
+        return [length for shard in self._in_order.get(kind, ()) for length in shard.lengths]
+
+    def at(self, kind: str, number: int) -> Encoded:
+        """One sample of a kind, by its number among all of that kind."""
+        shard, inside = self._place(kind, number)
+        return shard[inside]
+
+    def about(self, kind: str, number: int) -> Mapping[str, Any]:
+        """What its writer said about a sample."""
+        shard, inside = self._place(kind, number)
+        return shard.about(inside)
+
+    def _place(self, kind: str, number: int) -> tuple[Shard, int]:
+        ends = self._ends[kind]
+        which = int(np.searchsorted(ends, number, side="right"))
+        shard = self._in_order[kind][which]
+        return shard, number - int(ends[which]) + len(shard)
+
+
+def _folders(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
+
+def _rounded(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED
+
+
+def _write(path: Path, samples: Sequence[tuple[Encoded, Mapping[str, Any]]]) -> None:
+    index, at = [], 0
+    # A photo that several chats show is one array, and one stretch of the shard.
+    placed: dict[int, int] = {}
+    with replacing(path) as neighbour, neighbour.open("wb") as stream:
+
+        def put(array: NDArray[Any]) -> int:
+            nonlocal at
+            data, begun = array.tobytes(), at
+            stream.write(data)
+            stream.write(bytes(_rounded(len(data)) - len(data)))
+            at += _rounded(len(data))
+            return begun
+
+        for sample, about in samples:
+            begun = put(sample.input_ids.astype(np.int32))
+            put(sample.mask.astype(np.bool_))
+            for image in sample.images:
+                if id(image) not in placed:
+                    placed[id(image)] = put(image)
+            images = [(placed[id(image)], *image.shape[:2]) for image in sample.images]
+            index.append({"at": begun, "tokens": len(sample), "images": images, "about": dict(about)})
+        words = json.dumps(index, ensure_ascii=False).encode()
+        stream.write(words)
+        stream.write(_END.pack(len(words)))
+        stream.flush()
+        os.fsync(stream.fileno())

@@ -1,0 +1,172 @@
+"""Learning from shards that are still being written: TRL's `SFTTrainer`, fed by processes that put batches together.
+
+The rows of a run are draws from a growing pool, so they have no fixed order on disk. What a step draws hangs on its
+number, the seed and the shards that were there; loss, masks, optimiser and checkpoints are those of TRL.
+"""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from geosleuth.errors import require
+from geosleuth.photo.runtime import no_probing
+from geosleuth.train.keeping import RunFolder, last_checkpoint
+
+from .collating import Collator, batches
+from .fast_vision import patch_vision_attention, patch_vision_inputs
+from .shards import ShardPool
+
+_DRAWN = 160
+"""Chats that are drawn at once and sorted by length, so that rows of a batch are about equally long."""
+_REFRESH = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """How long and from what is learned.
+
+    Attributes:
+        weights: how often each kind of lesson is drawn.
+        steps: of the optimiser; the schedule counts them.
+        learning_rate: the highest.
+        tokens: of one step, padding counted.
+        seconds: stop after so long even if steps are left.
+        limit: use only so many samples of each kind named; the first by their shards.
+        seed: of the draws.
+        loaders: processes that put batches together.
+    """
+
+    weights: Mapping[str, float] = field(hash=False)
+    steps: int
+    learning_rate: float
+    tokens: int = 65_536
+    warmup_share: float = 0.05
+    seconds: float | None = None
+    limit: Mapping[str, int] = field(default_factory=dict, hash=False)
+    seed: int = 0
+    loaders: int = 3
+    schedule: str = "cosine"
+
+
+def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, log_steps: int = 10) -> dict[str, Any]:
+    """Train a model on a pool; figures of speed and of what was learned. Checkpoints in the folder are gone on from."""
+    with no_probing():
+        torch: Any = require("torch", extra="train")
+        trl: Any = require("trl", extra="train")
+        datasets: Any = require("datasets", extra="train")
+        transformers: Any = require("transformers", extra="train")
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    on_gpu = torch.cuda.is_available()
+    patch_vision_attention(model)
+    patch_vision_inputs(model)
+    collator = Collator(processor, with_mask=False)
+    fed = _feed(torch, pool, how, collator)
+    until = None if how.seconds is None else time.monotonic() + how.seconds
+    counted = {"tokens": 0, "skipped": 0}
+
+    class Student(trl.SFTTrainer):  # type: ignore[misc]
+        def get_train_dataloader(self) -> Any:
+            return torch.utils.data.DataLoader(
+                fed(self.state.global_step if self.state else 0),
+                batch_size=None,
+                num_workers=how.loaders,
+                prefetch_factor=4 if how.loaders else None,
+                pin_memory=on_gpu,
+            )
+
+        def _prepare_inputs(self, inputs: Any) -> Any:
+            counted["tokens"] += inputs["input_ids"].numel()
+            return collator.ready(inputs, self.args.device, torch.bfloat16 if on_gpu else torch.float32)
+
+    class Clock(transformers.TrainerCallback):  # type: ignore[misc]
+        def on_pre_optimizer_step(self, _args: Any, _state: Any, _control: Any, **given: Any) -> None:
+            # One step whose gradient is not a number would spoil every weight for good.
+            grads = [one.grad for one in given["model"].parameters() if one.grad is not None]
+            if not bool(torch.isfinite(torch.nn.utils.get_total_norm(grads))):
+                counted["skipped"] += 1
+                for grad in grads:
+                    grad.zero_()
+
+        def on_step_end(self, _args: Any, state: Any, control: Any, **_: Any) -> Any:
+            if until is not None and time.monotonic() > until and state.global_step < state.max_steps:
+                control.should_save = control.should_training_stop = True
+            return control
+
+    run = RunFolder(folder)
+    arguments = trl.SFTConfig(
+        output_dir=str(run.checkpoints), max_steps=how.steps, per_device_train_batch_size=1,
+        learning_rate=how.learning_rate,
+        lr_scheduler_type=how.schedule, warmup_steps=max(1, int(how.warmup_share * how.steps)), weight_decay=0.02,
+        adam_beta2=0.98, max_grad_norm=1.0, bf16=on_gpu, use_cpu=not on_gpu, gradient_checkpointing=False,
+        logging_steps=log_steps, save_strategy="no", report_to=[], disable_tqdm=True, seed=how.seed,
+        dataset_kwargs={"skip_prepare_dataset": True}, remove_unused_columns=False, max_length=None,
+        optim="adamw_torch_fused" if on_gpu else "adamw_torch",
+    )  # fmt: skip
+    trainer = Student(
+        model=model,
+        args=arguments,
+        processing_class=processor,
+        train_dataset=datasets.Dataset.from_list([{"row": 0}]),
+        data_collator=collator,
+        callbacks=[Clock()],
+    )
+    trainer.remove_callback(transformers.PrinterCallback)
+    began = time.monotonic()
+    start = last_checkpoint(run)
+    trainer.train(resume_from_checkpoint=None if start is None else str(start))
+    seconds = time.monotonic() - began
+    history = [line for line in trainer.state.log_history if "loss" in line]
+    return {
+        "steps": trainer.state.global_step,
+        "seconds": round(seconds, 1),
+        "tokens": counted["tokens"],
+        "skipped": counted["skipped"],
+        "tokens_per_s": round(counted["tokens"] / seconds),
+        "history": [
+            {name: line.get(name) for name in ("step", "loss", "mean_token_accuracy", "learning_rate")}
+            for line in history
+        ],
+    }
+
+
+def _feed(torch: Any, folder: Path, how: Study, collator: Collator) -> Any:
+    """Makes the data set of a run that starts at a step: endless batches, other ones in every process."""
+
+    class Fed(torch.utils.data.IterableDataset):  # type: ignore[misc]
+        def __init__(self, start: int) -> None:
+            self._start = start
+
+        def __iter__(self) -> Iterator[Any]:
+            torch.set_num_threads(1)
+            own = torch.utils.data.get_worker_info()
+            number, of = (own.id, own.num_workers) if own else (0, 1)
+            pool = ShardPool(folder)
+            draw = self._start * 1000 + number
+            while True:
+                if not any(pool.counts.get(kind) for kind in how.weights):
+                    time.sleep(0.5)
+                    pool.refresh()
+                    continue
+                chats = _drawn(pool, how, draw)
+                for batch in batches([len(chat) for chat in chats], how.tokens, seed=draw):
+                    yield collator([chats[at] for at in batch])
+                draw += of
+                if draw // of % _REFRESH == 0:
+                    pool.refresh()
+
+    return Fed
+
+
+def _drawn(pool: ShardPool, how: Study, draw: int) -> list[Any]:
+    """Chats for a few batches, in the shares that are wanted; of a kind with a limit only the first ones."""
+    import numpy as np
+
+    chance = np.random.default_rng([how.seed, draw])
+    counts = {kind: min(count, how.limit.get(kind, count)) for kind, count in pool.counts.items()}
+    there = {kind: weight for kind, weight in sorted(how.weights.items()) if weight > 0 and counts.get(kind)}
+    shares = np.array(list(there.values())) / sum(there.values())
+    kinds = [list(there)[at] for at in chance.choice(len(there), size=_DRAWN, p=shares)]
+    return [pool.at(kind, int(chance.integers(counts[kind]))) for kind in kinds]

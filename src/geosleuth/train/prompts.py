@@ -1,0 +1,110 @@
+"""What reinforcement learning is asked: rows of scenes or photos, those that teach something, and their order.
+
+The order of a whole run is laid out before it starts. So a curriculum is nothing but an order, and a run that goes on
+after a kill meets the same rows in the same places.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geosleuth.bench.sets import open_set
+from geosleuth.data.curriculum import curriculum
+from geosleuth.data.filtering import filtered, tries_of
+from geosleuth.data.filtering_sources import read_tries
+from geosleuth.errors import BadInput
+from geosleuth.world.environment import row_of, scene_rows
+
+from .recipe import DataPart, Recipe
+
+Row = dict[str, Any]
+"""What an episode is posed from, and ``id``: the photo's own in its data set, or ``scene-N``. No prompt yet."""
+
+Indices = NDArray[np.int64]
+
+
+def prompt_rows(data: DataPart, start: int = 0) -> list[Row]:
+    """All rows that a recipe's data has, in their own order: photos of a data set, or scenes.
+
+    Args:
+        data: of the recipe.
+        start: the number of the first scene.
+
+    Raises:
+        BadInput: the data set can't be opened, or its photos are not files of their own.
+    """
+    return list(islice(_photo_rows(data) if data.photos else _scene_rows(data, start), data.limit or None))
+
+
+def _photo_rows(data: DataPart) -> Iterator[Row]:
+    return ({"id": item.id, **row_of(item)} for item in open_set(str(data.photos)))
+
+
+def _scene_rows(data: DataPart, start: int) -> Iterator[Row]:
+    return ({"id": scene_id(row["scene"]), **row} for row in scene_rows(data.scenes, start))
+
+
+def scene_id(number: int) -> str:
+    """What a scene is called in files of tries and results."""
+    return f"scene-{number}"
+
+
+def phases(rows: Sequence[Mapping[str, Any]], data: DataPart) -> list[Indices]:
+    """The parts of a run: for each the numbers of the rows that teach something in it.
+
+    Without tries there is one part with all rows. With tries but no phases there is one with the rows that teach
+    something at any of the regimes. Rows that nobody tried are left out then.
+
+    Raises:
+        BadInput: phases without tries; tries that can't be read; none of the rows is left in a phase.
+    """
+    if data.tries is None:
+        if data.phases_km:
+            raise BadInput("data.phases_km needs data.tries: a curriculum chooses rows by how tries at them went")
+        return [np.arange(len(rows), dtype=np.int64)]
+    numbers = {str(row["id"]): number for number, row in enumerate(rows)}
+    tried = {one: values for one, values in read_tries([data.tries]).items() if one in numbers}
+    if not tried:
+        raise BadInput(f"{data.tries}: none of its tries are at rows of this recipe; ids are such as {rows[0]['id']!r}")
+    found = filtered(tries_of(tried), data.regimes_km)
+    parts = curriculum(found, data.phases_km or (data.regimes_km,))
+    own = np.array([numbers[one] for one in found.tries.ids], dtype=np.int64)
+    for part in parts:
+        if not len(part):
+            at = ", ".join(f"{km:g}" for km in part.thresholds_km)
+            raise BadInput(f"{data.tries}: no row is right in some tries and wrong in others at {at} km; try more rows")
+    return [np.sort(own[part.photos]) for part in parts]
+
+
+def run_order(parts: Sequence[Indices], recipe: Recipe) -> Indices:
+    """Which row each prompt of a run is of, from the first to the last.
+
+    Every phase is shuffled, and begun again in another order where it has fewer rows than prompts. Where the recipe
+    says how many steps there are, phases share them in proportion to their rows. The last sampling is filled up.
+
+    Raises:
+        BadInput: there are no rows.
+    """
+    sizes = np.array([len(part) for part in parts])
+    if not sizes.sum():
+        raise BadInput(f"recipe {recipe.name}: its data has no rows")
+    optim = recipe.optim
+    wanted = optim.epochs * sizes.sum() if optim.steps is None else optim.steps * (optim.mini_batch or optim.batch)
+    prompts = ceil(wanted / optim.batch) * optim.batch
+    ends = np.rint(np.cumsum(sizes) / sizes.sum() * prompts).astype(int)
+    lengths = np.diff(ends, prepend=0)
+    drawn = [
+        _filled(part, int(length), (recipe.run.seed, number))
+        for number, (part, length) in enumerate(zip(parts, lengths, strict=True))
+    ]
+    return np.concatenate(drawn)
+
+
+def _filled(part: Indices, length: int, seed: tuple[int, int]) -> Indices:
+    rng = np.random.default_rng(seed)
+    passes = [rng.permutation(part) for _ in range(ceil(length / len(part)))] if length else []
+    return np.concatenate([part[:0], *passes])[:length]

@@ -1,0 +1,280 @@
+"""Recipes as files: read strictly, changed by overrides, written as plain data.
+
+A recipe is a YAML mapping with the fields of `geosleuth.train.recipe`; whatever is left out keeps its default. Paths in
+it are seen from the folder that the command runs in.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from math import isfinite
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from geosleuth.errors import BadInput
+from geosleuth.files import plain_yaml, plain_yaml_values, yaml_complaint
+
+from .recipe import Recipe
+
+_SUFFIXES = (".yaml", ".yml")
+_NOTHING: Mapping[str, Any] = {}
+
+# From and up to, both included; None is no bound.
+_BOUNDS: Mapping[str, tuple[float | None, float | None]] = {
+    "model.rank": (1, None),
+    "model.alpha": (1, None),
+    "model.max_pixels": (1, None),
+    "data.scenes": (1, None),
+    "data.limit": (1, None),
+    "optim.learning_rate": (0, None),
+    "optim.warmup_share": (0, 0.999),
+    "optim.weight_decay": (0, None),
+    "optim.max_grad_norm": (0, None),
+    "optim.epochs": (0, None),
+    "optim.steps": (1, None),
+    "optim.batch": (1, None),
+    "optim.mini_batch": (0, None),
+    "optim.micro_batch": (1, None),
+    "optim.max_length": (1, None),
+    "rollout.turns": (1, None),
+    "rollout.group": (2, None),
+    "rollout.temperature": (0.001, None),
+    "rollout.top_p": (0.001, 1),
+    "rollout.prompt_tokens": (1, None),
+    "rollout.reply_tokens": (1, None),
+    "rollout.kl": (0, None),
+    "rollout.k": (1, None),
+    "rollout.entropy": (0, None),
+    "rollout.vllm_devices": (1, None),
+    "rollout.vllm_share": (0.01, 1),
+    "run.save_steps": (1, None),
+    "run.keep": (1, None),
+    "run.log_steps": (1, None),
+    "run.devices": (1, None),
+    "run.machines": (1, None),
+    "run.device_gb": (0.001, None),
+    "run.device_tflops": (0.001, None),
+    "run.device_gb_per_s": (0.001, None),
+}
+
+
+def recipe_names() -> tuple[str, ...]:
+    """The recipes that come with the package."""
+    return tuple(sorted(one.name.removesuffix(".yaml") for one in _shipped().iterdir() if one.name.endswith(".yaml")))
+
+
+def read_recipe(path_or_name: str | Path, overrides: Mapping[str, Any] = _NOTHING) -> Recipe:
+    """A recipe from a YAML file, or one of those that come with the package by its name.
+
+    Args:
+        path_or_name: the file, or the name.
+        overrides: changes by dotted name, such as ``{"optim.steps": 3, "data.store": "runs/store"}``.
+
+    Raises:
+        BadInput: there is no such recipe, or it says something that can't be; the message names it.
+    """
+    text = str(path_or_name)
+    path = Path(text)
+    if text in recipe_names() and not path.is_file():
+        path = Path(str(_shipped().joinpath(f"{text}.yaml")))
+    elif not path.is_file():
+        if path.suffix in _SUFFIXES or len(path.parts) > 1:
+            raise BadInput(f"{path}: there is no such file")
+        raise BadInput(f"there is no recipe {text!r}; {_nearest(text, recipe_names())}; or give a YAML file")
+    _refuse_twice(plain_yaml(path), path)
+    values = plain_yaml_values(path)
+    if not isinstance(values, Mapping):
+        raise BadInput(f"{path}: a recipe is a mapping with {', '.join(_names(Recipe))}")
+    return recipe_of(with_overrides(values, overrides), str(path))
+
+
+def recipe_of(values: Mapping[str, Any], source: str = "the recipe") -> Recipe:
+    """A recipe from plain data, as `as_mapping` gives it.
+
+    Raises:
+        BadInput: something in it is unknown, missing or can't be; the message begins with ``source``.
+    """
+    try:
+        recipe: Recipe = _made(Recipe, values, "")
+        _check_bounds(recipe)
+    except BadInput as error:
+        raise BadInput(f"{source}: {error}") from error
+    return recipe
+
+
+def with_overrides(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain data with some values changed, each by its dotted name."""
+    changed = dict(values)
+    for name, value in overrides.items():
+        first, _, rest = name.partition(".")
+        inner = changed.get(first)
+        nested = inner if isinstance(inner, Mapping) else {}
+        changed[first] = with_overrides(nested, {rest: value}) if rest else value
+    return changed
+
+
+def override_of(text: str) -> tuple[str, Any]:
+    """What ``optim.steps=3`` on a command line changes: the name, and the value as YAML reads it.
+
+    Raises:
+        BadInput: it is not of that form.
+    """
+    import yaml
+
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip():
+        raise BadInput(f"a change to a recipe looks like optim.steps=3, not {text[:60]!r}")
+    try:
+        return name.strip(), yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise BadInput(f"the value of {name.strip()} can't be read: {value[:60]!r}") from error
+
+
+def as_mapping(recipe: Any) -> dict[str, Any]:
+    """A recipe as plain data, complete: what YAML and JSON can hold."""
+    return {one.name: _plain(getattr(recipe, one.name)) for one in fields(recipe)}
+
+
+def flat(recipe: Recipe) -> dict[str, Any]:
+    """Every value of a recipe by its dotted name, tuples as they are."""
+    told: dict[str, Any] = {}
+    for one in fields(recipe):
+        value = getattr(recipe, one.name)
+        if is_dataclass(value):
+            told |= {f"{one.name}.{inner.name}": getattr(value, inner.name) for inner in fields(value)}
+        else:
+            told[one.name] = value
+    return told
+
+
+def _shipped() -> Any:
+    return files("geosleuth.train").joinpath("recipes")
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _names(kind: Any) -> list[str]:
+    return [one.name for one in fields(kind)]
+
+
+def _made(kind: Any, values: object, name: str) -> Any:
+    """A dataclass from a mapping of its fields."""
+    if not isinstance(values, Mapping):
+        raise BadInput(f"{name} must be a mapping with {', '.join(_names(kind))}, not {_shown(values)}")
+    known = _names(kind)
+    if unknown := [key for key in values if key not in known]:
+        raise BadInput(f"{_dotted(name, str(unknown[0]))} is no setting; {_nearest(str(unknown[0]), known)}")
+    needed = [one.name for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING]
+    if missing := [one for one in needed if one not in values]:
+        raise BadInput(f"lacks {_dotted(name, missing[0])}")
+    hints = _hints(kind)
+    return kind(**{key: _as(value, hints[key], _dotted(name, key)) for key, value in values.items()})
+
+
+def _as(value: object, hint: Any, name: str) -> Any:
+    """A plain value as a field's type wants it."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        if value is None and NoneType in inner:
+            return None
+        return _as(value, next(one for one in inner if one is not NoneType), name)
+    if origin is Literal:
+        if value not in inner:
+            raise BadInput(f"{name} must be one of {', '.join(map(str, inner))}, not {_shown(value)}")
+        return value
+    if origin is tuple:
+        return _as_tuple(value, inner, name)
+    if is_dataclass(hint):
+        return _made(hint, value, name)
+    return _as_leaf(value, origin or hint, name)
+
+
+def _as_tuple(value: object, inner: tuple[Any, ...], name: str) -> tuple[Any, ...]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise BadInput(f"{name} must be a list, not {_shown(value)}")
+    kinds = (inner[0],) * len(value) if inner[-1] is Ellipsis else inner
+    if len(kinds) != len(value):
+        raise BadInput(f"{name} must be a list of {len(kinds)}, not {_shown(value)}")
+    return tuple(
+        _as(one, kind, f"{name}, entry {at}") for at, (one, kind) in enumerate(zip(value, kinds, strict=True), 1)
+    )
+
+
+def _as_leaf(value: object, kind: Any, name: str) -> Any:
+    if kind is float and isinstance(value, str):
+        # YAML takes 1e-5 for a word.
+        try:
+            value = float(value)
+        except ValueError:
+            value = str(value)
+    fits = {
+        bool: lambda: isinstance(value, bool),
+        int: lambda: isinstance(value, int) and not isinstance(value, bool),
+        float: lambda: isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value),
+        str: lambda: isinstance(value, str) and bool(value),
+        Path: lambda: isinstance(value, str | Path) and bool(str(value)),
+        Mapping: lambda: isinstance(value, Mapping),
+    }
+    words = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", Path: "a path"}
+    wanted = Mapping if kind not in words else kind
+    if not fits[wanted]():
+        raise BadInput(f"{name} must be {words.get(wanted, 'a mapping')}, not {_shown(value)}")
+    return dict(value) if isinstance(value, Mapping) else kind(value)
+
+
+def _check_bounds(recipe: Recipe) -> None:
+    told = flat(recipe)
+    for name, (low, high) in _BOUNDS.items():
+        value = told[name]
+        if value is None:
+            continue
+        if (low is not None and value < low) or (high is not None and value > high):
+            upper = "" if high is None else f" and at most {high:g}"
+            raise BadInput(f"{name} must be at least {low:g}{upper}, not {value:g}")
+    if any(one <= 0 for one in recipe.rollout.clip):
+        raise BadInput(f"rollout.clip must be above 0, not {list(recipe.rollout.clip)}")
+
+
+def _refuse_twice(node: Any, path: Path) -> None:
+    """A key that stands twice in one mapping would quietly win over the first."""
+    if node is None or node.id == "scalar":
+        return
+    if node.id == "sequence":
+        for one in node.value:
+            _refuse_twice(one, path)
+        return
+    seen = set()
+    for key, value in node.value:
+        if key.id == "scalar" and key.value in seen:
+            raise yaml_complaint(path, key, f"{key.value} stands there twice; leave one out")
+        seen.add(key.value if key.id == "scalar" else None)
+        _refuse_twice(value, path)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return as_mapping(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _dotted(name: str, key: str) -> str:
+    return f"{name}.{key}" if name else key
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    near = get_close_matches(word, known, 1, 0.6)
+    return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:60]

@@ -1,0 +1,275 @@
+"""Rollouts: the ground they are played on, as a recipe says it, and what came of them, in rewards and figures."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geosleuth.agent.methods import method as method_of
+from geosleuth.answer import Answer
+from geosleuth.errors import BadInput
+from geosleuth.policies import Step
+from geosleuth.score import Truth
+from geosleuth.score.rewards import Reward, read_reward
+from geosleuth.score.rewards.columns import Wanted, work_out
+from geosleuth.world import open_world
+from geosleuth.world.environment import (
+    GeoEnvironment,
+    Posed,
+    Poser,
+    Setting,
+    environment_for,
+    offline_setting,
+    pose_photo,
+    scene_poser,
+)
+from geosleuth.world.environment.for_trl import last_words
+from geosleuth.world.layer import world_atlas
+
+from .metrics import part_name, within_name
+from .recipe import Recipe, RolloutPart
+
+WITHIN_KM = (0.5, 25.0, 200.0, 750.0)
+CALL_RATE = "tools/call_rate"
+"""The share of replies that call a tool at all."""
+CALLS = "tools/calls"
+"""Calls a reply."""
+FAILURE_RATE = "tools/failure_rate"
+"""The share of calls that gave nothing: bad, refused and repeated ones, and those that can't be read as calls."""
+ANSWERED = "answered"
+"""The share of replies with an answer of the policy's own."""
+
+_CALL_TAG = "<tool_call>"
+_POSED = 8  # the replies of a group come one after the other, so that few are enough
+
+
+class Remembered:
+    """A poser that makes what a row is about once for all replies of its group."""
+
+    def __init__(self, pose: Poser, most: int = _POSED) -> None:
+        """Keep the newest ``most``."""
+        self._pose, self._most = pose, most
+        self._posed: OrderedDict[str, Posed] = OrderedDict()
+
+    def __call__(self, row: Mapping[str, Any]) -> Posed:
+        """What the row is about.
+
+        Raises:
+            BadInput: the row can't be used.
+        """
+        one = str(row["id"])
+        if one in self._posed:
+            self._posed.move_to_end(one)
+        else:
+            self._posed[one] = self._pose(row)
+            while len(self._posed) > self._most:
+                self._posed.popitem(last=False)
+        return self._posed[one]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a rollout ended: its answer, whether that is the policy's own, which of its calls worked, and the truth."""
+
+    answer: Answer
+    own: bool
+    worked: tuple[bool, ...]
+    truth: Truth
+
+
+class RolloutEnvironment(GeoEnvironment):
+    """An environment whose answer is scored elsewhere."""
+
+    _truth: Truth | None = None
+
+    def reset(self, **columns: Any) -> list[dict[str, Any]]:
+        """Begin a new rollout; see `GeoEnvironment.reset`."""
+        self._truth = self._pose(columns).truth
+        return super().reset(**columns)
+
+    def _end(self, step: Step | None) -> Ended:
+        """Hear the last words, and close what goes on."""
+        if step is not None and not self.over:
+            self._say(step)
+        episode = self._running()
+        self._background.run(episode.close())
+        if self._truth is None:
+            raise BadInput("a row has no truth, so there is nothing to reward")
+        worked = tuple(one.failure is None for one in self.observations)
+        answered = episode.trajectory.answered if episode.trouble is None else None
+        answer = Answer() if answered is None else answered.answer
+        own = answered is not None and answered.by == "policy"
+        return Ended(answer=answer, own=own, worked=worked, truth=self._truth)
+
+    def _ending(self, step: Step | None) -> Callable[[], Ended]:
+        """The same, in two parts: where environments work elsewhere, all begin before one is waited for."""
+        return partial(self._end, step)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """How episodes are played, and what makes them of rows."""
+
+    setting: Setting
+    pose: Poser
+
+    def environment(self) -> type[RolloutEnvironment]:
+        """The class for TRL's ``environment_factory``. It has no reward of its own: groups are scored as a whole."""
+        # TRL looks for a function of this name.
+        bases = (RolloutEnvironment, environment_for(self.setting, self.pose))
+        return type("Rollout", bases, {"get_reward": None})
+
+
+def ground_of(recipe: Recipe) -> Ground:
+    """The ground that a recipe asks for: its method, tools, turns and reward; scenes with their map, or photos.
+
+    Answers are plain replies, as in any later run with the trained policy.
+
+    Raises:
+        BadInput: something in it is unknown or can't be used.
+    """
+    rollout, data = recipe.rollout, recipe.data
+    method = method_of(rollout.method)
+    budget = method.budget if rollout.turns is None else replace(method.budget, turns=rollout.turns)
+    world = None if data.photos else open_world(data.world)
+    setting = offline_setting(
+        method,
+        reward=reward_of(rollout),
+        atlas=None if world is None else world_atlas(world),
+        tools=rollout.tools,
+        budget=budget,
+        answer_by="reply",
+    )
+    pose = pose_photo if world is None else scene_poser(world, seed=data.seed, reading=rollout.reading, kept=data.kept)
+    return Ground(setting, pose)
+
+
+def reward_of(rollout: RolloutPart) -> Reward:
+    """The reward of a recipe: a preset or a file, with the recipe's changes.
+
+    A change names a setting of a part: ``beta``, or ``spatial.tau_km`` where several parts have one of that name;
+    ``spatial: 0.5`` is a part's weight, ``point`` where points come from.
+
+    Raises:
+        BadInput: there is no such reward, part or setting.
+    """
+    reward = read_reward(rollout.reward)
+    if not rollout.reward_options:
+        return reward
+    data = reward.to_dict()
+    parts: dict[str, dict[str, Any]] = data["parts"]
+    for name, value in rollout.reward_options.items():
+        part, _, setting = str(name).rpartition(".")
+        if name == "point":
+            data["point"] = value
+            continue
+        if name in parts:
+            part, setting = str(name), "weight"
+        having = [one for one in parts if setting in parts[one] and part in ("", one)]
+        if not having or (len(having) > 1 and setting == "weight"):
+            known = ", ".join(f"{one}.{key}" for one, settings in parts.items() for key in settings)
+            raise BadInput(f"rollout.reward_options: {name!r} is no setting of {rollout.reward}; those are {known}")
+        for one in having:
+            parts[one][setting] = value
+    return Reward.from_dict(data)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What a batch of replies came to, an entry each.
+
+    ``distances_km`` is not a number where there is no point. ``parts`` are before their weights. ``answered`` says
+    whether the answer is the policy's own, ``called`` whether it called a tool, ``worked`` which of its calls did.
+    """
+
+    ids: tuple[str, ...]
+    distances_km: NDArray[np.float64]
+    total: NDArray[np.float64]
+    parts: Mapping[str, NDArray[np.float64]]
+    answered: NDArray[np.bool_]
+    called: NDArray[np.bool_]
+    worked: tuple[tuple[bool, ...], ...] = field(repr=False)
+
+
+class Rollouts:
+    """The reward function of the trainer: hears the last words, scores whole groups at once, and tells the figures.
+
+    Attributes:
+        unheard: calls of the batch that reached no environment, such as those of a tool that there is not; the trainer
+            says so before rewards are asked for.
+        newest: what the newest batch came to.
+    """
+
+    __name__ = "answer"
+
+    def __init__(self, setting: Setting) -> None:
+        """Score by the setting's reward."""
+        self._setting = setting
+        self.unheard = 0
+        self.newest: Outcome | None = None
+
+    def __call__(
+        self,
+        completions: Sequence[Any],
+        environments: Sequence[RolloutEnvironment],
+        id: Sequence[str],  # noqa: A002  (the column's name)
+        log_metric: Callable[[str, float], None] | None = None,
+        **_: Any,
+    ) -> list[float]:
+        """What each reply earns."""
+        messages = [[{"content": one}] if isinstance(one, str) else one for one in completions]
+        endings = [one._ending(last_words(said)) for one, said in zip(environments, completions, strict=True)]  # noqa: SLF001
+        ended = [ending() for ending in endings]
+        truths = [one.truth for one in ended]
+        answers = [one.answer for one in ended]
+        setting = self._setting
+        rewards = setting.reward.score(answers, truths, setting.helpers, groups=list(id))
+        wanted = Wanted(frozenset({"distance_km"}), setting.reward.point)
+        distances = work_out(answers, truths, wanted, setting.helpers).distance_km
+        if distances is None:
+            raise AssertionError("distances were asked for")
+        self.newest = Outcome(
+            ids=tuple(id),
+            distances_km=distances,
+            total=np.asarray(rewards.total, dtype=np.float64),
+            parts={name: np.asarray(values, dtype=np.float64) for name, values in rewards.parts.items()},
+            answered=np.array([one.own for one in ended], dtype=np.bool_),
+            called=np.array([any(map(_has_calls, said)) or _is_broken(said[-1]) for said in messages], dtype=np.bool_),
+            worked=tuple(
+                (*one.worked, False) if _is_broken(said[-1]) else one.worked
+                for one, said in zip(ended, messages, strict=True)
+            ),
+        )
+        if log_metric is not None:
+            self._tell(self.newest, log_metric)
+        return [float(value) for value in self.newest.total]
+
+    def _tell(self, outcome: Outcome, log_metric: Callable[[str, float], None]) -> None:
+        """One number a reply or a call: TRL takes the mean over all processes, so that no share is skewed."""
+        columns = {
+            **{part_name(name): values for name, values in outcome.parts.items()},
+            **{within_name(km): outcome.distances_km <= km for km in WITHIN_KM},
+            ANSWERED: outcome.answered,
+        }
+        if len(self._setting.toolset):
+            made = np.array([float(len(one)) for one in outcome.worked])
+            made[:1] += self.unheard
+            failed = [not worked for one in outcome.worked for worked in one] + [True] * self.unheard
+            columns |= {CALL_RATE: outcome.called, CALLS: made, FAILURE_RATE: np.array(failed)}
+        for name, values in columns.items():
+            for value in values.tolist():
+                log_metric(name, float(value))
+
+
+def _has_calls(message: Mapping[str, Any]) -> bool:
+    return bool(message.get("tool_calls"))
+
+
+def _is_broken(message: Mapping[str, Any]) -> bool:
+    """Whether something was meant as a call and can't be read as one; TRL takes it for a reply, the last one."""
+    written = message.get("role", "assistant") == "assistant" and not _has_calls(message)
+    return written and _CALL_TAG in str(message.get("content") or "")

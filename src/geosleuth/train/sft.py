@@ -1,0 +1,287 @@
+"""Fine-tuning and agentic cold start on TRL's `SFTTrainer`: loss on the assistant's tokens, and resumed to the bit."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from geosleuth.data import Store
+from geosleuth.errors import BadInput, require
+from geosleuth.photo.runtime import no_probing
+from geosleuth.world import make_scenes, open_world, read_scenes
+
+from .collating import Collator, Order, positions_of
+from .configs import sft_config
+from .keeping import (
+    Finished,
+    Progress,
+    RunFolder,
+    finished,
+    held_run,
+    is_first_process,
+    last_checkpoint,
+    nobody,
+    write_done,
+)
+from .masks import Chat, Writer
+from .recipe import ModelPart, Recipe
+from .samples import LENGTH, Counted, Pictures, dataset_of, open_picture, scene_chats, store_chats
+from .tuning import adapters, has_gpu, load_model, quietly, save_trained
+
+_SCENES = "scenes"
+_MOST_LOADERS = 8
+
+
+def run_sft(
+    recipe: Recipe,
+    folder: Path,
+    *,
+    resume: bool = True,
+    progress: Progress = nobody,
+    callbacks: Sequence[Any] = (),
+    seconds: float | None = None,
+    preparing: Progress = nobody,
+    workers: int | None = None,
+) -> Finished:
+    """Train one stage, fine-tuning or cold start; go on with it where it was killed.
+
+    A run that goes on ends with the same weights as one that was never interrupted, to the bit on one kind of machine.
+
+    Args:
+        recipe: of stage "sft" or "coldstart".
+        folder: of the run, see `geosleuth.train.keeping`.
+        resume: go on with what is there; off, a folder with a run in it is refused.
+        progress: hears how many steps are done.
+        callbacks: more `transformers.TrainerCallback`.
+        seconds: stop after about so long, at the end of a step, with a checkpoint to go on from.
+        preparing: hears how many scenes are drawn, and of how many, and then how many chats are read (of 0).
+        workers: processes that draw scenes, and that load pictures while the GPU works; None takes what fits.
+
+    Raises:
+        BadInput: something of the recipe can't be used; the message says what.
+        MissingExtra: TRL or what it needs is not installed.
+    """
+    if recipe.stage not in ("sft", "coldstart"):
+        raise BadInput(f"recipe {recipe.name}: is for the stage {recipe.stage}, not for fine-tuning or cold start")
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    with held_run(folder, recipe, resume=resume) as run:
+        if (before := finished(run)) is not None:
+            return before
+        model, processor = load_model(recipe.model)
+        writer = Writer(processor)
+        dataset, counted = dataset_of(
+            chats_for(recipe, run, writer, preparing=preparing, workers=workers),
+            writer,
+            max_length=recipe.optim.max_length,
+            packing=recipe.optim.packing,
+            progress=preparing,
+        )
+        trainer = sft_trainer(
+            model,
+            processor,
+            dataset,
+            recipe,
+            folder,
+            callbacks=(*_own_callbacks(recipe, run), *callbacks),
+            workers=workers,
+        )
+        return train_to_end(trainer, recipe.model, run, counted, progress=progress, seconds=seconds)
+
+
+def chats_for(
+    recipe: Recipe, run: RunFolder, writer: Writer, *, preparing: Progress = nobody, workers: int | None = None
+) -> Iterator[Chat]:
+    """What a recipe learns from: its store, or questions about scenes, which are drawn into the run's folder.
+
+    Raises:
+        BadInput: the recipe names nothing to learn from.
+    """
+    data = recipe.data
+    if data.store is not None:
+        wire = "native" if writer.abilities.tools else "tagged"
+        return store_chats(Store(data.store), limit=data.limit, wire=wire)  # type: ignore[arg-type]
+    if recipe.stage == "coldstart":
+        raise BadInput(f"recipe {recipe.name}: cold start learns from trajectories; name their store as data.store")
+    with no_probing():
+        together: Any = require("accelerate", extra="train").PartialState()
+    with together.main_process_first():
+        if is_first_process():
+            make_scenes(
+                run.path / _SCENES,
+                open_world(data.world),
+                count=data.scenes,
+                seed=data.seed,
+                split="train",
+                workers=_cores() if workers is None else max(1, workers),
+                progress=preparing,
+            )
+    return scene_chats(read_scenes(run.path / _SCENES), data.questions, limit=data.limit)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def sft_trainer(
+    model: Any,
+    processor: Any,
+    dataset: Any,
+    recipe: Recipe,
+    folder: Path,
+    *,
+    callbacks: Iterable[Any] = (),
+    pictures: Pictures = open_picture,
+    workers: int | None = None,
+) -> Any:
+    """TRL's trainer for rows of `dataset_of`, ready to `train`.
+
+    Args:
+        model: see `load_model`; adapters are added here.
+        processor: of the model.
+        dataset: rows with chats and their lengths.
+        recipe: how weights move.
+        folder: of the run.
+        callbacks: of the trainer.
+        pictures: opens what image blocks name; it is called in the processes that load data.
+        workers: how many of those there are; None takes some with a GPU, and none without.
+
+    Raises:
+        BadInput: the recipe can't be met.
+        MissingExtra: TRL is not installed.
+    """
+    with no_probing():
+        trl: Any = require("trl", extra="train")
+        base: Any = trl.SFTTrainer
+    kind = type("Tuner", (_Tuning, base), {})
+    optim = recipe.optim
+    gpu = has_gpu()
+    config = sft_config(recipe, folder, cpu=not gpu)
+    config.dataloader_num_workers = (min(_MOST_LOADERS, _cores()) if gpu else 0) if workers is None else workers
+    trainer = kind(
+        model=model,
+        args=config,
+        processing_class=processor,
+        train_dataset=dataset,
+        peft_config=adapters(recipe.model),
+        callbacks=list(callbacks),
+        data_collator=Collator(
+            processor,
+            max_length=optim.max_length,
+            pictures=pictures,
+            packing=optim.packing,
+            positions=positions_of(model) if optim.packing else None,
+        ),
+    )
+    trainer.packs = optim.packing
+    silence(trainer)
+    return trainer
+
+
+def train_to_end(
+    trainer: Any,
+    part: ModelPart,
+    run: RunFolder,
+    counted: Counted | None = None,
+    *,
+    progress: Progress = nobody,
+    seconds: float | None = None,
+) -> Finished:
+    """Train from the last checkpoint on, save the policy and close the run; see `run_sft`."""
+    with no_probing(), quietly():
+        transformers: Any = require("transformers", extra="train")
+        trainer.add_callback(pacing(transformers.TrainerCallback, progress, seconds))
+        start = last_checkpoint(run)
+        trainer.train(resume_from_checkpoint=None if start is None else str(start))
+        state = trainer.state
+        figures = last_figures(state.log_history)
+        if counted is not None:
+            figures |= {"chats": counted.chats, "too_long": counted.too_long, "rows": counted.rows}
+        if state.global_step < state.max_steps:
+            return Finished(run.path, run.policy, state.global_step, figures, complete=False)
+        save_trained(trainer, part, run.policy)
+        if is_first_process():
+            return write_done(run, state.global_step, figures)
+        return Finished(run.path, run.policy, state.global_step, figures)
+
+
+def silence(trainer: Any) -> None:
+    """Take away what prints figures to stdout; callbacks and `progress` tell them."""
+    with no_probing():
+        transformers: Any = require("transformers", extra="train")
+    trainer.remove_callback(transformers.PrinterCallback)
+
+
+def last_figures(history: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """The figures of the last step that was logged; a run that went on has those of one that never stopped."""
+    for line in reversed(history):
+        if "loss" in line:
+            return {name: float(value) for name, value in line.items() if name in ("loss", "mean_token_accuracy")}
+    return {}
+
+
+class _Tuning:
+    """What is ours in the trainer: the order of rows, and tokens counted right where rows are packed or gone on."""
+
+    packs = False
+
+    def _get_train_sampler(self: Any, train_dataset: Any = None) -> Order:
+        rows = self.train_dataset if train_dataset is None else train_dataset
+        args = self.args
+        grouped = args.per_device_train_batch_size > 1 and not self.packs
+        step = args.train_batch_size * args.gradient_accumulation_steps * args.world_size
+        return Order(
+            rows[LENGTH], seed=args.seed, epoch=lambda: int(self.state.epoch or 0), batch=step if grouped else 0
+        )
+
+    def train(self: Any, *given: Any, **options: Any) -> Any:
+        counting: Callable[[], None] = self._count_on
+        self.add_callback(_begins(counting))
+        return super().train(*given, **options)  # type: ignore[misc]
+
+    def _count_on(self: Any) -> None:
+        """Count tokens on from where a killed run was."""
+        counted = (line["num_tokens"] for line in reversed(self.state.log_history) if "num_tokens" in line)
+        self._total_train_tokens = next(counted, 0)
+
+    def compute_loss(self: Any, model: Any, inputs: Any, *given: Any, **options: Any) -> Any:
+        loss = super().compute_loss(model, inputs, *given, **options)  # type: ignore[misc]
+        if self.packs and self.model.training:
+            # TRL takes the second side of position_ids for the length, which here is the number of rows.
+            self._total_train_tokens += inputs["input_ids"].numel() - inputs["position_ids"].shape[1]
+            self._metrics["train"]["num_tokens"] = [self._total_train_tokens]
+        return loss
+
+
+def _begins(do: Callable[[], None]) -> Any:
+    """A callback that does something when training begins, with the state of a checkpoint in place."""
+    transformers: Any = require("transformers", extra="train")
+
+    class Begins(transformers.TrainerCallback):  # type: ignore[misc]
+        def on_train_begin(self, *_: Any, **__: Any) -> None:
+            do()
+
+    return Begins()
+
+
+def pacing(base: Any, progress: Progress, seconds: float | None) -> Any:
+    """A callback that tells how far a run is, and stops it after its time with a checkpoint."""
+    until = None if seconds is None else time.monotonic() + seconds
+
+    class Pacing(base):  # type: ignore[misc]
+        def on_train_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
+            progress(state.global_step, state.max_steps)
+
+        def on_step_end(self, _args: Any, state: Any, control: Any, **_: Any) -> Any:
+            progress(state.global_step, state.max_steps)
+            if until is not None and time.monotonic() > until and state.global_step < state.max_steps:
+                control.should_save = control.should_training_stop = True
+            return control
+
+    return Pacing()
+
+
+def _own_callbacks(recipe: Recipe, run: RunFolder) -> list[Any]:
+    from .metrics import metrics_callback
+
+    return [metrics_callback(run.path, recipe.stage, tensorboard=recipe.run.tensorboard)]

@@ -1,0 +1,335 @@
+"""Estimates against models that are really built, bytes and operations that are really there, and sums done by hand."""
+
+import json
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geosleuth.errors import BadInput
+from geosleuth.train.architectures import ARCHITECTURES, KINDS, ModelShape, configuration_of, shape_of
+from geosleuth.train.estimate import (
+    Assumed,
+    Estimate,
+    as_lines,
+    as_mapping,
+    cached_bytes,
+    estimate,
+    layer_values,
+    state_bytes,
+    token_flops,
+)
+from geosleuth.train.reading import read_recipe
+from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RunPart
+from geosleuth.train.tuning import adapters
+from tiny_vlm import tiny_vlm_folder
+
+for needed in ("torch", "transformers", "peft"):
+    pytest.importorskip(needed, reason=f"{needed} is not installed; it is part of the developers' environment")
+
+QWEN25, QWEN3 = "Qwen/Qwen2.5-VL-7B-Instruct", "Qwen/Qwen3-VL-30B-A3B-Instruct"
+SMALL_EYES = {
+    "depth": 2, "hidden_size": 32, "intermediate_size": 48, "num_heads": 2, "patch_size": 16, "out_hidden_size": 128,
+    "spatial_merge_size": 2, "temporal_patch_size": 2, "num_position_embeddings": 16,
+    "deepstack_visual_indexes": [0, 1],
+}  # fmt: skip
+ROPE = {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [8, 4, 4], "mrope_interleaved": True}
+SMALL_TEXT = {
+    "vocab_size": 500, "hidden_size": 128, "intermediate_size": 320, "num_hidden_layers": 3, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 32, "max_position_embeddings": 512, "rope_parameters": ROPE,
+}  # fmt: skip
+SMALL: dict[str, dict[str, Any]] = {
+    "qwen3_vl": {"text_config": SMALL_TEXT, "vision_config": SMALL_EYES, "tie_word_embeddings": True},
+    "qwen3_vl_moe": {
+        "text_config": {**SMALL_TEXT, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 96},
+        "vision_config": SMALL_EYES,
+        "tie_word_embeddings": False,
+    },
+    "qwen2_5_vl": {
+        "text_config": {**SMALL_TEXT, "rope_parameters": {**ROPE, "mrope_section": [8, 4, 4]}},
+        "vision_config": {
+            "depth": 3, "hidden_size": 48, "intermediate_size": 70, "num_heads": 2, "out_hidden_size": 128,
+            "patch_size": 14, "spatial_merge_size": 2, "temporal_patch_size": 2, "window_size": 112,
+            "fullatt_block_indexes": [2],
+        },
+        "tie_word_embeddings": False,
+    },
+}  # fmt: skip
+
+
+def built(configuration: Any, device: str) -> Any:
+    torch: Any = import_module("torch")
+    transformers: Any = import_module("transformers")
+    kind = getattr(transformers, KINDS[configuration["model_type"]].model)
+    with torch.device(device):
+        return kind(kind.config_class.from_dict(json.loads(json.dumps(dict(configuration)))))
+
+
+@cache
+def small(kind: str) -> tuple[Any, ModelShape]:
+    """A model of a few hundred thousand random weights."""
+    configuration = {"model_type": kind, **SMALL[kind]}
+    return built(configuration, "cpu"), shape_of(configuration)
+
+
+def count(weights: Any) -> int:
+    return sum(one.numel() for one in weights)
+
+
+def tuned(**model: Any) -> Recipe:
+    return Recipe(
+        name="mine", stage="sft", model=ModelPart(path="x", **model), optim=OptimPart(batch=4, max_length=64),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(ARCHITECTURES))
+def test_published_models_are_counted_as_they_are_built(name: str) -> None:
+    shape, model = shape_of(ARCHITECTURES[name]), built(ARCHITECTURES[name], "meta")
+    assert shape.weights == count(model.parameters())
+    assert shape.eye_weights == count(model.model.visual.parameters())
+    assert shape.layer_weights == count(model.model.language_model.layers[0].parameters())
+    kinds = {type(one).__name__ for one in model.modules()}
+    assert {KINDS[shape.kind].layer, KINDS[shape.kind].eye_layer} <= kinds
+
+
+def test_published_models_have_the_numbers_of_weights_that_their_pages_give() -> None:
+    assert shape_of(ARCHITECTURES[QWEN25]).weights == 8_292_166_656
+    assert shape_of(ARCHITECTURES[QWEN3]).weights == 31_070_754_032
+    # "A3B": about three billion of them are used for a token.
+    assert 2.9e9 < shape_of(ARCHITECTURES[QWEN3]).used_weights < 3.4e9
+
+
+@pytest.mark.parametrize("kind", list(SMALL))
+@pytest.mark.parametrize("freeze", [False, True])
+def test_small_models_and_their_adapters_are_counted_as_they_are_built(kind: str, freeze: bool) -> None:
+    peft: Any = import_module("peft")
+    configuration = {"model_type": kind, **SMALL[kind]}
+    shape, model = shape_of(configuration), built(configuration, "meta")
+    assert shape.weights == count(model.parameters())
+    part = ModelPart(path="x", tuned="lora", rank=4, freeze_vision=freeze)
+    adapted = peft.get_peft_model(model, adapters(part), low_cpu_mem_usage=True)
+    assert shape.trained_weights(part) == count(one for one in adapted.parameters() if one.requires_grad)
+
+
+def test_a_folder_is_counted_by_its_own_configuration() -> None:
+    transformers: Any = import_module("transformers")
+    folder = tiny_vlm_folder()
+    shape = shape_of(configuration_of(ModelPart(path=str(folder))))
+    model = transformers.Qwen3VLForConditionalGeneration.from_pretrained(folder)
+    assert shape.weights == count(model.parameters())
+
+
+def test_adapters_of_geoagent_by_hand() -> None:
+    # 28 layers of width 3584, keys and values 512 wide, 18944 within; rank 64.
+    attention = 2 * (3584 + 3584) + 2 * (3584 + 512)
+    feed = 3 * (3584 + 18944)
+    recipe = read_recipe("geoagent-sft")
+    shape = shape_of(ARCHITECTURES[QWEN25])
+    assert shape.trained_weights(recipe.model) == 28 * 64 * (attention + feed) == 161_480_704
+
+
+@pytest.mark.parametrize("kind", list(SMALL))
+@pytest.mark.parametrize("tuned_how", ["full", "lora"])
+def test_weights_gradients_and_optimiser_take_the_bytes_that_are_told(kind: str, tuned_how: Any) -> None:
+    torch: Any = import_module("torch")
+    peft: Any = import_module("peft")
+    recipe = tuned(tuned=tuned_how, rank=4, dtype="float32", freeze_vision=tuned_how == "lora")
+    configuration = {"model_type": kind, **SMALL[kind]}
+    model = built(configuration, "cpu")
+    if tuned_how == "lora":
+        model = peft.get_peft_model(model, adapters(recipe.model))
+    moving = [one for one in model.parameters() if one.requires_grad]
+    optimiser = torch.optim.AdamW(moving, lr=1e-3)
+    for one in moving:
+        one.grad = torch.ones_like(one)
+    optimiser.step()
+    of_weights = sum(one.numel() * one.element_size() for one in model.parameters())
+    of_gradients = sum(one.grad.numel() * one.grad.element_size() for one in moving)
+    moments = [
+        one for state in optimiser.state.values() for one in state.values() if torch.is_tensor(one) and one.dim() > 0
+    ]
+    of_optimiser = sum(one.numel() * one.element_size() for one in moments)
+    assert state_bytes(recipe, shape_of(configuration)) == (of_weights, of_gradients, of_optimiser)
+
+
+def test_sharded_states_by_hand() -> None:
+    shape = shape_of(ARCHITECTURES[QWEN25])
+    weights = 8_292_166_656
+    full = read_recipe("spotagent-sft")
+    assert state_bytes(full, shape) == (weights * 4 / 8, weights * 4 / 8, weights * 8 / 8)
+    spread = {name: replace(full, run=replace(full.run, sharding=name)) for name in ("none", "zero2", "zero3")}
+    assert state_bytes(spread["none"], shape) == (weights * 4, weights * 4, weights * 8)
+    assert state_bytes(spread["zero2"], shape) == (weights * 2, weights * 2 / 8, weights * 12 / 8)
+    assert state_bytes(spread["zero3"], shape) == (weights * 2 / 8, weights * 2 / 8, weights * 12 / 8)
+    adapted = read_recipe("geoagent-sft", {"run.sharding": "none", "run.devices": 1})
+    moving = 161_480_704
+    assert state_bytes(adapted, shape) == (weights * 2 + moving * 4, moving * 4, moving * 8)
+
+
+@pytest.mark.parametrize("kind", ["qwen3_vl", "qwen3_vl_moe", "qwen2_5_vl"])
+def test_keys_and_values_take_the_bytes_that_are_told(kind: str) -> None:
+    torch: Any = import_module("torch")
+    model, shape = small(kind)
+    with torch.no_grad():
+        cache_of = model(input_ids=torch.ones((3, 40), dtype=torch.long), use_cache=True).past_key_values
+    held = sum(one.numel() * one.element_size() for layer in cache_of.layers for one in (layer.keys, layer.values))
+    assert held == 3 * 40 * cached_bytes(tuned(dtype="float32"), shape)
+
+
+def test_keys_and_values_by_hand() -> None:
+    # 28 layers, 4 heads of 128, keys and values, two bytes each.
+    assert cached_bytes(read_recipe("geovista-grpo"), shape_of(ARCHITECTURES[QWEN25])) == 2 * 28 * 4 * 128 * 2
+
+
+def test_operations_are_those_that_torch_counts() -> None:
+    torch: Any = import_module("torch")
+    counting: Any = import_module("torch.utils.flop_counter")
+    configuration = {"model_type": "qwen3_vl", **SMALL["qwen3_vl"]}
+    model, shape = built(configuration, "cpu"), shape_of(configuration)
+    # Of the fused attention on a CPU torch counts nothing.
+    model.set_attn_implementation("eager")
+    length = 96
+    ids = torch.ones((2, length), dtype=torch.long)
+    with counting.FlopCounterMode(display=False) as forward, torch.no_grad():
+        model(input_ids=ids)
+    told = 2 * length * token_flops(shape, length)
+    # Torch counts attention as a full square, and we count the half that a token may look at.
+    square = 2 * length * 2 * length * shape.layers * shape.query
+    assert forward.get_total_flops() == pytest.approx(told + square, rel=0.02)
+    with counting.FlopCounterMode(display=False) as both:
+        model(input_ids=ids, labels=ids).loss.backward()
+    assert both.get_total_flops() / forward.get_total_flops() == pytest.approx(3, rel=0.1)
+
+
+def kept_bytes(model: Any, ids: Any) -> int:
+    """Bytes that one forward pass keeps for the backward pass, weights left out."""
+    torch: Any = import_module("torch")
+    own = {one.untyped_storage().data_ptr() for one in model.parameters()}
+    seen: dict[int, int] = {}
+
+    def keep(one: Any) -> Any:
+        storage = one.untyped_storage()
+        if storage.data_ptr() not in own:
+            seen[storage.data_ptr()] = storage.nbytes()
+        return one
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda one: one):
+        # The outcome must live until all is counted, or storage is given out twice.
+        outcome = model(inputs_embeds=ids, use_cache=False)
+        total = sum(seen.values())
+        del outcome
+    return total
+
+
+def test_what_a_layer_keeps_is_about_what_is_told() -> None:
+    torch: Any = import_module("torch")
+    model, shape = small("qwen3_vl")
+    model.train()
+    words = torch.randn((2, 64, shape.hidden), requires_grad=True)
+    measured = kept_bytes(model.model.language_model, words)
+    told = 2 * 64 * shape.layers * layer_values(shape) * 4
+    assert 0.6 * measured < told < 1.6 * measured
+
+
+def told(recipe: Recipe, **changes: Any) -> Estimate:
+    return estimate(recipe, shape_of(configuration_of(recipe.model)), **changes)
+
+
+def test_more_devices_take_less_each_and_are_faster() -> None:
+    few, many = told(read_recipe("spotagent-sft")), told(read_recipe("spotagent-sft", {"run.devices": 16}))
+    assert many.memory.optimiser == few.memory.optimiser / 2
+    assert many.step_s == pytest.approx(few.step_s / 2)
+    assert many.step_tokens == few.step_tokens
+
+
+def test_checkpointing_trades_memory_for_operations() -> None:
+    with_it = told(read_recipe("spotagent-sft"))
+    without = told(read_recipe("spotagent-sft", {"optim.gradient_checkpointing": False}))
+    assert without.memory.activations > 4 * with_it.memory.activations
+    assert without.step_flops == pytest.approx(with_it.step_flops * 3 / 4)
+
+
+def test_how_many_steps_a_run_has() -> None:
+    assert told(read_recipe("geovista-coldstart")).steps == 63
+    assert told(read_recipe("twm-grpo")).steps == 141 * 4
+    assert told(read_recipe("twm-grpo", {"optim.steps": 10})).steps == 10
+    unknown = told(read_recipe("spotagent-grpo"))
+    assert unknown.steps is None
+    assert unknown.seconds is None
+    assert told(read_recipe("spotagent-grpo"), rows=91_060).steps == 356 * 2
+
+
+def test_time_follows_from_what_is_assumed() -> None:
+    slow, fast = (told(read_recipe("twm-grpo"), assumed=Assumed(computing=share)) for share in (0.2, 0.4))
+    assert slow.training_s == pytest.approx(2 * fast.training_s)
+    # 6 operations a weight and token, 2 more for checkpointing, 2 for the reference, 2 for scoring anew.
+    recipe = read_recipe("twm-grpo")
+    shape = shape_of(ARCHITECTURES[QWEN3])
+    tokens = 16 * 16 * 8192
+    attention = 2 * 8192 * 48 * 32 * 128
+    eyes = 16 * 16 * (2_000_000 // 256) * 2 * shape.eye_weights
+    by_hand = 6 * (tokens * (2 * shape.used_weights + attention) + eyes)
+    assert fast.training_s == pytest.approx(by_hand / (32 * 148e12 * 0.4))
+    assert recipe.run.devices == 32
+
+
+@pytest.mark.parametrize("name", ["geoagent-sft", "geoagent-grpo", "spotagent-grpo", "geovista-grpo", "twm-grpo"])
+def test_recipes_fit_their_devices_and_say_so(name: str) -> None:
+    found = told(read_recipe(name))
+    assert found.fits
+    assert found.memory.peak < found.device_gb
+    lines = as_lines(found)
+    assert any("memory of each device" in line for line in lines)
+    assert json.loads(json.dumps(as_mapping(found)))["fits"] is True
+
+
+def test_what_does_not_fit_is_said() -> None:
+    one = told(read_recipe("geovista-coldstart", {"run.devices": 1, "run.sharding": "none"}))
+    assert not one.fits
+    assert "which has 80 GB" in one.troubles[0]
+    cramped = told(read_recipe("twm-grpo", {"rollout.vllm_share": 0.1}))
+    assert any("its weights alone need" in line for line in cramped.troubles)
+    assert any("trouble" in line for line in as_lines(cramped))
+
+
+def test_replies_without_vllm_need_room_for_all_of_them_at_once() -> None:
+    recipe = read_recipe("geovista-grpo", {"rollout.vllm": False})
+    shape = shape_of(ARCHITECTURES[QWEN25])
+    # 64 prompts of 8 replies on 8 devices, 32768 tokens each, and the whole model gathered.
+    by_hand = 64 * 32_768 * 57_344 + shape.weights * 2
+    assert told(recipe).memory.rollouts == pytest.approx(by_hand / 1e9)
+    assert not told(recipe).fits
+
+
+def test_a_state_in_the_hosts_memory_is_counted_there() -> None:
+    found = told(read_recipe("geoagent-sft", {"run.offload": True}))
+    assert found.memory.optimiser == 0
+    assert found.host_gb == pytest.approx(161_480_704 * 12 / 8 / 1e9)
+
+
+def test_models_that_nobody_knows() -> None:
+    with pytest.raises(BadInput, match="known are Qwen"):
+        configuration_of(ModelPart(path="nobody/knows"))
+    with pytest.raises(BadInput, match="can't be estimated"):
+        shape_of({"model_type": "llama", "text_config": {}, "vision_config": {}})
+
+
+def test_a_folder_that_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(BadInput, match="no model for images"):
+        configuration_of(ModelPart(path=str(tmp_path)))
+    (tmp_path / "config.json").write_text("{", encoding="utf-8")
+    with pytest.raises(BadInput, match="can't be read"):
+        configuration_of(ModelPart(path=str(tmp_path)))
+
+
+def test_one_device_needs_no_sharding() -> None:
+    recipe = replace(tuned(dtype="float32"), run=RunPart())
+    _, shape = small("qwen3_vl")
+    found = estimate(recipe, shape, rows=10)
+    assert found.memory.passing == 0
+    assert found.steps == 3
+    assert found.memory.weights == pytest.approx(shape.weights * 4 / 1e9)

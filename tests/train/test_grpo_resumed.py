@@ -1,0 +1,61 @@
+"""A run of reinforcement learning that is killed goes on, and ends as one that never was."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import grpo_child
+from geosleuth.train.keeping import RunFolder, last_checkpoint
+from geosleuth.train.metrics import read_metrics
+from scripted_grpo import make_photos, make_tiny
+
+pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
+SPEED = ("seconds", "step_time", "tokens_per_second")
+
+
+def weights(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = import_module("safetensors.torch").load_file(folder / "model.safetensors")
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+@pytest.mark.usefixtures("atlas_home")
+def test_a_killed_run_ends_as_one_that_never_was(tmp_path: Path) -> None:
+    """Two steps are made of every sampling; it is killed in the second sampling."""
+    words = {
+        "model": str(make_tiny(tmp_path / "model")),
+        "photos": str(make_photos(tmp_path / "photos", 3)),
+        "steps": 4,
+        # The checkpoint of step 1 waits for step 2, when the replies that were drawn are learned from.
+        "save_steps": 1,
+    }
+    (tmp_path / "recipe.json").write_text(json.dumps(words), encoding="utf-8")
+    child = [sys.executable, "-W", "ignore", grpo_child.__file__, "recipe.json", "killed", "2"]
+    paths = os.pathsep.join(one for one in sys.path if one)
+    ended = subprocess.run(child, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    killed = tmp_path / "killed"
+    assert not (killed / "policy").exists()
+    newest = last_checkpoint(RunFolder(killed))
+    assert newest is not None
+    assert newest.name == "checkpoint-2"
+
+    recipe = grpo_child.recipe_of(words)
+    went_on, never_killed = (grpo_child.play(recipe, folder) for folder in (killed, tmp_path / "whole"))
+    assert went_on.figures == never_killed.figures
+    assert went_on.steps == never_killed.steps == 4
+    one, other = (weights(run.policy) for run in (went_on, never_killed))
+    assert [name for name in one if not one[name].equal(other[name])] == []
+    began = weights(tmp_path / "model")
+    assert [name for name in one if not one[name].equal(began[name])] != []
+    lines, others = (read_metrics(run.folder / "metrics.jsonl") for run in (went_on, never_killed))
+    assert [line["step"] for line in lines] == [1, 2, 3, 4]
+    for line, same in zip(lines, others, strict=True):
+        assert {k: v for k, v in line.items() if k not in SPEED} == {k: v for k, v in same.items() if k not in SPEED}

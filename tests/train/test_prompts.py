@@ -1,0 +1,111 @@
+"""Which rows a run learns from, and in which order."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from geosleuth.errors import BadInput
+from geosleuth.train.prompts import phases, prompt_rows, run_order
+from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RunPart
+
+# Scenes by what their tries teach: the first at 1 km alone, the second at 25, the third at 200, the last two nothing.
+TRIES = {
+    "scene-0": [0.4, 5.0, 9.0, 20.0],
+    "scene-1": [3.0, 90.0, 60.0, 4.0],
+    "scene-2": [100.0, 300.0, None, 150.0],
+    "scene-3": [0.1, 0.2, 0.3, 0.4],
+    "scene-4": [2000.0, None, 900.0, 4000.0],
+}
+TWO_PHASES = ((1.0, 25.0), (1.0, 25.0, 200.0, 750.0))
+
+
+def recipe(data: DataPart | None = None, *, steps: int | None = None, epochs: float = 1.0) -> Recipe:
+    optim = OptimPart(batch=4, steps=steps, epochs=epochs)
+    return Recipe(name="small", stage="grpo", model=ModelPart(path="m"), data=data or DataPart(), optim=optim)
+
+
+@pytest.fixture
+def tries(tmp_path: Path) -> Path:
+    path = tmp_path / "tries.jsonl"
+    rows = [{"id": one, "distances_km": values} for one, values in TRIES.items()]
+    path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"id": "scene-99", "distances_km": [1, 2]}]))
+    return path
+
+
+def test_scenes_are_rows_with_ids() -> None:
+    assert prompt_rows(DataPart(scenes=2)) == [{"id": "scene-0", "scene": 0}, {"id": "scene-1", "scene": 1}]
+    assert prompt_rows(DataPart(scenes=9, limit=1), start=5) == [{"id": "scene-5", "scene": 5}]
+
+
+def test_photos_are_rows_with_their_truth(tmp_path: Path) -> None:
+    (tmp_path / "a.jpg").write_bytes(b"x")
+    (tmp_path / "photos.csv").write_text("id,image,lat,lon,country\none,a.jpg,43.7,7.4,Monaco\n")
+    (row,) = prompt_rows(DataPart(photos=tmp_path / "photos.csv"))
+    assert (row["id"], row["lat"], row["country"]) == ("one", 43.7, "Monaco")
+    assert Path(row["photo"]) == tmp_path / "a.jpg"
+
+
+def test_without_tries_every_row_is_learned_from() -> None:
+    rows = prompt_rows(DataPart(scenes=5))
+    (only,) = phases(rows, DataPart(scenes=5))
+    assert only.tolist() == [0, 1, 2, 3, 4]
+    order = run_order([only], recipe(epochs=2))
+    assert len(order) == 12  # ten prompts, and two more to fill the last sampling
+    assert sorted(order[:5]) == sorted(order[5:10]) == [0, 1, 2, 3, 4]
+    assert order[:5].tolist() != order[5:10].tolist()
+
+
+def test_rows_that_always_or_never_succeed_are_left_out(tries: Path) -> None:
+    (kept,) = phases(prompt_rows(DataPart(scenes=10)), DataPart(tries=tries))
+    assert kept.tolist() == [0, 1, 2]
+
+
+def test_the_curriculum_goes_from_near_to_far(tries: Path) -> None:
+    data = DataPart(scenes=5, tries=tries, phases_km=TWO_PHASES)
+    first, second = phases(prompt_rows(data), data)
+    assert (first.tolist(), second.tolist()) == ([0, 1], [0, 1, 2])
+    order = run_order([first, second], recipe(data, steps=5))
+    assert len(order) == 20
+    assert set(order[:8]) == {0, 1}
+    assert set(order[8:]) == {0, 1, 2}
+    # Every row of a phase comes up equally often, give or take one.
+    assert set(np.bincount(order[8:])) == {4}
+
+
+def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
+    rows = [np.arange(50)]
+    one = recipe(steps=20)
+    assert run_order(rows, one).tolist() == run_order(rows, one).tolist()
+    assert run_order(rows, one).tolist() != run_order(rows, replace(one, run=RunPart(seed=1))).tolist()
+
+
+def test_mini_batches_take_their_prompts_from_the_same_sampling() -> None:
+    halves = replace(recipe(), optim=OptimPart(batch=4, mini_batch=2, steps=3))
+    assert len(run_order([np.arange(9)], halves)) == 8  # three steps of two prompts are one sampling and a half
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (DataPart(phases_km=TWO_PHASES), "needs data.tries"),
+        (DataPart(tries=Path("tries.jsonl"), regimes_km=(0.01,)), "no row is right in some tries"),
+        (DataPart(tries=Path("tries.jsonl"), phases_km=((2.0,),)), "phase 1 wants 2 km"),
+        (DataPart(tries=Path("others.jsonl")), "none of its tries"),
+    ],
+)
+@pytest.mark.usefixtures("tries")
+def test_what_can_not_be_filtered_is_said(
+    data: DataPart, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "others.jsonl").write_text('{"id": "x", "distances_km": [1, 50]}\n')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match=words):
+        phases(prompt_rows(DataPart(scenes=5)), data)
+
+
+def test_no_rows_are_refused() -> None:
+    with pytest.raises(BadInput, match="no rows"):
+        run_order([np.arange(0)], recipe())

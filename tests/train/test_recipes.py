@@ -1,0 +1,202 @@
+"""Recipes as files, and what TRL and accelerate are told of them."""
+
+from dataclasses import fields, is_dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geosleuth.errors import BadInput
+from geosleuth.train.configs import accelerate_config, batches, grpo_config, sft_config
+from geosleuth.train.reading import as_mapping, flat, override_of, read_recipe, recipe_names, recipe_of
+from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RolloutPart, RunPart
+
+PAPERS = (
+    "geoagent-sft", "geoagent-grpo", "spotagent-sft", "spotagent-coldstart", "spotagent-grpo", "geovista-coldstart",
+    "geovista-grpo", "twm-grpo",
+)  # fmt: skip
+NANO = ("nano-perception", "nano-sft", "nano-coldstart", "nano-grpo")
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_recipe_of_the_package_is_read_and_named_as_its_file() -> None:
+    assert set(recipe_names()) == {*PAPERS, *NANO}
+    for name in recipe_names():
+        recipe = read_recipe(name)
+        assert recipe.name == name
+        assert name.endswith(recipe.stage) or name == "nano-perception"
+        assert recipe_of(as_mapping(recipe)) == recipe
+        assert recipe_of(yaml.safe_load(yaml.safe_dump(as_mapping(recipe)))) == recipe
+
+
+def test_what_a_file_leaves_out_keeps_its_default(tmp_path: Path) -> None:
+    text = "name: mine\nstage: sft\nmodel: {path: weights}\noptim: {learning_rate: 1e-5}\ndata: {store: some/where}\n"
+    recipe = read_recipe(written(tmp_path, text))
+    assert recipe.optim == OptimPart(learning_rate=1e-5)
+    assert recipe.data.store == Path("some/where")
+    assert recipe.rollout == RolloutPart()
+
+
+def test_overrides_change_single_values() -> None:
+    changes = {
+        "optim.steps": 3,
+        "rollout.reward_options.beta": 3.0,
+        "model.path": "w",
+        "data.phases_km": [[1], [1, 25]],
+    }
+    recipe = read_recipe("geovista-grpo", changes)
+    plain = read_recipe("geovista-grpo")
+    assert recipe.optim == replace(plain.optim, steps=3)
+    assert recipe.rollout.reward_options == {"beta": 3.0}
+    assert recipe.model == replace(plain.model, path="w")
+    assert recipe.data.phases_km == ((1.0,), (1.0, 25.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        ("optim.steps=3", "optim.steps", 3),
+        ("optim.learning_rate=1e-4", "optim.learning_rate", "1e-4"),
+        ("data.store=a=b", "data.store", "a=b"),
+        ("rollout.tools=[]", "rollout.tools", []),
+        ("data.limit=", "data.limit", None),
+    ],
+)
+def test_an_override_on_a_command_line(text: str, name: str, value: object) -> None:
+    assert override_of(text) == (name, value)
+    read_recipe("twm-grpo", dict([override_of(text)]))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("name: a\nstage: sft\nmodel: {path: x}\noptim: {learning_rat: 1}\n", "did you mean learning_rate"),
+        ("name: a\nstage: dpo\nmodel: {path: x}\n", "stage must be one of sft, coldstart, grpo"),
+        ("name: a\nstage: sft\n", "lacks model"),
+        ("name: a\nstage: sft\nmodel: {}\n", "lacks model.path"),
+        ("name: a\nstage: sft\nmodel: {path: x}\noptim: {batch: 1.5}\n", "optim.batch must be a whole number"),
+        ("name: a\nstage: sft\nmodel: {path: x}\noptim: {batch: true}\n", "optim.batch must be a whole number"),
+        ("name: a\nstage: sft\nmodel: {path: x}\noptim: {batch: 0}\n", "optim.batch must be at least 1"),
+        ("name: a\nstage: sft\nmodel: {path: x}\noptim: {learning_rate: fast}\n", "must be a number"),
+        ("name: a\nstage: sft\nmodel: {path: x}\noptim: {learning_rate: .nan}\n", "must be a number"),
+        ("name: a\nstage: sft\nmodel: {path: x}\nrollout: {clip: [0.2]}\n", "must be a list of 2"),
+        ("name: a\nstage: sft\nmodel: {path: x}\nrollout: {clip: [0.2, 0]}\n", "clip must be above 0"),
+        ("name: a\nstage: sft\nmodel: {path: x}\nrollout: {tools: zoom}\n", "must be a list"),
+        ("name: a\nstage: sft\nmodel: {path: x}\nrollout: {top_p: 1.2}\n", "at most 1"),
+        ("name: a\nname: b\nstage: sft\nmodel: {path: x}\n", "line 2: name stands there twice"),
+        ("- a\n", "a recipe is a mapping"),
+        ("model: [1]\nname: a\nstage: sft\n", "model must be a mapping"),
+    ],
+)
+def test_what_can_not_be_is_said_in_one_line(tmp_path: Path, text: str, complaint: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        read_recipe(written(tmp_path, text))
+    assert complaint in str(caught.value)
+    assert "mine.yaml" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_recipe_that_is_not_there() -> None:
+    with pytest.raises(BadInput, match="did you mean twm-grpo"):
+        read_recipe("twm-grp")
+    with pytest.raises(BadInput, match="no such file"):
+        read_recipe("nowhere/mine.yaml")
+    with pytest.raises(BadInput, match="looks like"):
+        override_of("optim.steps")
+
+
+def of_stage(stage: Any, *, group: int = 8, devices: int = 1, **optim: Any) -> Recipe:
+    return Recipe(
+        name="mine", stage=stage, model=ModelPart(path="x"), optim=OptimPart(**optim), rollout=RolloutPart(group=group),
+        run=RunPart(devices=devices),
+    )  # fmt: skip
+
+
+@given(
+    steps=st.integers(1, 6), passes=st.integers(1, 6), micro=st.integers(1, 8), devices=st.integers(1, 16),
+    group=st.integers(2, 8),
+)  # fmt: skip
+def test_however_many_devices_a_step_has_the_batch_that_was_asked_for(
+    steps: int, passes: int, micro: int, devices: int, group: int
+) -> None:
+    mini = passes * micro * devices
+    told = batches(of_stage("grpo", group=group, batch=steps * mini, mini_batch=mini, micro_batch=micro), devices)
+    assert told.per_pass * told.accumulated * devices == mini * group
+    assert told.per_sampling == steps * told.accumulated
+    tuned = batches(of_stage("sft", batch=mini, micro_batch=micro), devices)
+    assert (tuned.per_pass * tuned.accumulated * devices, tuned.per_sampling) == (mini, tuned.accumulated)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "complaint"),
+    [
+        (of_stage("sft", batch=30, micro_batch=4), "no multiple of optim.micro_batch 4 x 1 devices"),
+        (of_stage("grpo", batch=64, mini_batch=24), "no multiple of optim.mini_batch"),
+        (of_stage("grpo", batch=3, micro_batch=16), "3 prompts x 8 replies"),
+    ],
+)
+def test_a_batch_that_can_not_be_reached(recipe: Recipe, complaint: str) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        batches(recipe, 1)
+
+
+def test_trl_is_told_what_the_recipe_says(tmp_path: Path) -> None:
+    pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
+    made = grpo_config(read_recipe("twm-grpo"), tmp_path, cpu=True)
+    assert (made.num_generations, made.generation_batch_size) == (16, 64 * 16)
+    assert made.per_device_train_batch_size * made.gradient_accumulation_steps == 16 * 16
+    assert (made.beta, made.loss_type, made.learning_rate, made.num_train_epochs) == (0.001, "grpo", 1e-6, 2)
+    assert made.output_dir == str(tmp_path / "checkpoints")
+    assert not made.shuffle_dataset
+    assert made.router_aux_loss_coef == 0
+    assert grpo_config(read_recipe("geovista-grpo"), tmp_path, cpu=True).router_aux_loss_coef is None
+    tuned = sft_config(read_recipe("geovista-coldstart", {"optim.steps": 7}), tmp_path, cpu=True)
+    assert (tuned.max_length, tuned.max_steps, tuned.gradient_accumulation_steps) == (32_768, 7, 32)
+    assert not tuned.remove_unused_columns
+    assert not tuned.bf16
+    assert not any(tmp_path.iterdir())
+
+
+def test_what_trl_refuses_is_said_in_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
+    with pytest.raises(BadInput, match="TRL can't work with it"):
+        sft_config(read_recipe("geoagent-sft", {"optim.schedule": "zigzag"}), tmp_path, cpu=True)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_accelerate_reads_how_a_recipe_is_spread(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("accelerate", reason="accelerate is not installed; it is part of the developers' environment")
+    recipe = read_recipe(name)
+    path = tmp_path / "accelerate.yaml"
+    path.write_text(yaml.safe_dump(accelerate_config(recipe)), encoding="utf-8")
+    read: Any = import_module("accelerate.commands.config.config_args")
+    told = read.load_config_from_file(str(path))
+    assert told.num_processes == recipe.run.devices
+    assert told.mixed_precision == "bf16"
+    if recipe.run.sharding == "zero3":
+        assert told.deepspeed_config["zero_stage"] == 3
+    else:
+        assert told.fsdp_config["fsdp_offload_params"] is recipe.run.offload
+
+
+def test_a_spread_that_can_not_be() -> None:
+    with pytest.raises(BadInput, match=r"no multiple of run\.machines"):
+        accelerate_config(read_recipe("twm-grpo", {"run.machines": 5}))
+    with pytest.raises(BadInput, match=r"run\.offload needs run\.sharding"):
+        accelerate_config(read_recipe("twm-grpo", {"run.offload": True, "run.sharding": "none"}))
+    assert accelerate_config(of_stage("sft"))["distributed_type"] == "NO"
+
+
+def test_flat_names_every_value_once() -> None:
+    recipe = read_recipe("twm-grpo")
+    parts = [getattr(recipe, one.name) for one in fields(recipe)]
+    assert len(flat(recipe)) == sum(len(fields(one)) if is_dataclass(one) else 1 for one in parts)

@@ -1,0 +1,121 @@
+"""Stores as rows for a trainer: pictures by name, lengths counted, packed without loss."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geosleuth.agent import ToolObserved
+from geosleuth.data import Store, write_store
+from geosleuth.errors import BadInput
+from geosleuth.train.samples import CHATS, LENGTH, chat_of, dataset_of, open_picture, packed, shown_run, store_chats
+from stored import about
+from training_runs import (
+    FORGETFUL,
+    WITHOUT_TOOLS,
+    processor_with,
+    short_run,
+    short_sample,
+    short_store,
+    template,
+)
+
+pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
+
+from geosleuth.train.masks import IGNORED, Writer, encode
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return Store(short_store(tmp_path_factory.mktemp("stored") / "store", 3))
+
+
+def images(chat: Any) -> list[str]:
+    return [block["image"] for message in chat.messages for block in message["content"] if block["type"] == "image"]
+
+
+def test_trajectories_become_chats_whose_pictures_lie_in_the_store(store: Store) -> None:
+    chats = list(store_chats(store))
+    assert [chat.key for chat in chats] == ["short-0", "short-1", "short-2"]
+    assert [message["role"] for message in chats[0].messages] == [
+        "system", "user", "assistant", "tool", "tool", "assistant",
+    ]  # fmt: skip
+    assert [tool["function"]["name"] for tool in chats[0].tools or ()] == ["image_zoom_in_tool"]
+    files = images(chats[0])
+    assert len(files) == 3
+    assert all(Path(file).is_relative_to(store.path) for file in files)
+    assert len(list(store_chats(store, limit=2))) == 2
+    assert list(store_chats(store, split="held-out")) == []
+
+
+def test_lengths_are_those_of_the_tokens(store: Store) -> None:
+    processor = processor_with(template("plain"))
+    rows, counted = dataset_of(store_chats(store), Writer(processor), max_length=4000)
+    assert (counted.chats, counted.too_long, counted.rows) == (3, 0, 3)
+    for row in rows:
+        assert row[LENGTH] == len(encode(chat_of(row[CHATS][0], open_picture), processor).input_ids)
+    # What is too long is left out whole, never cut.
+    most = sorted(rows[LENGTH])[1]
+    rows, counted = dataset_of(store_chats(store), Writer(processor), max_length=most)
+    assert (counted.chats, counted.too_long, counted.rows) == (3, 1, 2)
+
+
+def test_a_template_without_tools_gets_them_as_text(store: Store) -> None:
+    processor = processor_with(WITHOUT_TOOLS)
+    assert not Writer(processor).abilities.tools
+    (chat, *_) = store_chats(store, wire="tagged")
+    assert chat.tools is None
+    assert len(images(chat)) == 3
+    rows, _ = dataset_of([chat], Writer(processor), max_length=4000)
+    made = encode(chat_of(rows[0][CHATS][0], open_picture), processor)
+    decode = processor.tokenizer.decode
+    learned = decode([number for number, label in zip(made.input_ids, made.labels, strict=True) if label != IGNORED])
+    rest = decode([number for number, label in zip(made.input_ids, made.labels, strict=True) if label == IGNORED])
+    assert learned.count("<tool_call>") == 2
+    assert "<think>" in learned
+    assert "A sign reads harbour 0." in learned
+    assert rest.partition("<|im_start|>user")[2].count("<tool_response>") == 2
+    assert "<tool_response>" not in learned
+
+
+def test_a_forgetful_template_makes_a_row_of_each_reply(store: Store) -> None:
+    rows, counted = dataset_of(store_chats(store), Writer(processor_with(FORGETFUL)), max_length=4000)
+    assert (counted.chats, counted.rows) == (3, 6)
+    assert all(chat_of(row[CHATS][0], open_picture).last_only for row in rows)
+
+
+def test_results_are_as_long_as_the_method_shows_them() -> None:
+    run, _, _ = short_run(0)
+    assert shown_run(run) == run
+    events = tuple(
+        replace(event, body=replace(event.body, observation=replace(event.body.observation, text="x" * 4000)))
+        if isinstance(event.body, ToolObserved)
+        else event
+        for event in run.events
+    )
+    started = replace(events[0], body=replace(run.started, method="nano"))
+    shown = shown_run(replace(run, events=(started, *events[1:])))
+    texts = [event.body.observation.text for event in shown.events if isinstance(event.body, ToolObserved)]
+    assert len(texts) == 2
+    assert all(len(text) <= 130 * 4 and text.endswith("characters left out …]") for text in texts)
+
+
+def test_a_picture_that_is_not_there_is_told(tmp_path: Path) -> None:
+    sample = short_sample(0)
+    few = replace(sample, images={"image-1": sample.images["image-1"]})
+    store = write_store(tmp_path / "store", [few], about(name="few"))
+    with pytest.raises(BadInput, match=r"short-0: its picture images/.*/image-2\.jpg is not in"):
+        list(store_chats(store))
+
+
+@given(st.lists(st.integers(1, 50), max_size=40))
+def test_packing_loses_nothing_and_fills_rows(lengths: list[int]) -> None:
+    rows = packed(lengths, 50)
+    assert sorted(number for row in rows for number in row) == list(range(len(lengths)))
+    filled = [sum(lengths[number] for number in row) for row in rows]
+    assert all(one <= 50 for one in filled)
+    # No two rows could have been one.
+    assert sum(one <= 25 for one in filled) <= 1
