@@ -15,6 +15,8 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +88,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     grpo.add_argument("--tries", type=Path)
     grpo.add_argument("--no-tools", action="store_true")
     grpo.add_argument("--seed", type=int, default=0)
+    grpo.add_argument("--crew", type=int, default=0, help="processes that serve the tools; 0 serves them in this one")
     evaluate = parts.add_parser("evaluate")
     evaluate.add_argument("--policy", type=Path, required=True)
     evaluate.add_argument("--out", type=Path, required=True)
@@ -159,10 +162,10 @@ def studied(given: argparse.Namespace) -> None:
         loaders=given.loaders,
         schedule=given.schedule,
     )
-    with Watching() as watch:
+    with watched() as busy:
         figures = study(model, processor, given.pool, how, given.out)
     save_policy(model, processor, given.out / "policy")
-    figures |= watch.figures() | {"stage": given.stage, "limit": given.limit, "rate": given.rate, **mfu(model, figures)}
+    figures |= busy | {"stage": given.stage, "limit": given.limit, "rate": given.rate, **mfu(model, figures)}
     tell(given.out / "study.json", figures)
 
 
@@ -204,14 +207,18 @@ def reinforced(given: argparse.Namespace) -> None:
         prompt_rows(recipe.data),
         recipe,
         given.out,
+        environment_workers=given.crew,
         dress=lambda one: shrinking(one, processor, names),
     )
     quicken(trainer, turn_tokens=TURN_TOKENS, max_batch=max(64, given.prompts * given.group))
     trainer.add_callback(pacing(transformers.TrainerCallback, saying(given.name), given.seconds))
     trainer.remove_callback(transformers.PrinterCallback)
     began = time.monotonic()
-    with Watching() as watch, ready_images(processor):
-        trainer.train()
+    try:
+        with watched() as busy, ready_images(processor):
+            trainer.train()
+    finally:
+        trainer.close_crew()
     seconds = time.monotonic() - began
     history = [line for line in trainer.state.log_history if "reward" in line]
     trained = trainer.accelerator.unwrap_model(trainer.model)
@@ -222,12 +229,13 @@ def reinforced(given: argparse.Namespace) -> None:
             "name": given.name, "steps": trainer.state.global_step, "seconds": round(seconds, 1), "rate": given.rate,
             "group": given.group, "prompts": given.prompts, "scenes": given.scenes, "reward": given.reward,
             "options": given.options, "objective": given.objective, "filtered": given.tries is not None,
+            "crew": given.crew, **busy,
             "drawing_seconds": round(trainer.drawing_seconds, 1), "drawn_tokens": trainer.drawn_tokens,
-            **watch.figures(), "history": history,
+            "history": history,
         },
     )  # fmt: skip
     del trainer
-    given.policy, given.attempts, given.train_scenes, given.workers = given.out / "policy", 1, False, 0
+    given.policy, given.attempts, given.train_scenes, given.workers = given.out / "policy", 1, False, given.crew
     out = given.out
     given.out = out / "evaluation"
     evaluated(given)
@@ -311,6 +319,26 @@ def mfu(model: Any, figures: dict[str, Any]) -> dict[str, float]:
     return {"mfu_percent": round(100 * 6 * weights * figures["tokens_per_s"] / 989e12, 2)}
 
 
+@contextmanager
+def watched() -> Iterator[dict[str, float | None]]:
+    """Watch the GPU meanwhile; at the end the figures hold the mean share of time in which it was busy."""
+    from geosleuth.train.gpu import watch_gpu
+    from geosleuth.train.metrics import GPU_UTILISATION
+
+    figures: dict[str, float | None] = {"gpu_busy_percent": None}
+    watch = watch_gpu()
+    if watch is None:
+        yield figures
+        return
+    watch.start()
+    try:
+        yield figures
+    finally:
+        watch.stop()
+        share = watch().get(GPU_UTILISATION)
+        figures["gpu_busy_percent"] = None if share is None else round(100 * share, 1)
+
+
 def saying(name: str) -> Any:
     """Tells how far a run is, on stderr."""
     return lambda done, total: print(f"{time.strftime('%X')} {name} {done}/{total}", file=sys.stderr, flush=True)
@@ -321,36 +349,6 @@ def tell(path: Path, figures: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(figures, default=str))
     print(json.dumps({key: value for key, value in figures.items() if key != "history"}, default=str), flush=True)
-
-
-class Watching:
-    """Reads how busy the GPU is, twice a second, while something runs."""
-
-    def __enter__(self) -> "Watching":
-        """Begin."""
-        import threading
-
-        self._busy: list[int] = []
-        self._over = threading.Event()
-        threading.Thread(target=self._look, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End."""
-        self._over.set()
-
-    def _look(self) -> None:
-        import torch
-
-        while not self._over.wait(0.5):
-            try:
-                self._busy.append(torch.cuda.utilization())
-            except Exception:  # noqa: BLE001  (without the driver's library there is nothing to read)
-                return
-
-    def figures(self) -> dict[str, Any]:
-        """The mean share of time in which a kernel ran."""
-        return {"gpu_busy_percent": round(sum(self._busy) / len(self._busy), 1) if self._busy else None}
 
 
 if __name__ == "__main__":

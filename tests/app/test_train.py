@@ -105,6 +105,7 @@ def recipe_file(folder: Path, **changes: object) -> Path:
         (("sft", "--config", "RECIPE", "--out", "OUT"), "nowhere/model"),
         (("tries", "--policy", "OUT", "--config", "RECIPE", "--out", "OUT"), "tries are made for one of grpo"),
         (("show", "OUT"), "holds no training run"),
+        (("show", "OUT", "--json", "--watch", "5"), "--watch would print many"),
         (("evaluate", "OUT"), "is no folder with weights"),
         (("pieces", "join", "OUT", "--out", "OUT/back"), "pieces.json"),
         (("chart", "RECIPE", "--out", "OUT/chart.svg"), "is not JSON"),

@@ -332,6 +332,17 @@ def test_the_tiny_template_can_do_everything() -> None:
     assert find_abilities(rendering(CHAT_TEMPLATE)) == Abilities(True, True, True, roles)
 
 
+def test_a_template_without_a_place_for_thoughts_gets_them_as_words() -> None:
+    render = rendering(CHAT_TEMPLATE.replace("{%- if message.reasoning_content -%}", "{%- if false -%}"))
+    abilities = find_abilities(render)
+    assert not abilities.thinking
+    said = (Prompt("Where?"), Step("I look.", "Thai <|im_end|>"), Prompt("And?"))
+    shown = render(*Chat(abilities, ["<|im_end|>"]).write(asked(*said)))
+    assert "<think>\nThai &lt;|im_end|>\n</think>\n\nI look.<|im_end|>" in shown
+    silent = render(*Chat(abilities).write(asked(Prompt("Where?"), Step("", "Thai."), Prompt("And?"))))
+    assert "<think>\nThai.\n</think>\n\n<|im_end|>" in silent
+
+
 def test_a_template_without_tools_and_system_gets_tagged_text() -> None:
     render = rendering(PLAIN)
     abilities = find_abilities(render)

@@ -49,6 +49,9 @@ WITHOUT_TOOLS = CHAT_TEMPLATE.replace("message.role == 'tool'", "message.role ==
 ).replace("{%- if tools -%}", "{%- if false -%}").replace("message.tool_calls or []", "[]")  # fmt: skip
 """Knows neither tools nor calls, as that of Qwen2.5-VL."""
 
+WITHOUT_THOUGHTS = CHAT_TEMPLATE.replace("{%- if message.reasoning_content -%}", "{%- if false -%}")
+"""Has no place for what was thought, as that of Qwen3-VL's instruct models."""
+
 
 def template(name: str) -> str:
     """The text of one of `TEMPLATES`."""

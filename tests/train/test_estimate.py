@@ -333,3 +333,11 @@ def test_one_device_needs_no_sharding() -> None:
     assert found.memory.passing == 0
     assert found.steps == 3
     assert found.memory.weights == pytest.approx(shape.weights * 4 / 1e9)
+
+
+@pytest.mark.parametrize("harm", [{"vocab_size": None}, {"num_attention_heads": 0, "head_dim": None}, "none"])
+def test_a_configuration_without_its_sizes_is_told(harm: Any) -> None:
+    whole = ARCHITECTURES["Qwen/Qwen3-VL-8B-Instruct"]
+    text = {**whole["text_config"], **harm} if isinstance(harm, dict) else harm
+    with pytest.raises(BadInput, match="can't be estimated"):
+        shape_of({**whole, "text_config": text})

@@ -199,9 +199,10 @@ def test_what_can_not_be_evaluated(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is it the folder of an evaluation"):
         read_evaluation(tmp_path)
     (tmp_path / "asked.json").write_text("{}", encoding="utf-8")
-    (tmp_path / "scenes.jsonl").write_text("no scene\n", encoding="utf-8")
-    with pytest.raises(BadInput, match="no scene"):
-        read_evaluation(tmp_path)
+    for line in ("no scene", "[]", '{"number": 3}'):
+        (tmp_path / "scenes.jsonl").write_text(f"{line}\n", encoding="utf-8")
+        with pytest.raises(BadInput, match="no scene"):
+            read_evaluation(tmp_path)
 
 
 def keep(folder: Path, scenes: list[PlayedScene], **asked: Any) -> None:

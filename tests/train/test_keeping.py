@@ -92,9 +92,10 @@ def test_checkpoints_without_a_recipe_are_nobodys(tmp_path: Path) -> None:
 def test_a_finished_run_tells_its_figures(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     assert finished(run) is None
-    done = write_done(run, 7, {"loss": 0.25})
+    done = write_done(run, 7, {"loss": 0.25, "kl": float("nan")})
     assert finished(run) == done
     assert (done.steps, done.figures, done.policy) == (7, {"loss": 0.25}, tmp_path / "policy")
-    run.done.write_text("{", encoding="utf-8")
-    with pytest.raises(BadInput, match="is damaged"):
-        finished(run)
+    for damage in ("{", "[]", '{"steps": 7, "figures": [1]}', '{"steps": 7, "figures": {"loss": "low"}}'):
+        run.done.write_text(damage, encoding="utf-8")
+        with pytest.raises(BadInput, match="is damaged"):
+            finished(run)

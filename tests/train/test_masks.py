@@ -20,6 +20,7 @@ from training_runs import (
     SHOWN,
     TEMPLATES,
     THOUGHTS,
+    WITHOUT_THOUGHTS,
     WITHOUT_TOOLS,
     processor_with,
     recipe,
@@ -112,7 +113,11 @@ def test_the_mask_is_that_of_marks_in_the_template() -> None:
     assert [label != IGNORED for label in made.labels] == [bool(one) for one in told["assistant_masks"][0]]
 
 
-@pytest.mark.parametrize(("text", "wire"), [(CHAT_TEMPLATE, "native"), (WITHOUT_TOOLS, "tagged")])
+@pytest.mark.parametrize(
+    ("text", "wire"),
+    [(CHAT_TEMPLATE, "native"), (WITHOUT_THOUGHTS, "native"), (WITHOUT_TOOLS, "tagged")],
+    ids=["all", "without thoughts", "without tools"],
+)
 def test_a_run_is_learned_as_the_policy_was_shown_it(tmp_path: Path, text: str, wire: Any) -> None:
     processor = processor_with(text)
     (chat,) = store_chats(Store(short_store(tmp_path / "store", 1)), wire=wire)
@@ -128,6 +133,8 @@ def test_a_run_is_learned_as_the_policy_was_shown_it(tmp_path: Path, text: str, 
             messages, tools=tools, add_generation_prompt=True, tokenize=True, return_dict=True
         )
         assert made.input_ids[:start] == list(asked["input_ids"][0])
+    # What was thought in the first turn is history in the second.
+    assert "<think>\nLook at the" in processor.tokenizer.decode(made.input_ids[: starts[1]])
 
 
 def test_a_template_that_forgets_thoughts_is_learned_one_reply_at_a_time() -> None:

@@ -190,6 +190,36 @@ def test_a_trainer_tells_the_recorder(tmp_path: Path) -> None:
     assert "6 steps" in (tmp_path / "run.html").read_text(encoding="utf-8")
 
 
+class Watch:
+    """A GPU that is always half busy; knows whether it is asked."""
+
+    asked = False
+
+    def start(self) -> None:
+        self.asked = True
+
+    def stop(self) -> None:
+        self.asked = False
+
+    def __call__(self) -> dict[str, float]:
+        assert self.asked
+        return {GPU_UTILISATION: 0.5}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")
+def test_the_gpu_is_watched_while_it_trains_and_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip(
+        "transformers", reason="transformers is not installed; it is part of the developers' environment"
+    )
+    watch = Watch()
+    monkeypatch.setattr("geosleuth.train.gpu.watch_gpu", lambda: watch)
+    callback = metrics_callback(tmp_path, "sft", tensorboard=False)
+    assert not watch.asked
+    trained(tmp_path, until=2, resume=False, callback=callback)
+    assert not watch.asked
+    assert [line[GPU_UTILISATION] for line in read_metrics(tmp_path / "metrics.jsonl")] == [0.5, 0.5]
+
+
 def test_without_tensorboard_one_line_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
     monkeypatch.setitem(sys.modules, "tensorboard", None)

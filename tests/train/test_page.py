@@ -71,6 +71,12 @@ def test_durations_are_short(seconds: float, words: str) -> None:
     assert duration(seconds) == words
 
 
+def test_a_chart_without_end_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text("[" * 200_000)
+    with pytest.raises(BadInput, match="is not JSON"):
+        read_chart(tmp_path / "deep.json")
+
+
 @given(NUMBERS, NUMBERS)
 def test_ticks_cover_the_span_and_are_few(one: float, other: float) -> None:
     low, high = sorted((one, other))
@@ -134,6 +140,7 @@ def test_bars_say_what_they_are(tmp_path: Path) -> None:
         ({"title": None}, "title is missing"),
         ({"groups": [{"name": "x", "bars": [{"name": "y", "y": "much"}]}]}, "y is no number: 'much'"),
         ({"groups": [{"name": "x", "bars": ["y"]}]}, "bars is no list of mappings"),
+        ({"groups": [{"name": "x", "bars": [{"name": "y", "y": 10**400}]}]}, "y is no number: '1000"),
     ],
 )
 def test_what_is_no_chart_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any], complaint: str) -> None:

@@ -122,6 +122,9 @@ def test_what_cannot_be_cut_or_joined_is_told(tmp_path: Path) -> None:
     (tmp_path / "a" / "link").symlink_to("empty")
     with pytest.raises(BadInput, match="is no plain file"):
         split(tmp_path / "a", tmp_path / "x")
+    (tmp_path / "empty" / MANIFEST).write_text("[" * 200_000)
+    with pytest.raises(BadInput, match="can't be read"):
+        join(tmp_path / "empty", tmp_path / "x")
     (tmp_path / "empty" / MANIFEST).write_text('{"format": "geosleuth-pieces", "version": 1, "files": [3]}')
     with pytest.raises(BadInput, match="is damaged"):
         join(tmp_path / "empty", tmp_path / "x")

@@ -109,3 +109,9 @@ def test_what_can_not_be_filtered_is_said(
 def test_no_rows_are_refused() -> None:
     with pytest.raises(BadInput, match="no rows"):
         run_order([np.arange(0)], recipe())
+
+
+def test_no_rows_are_nothing_to_learn_from(tries: Path) -> None:
+    for data in (DataPart(), DataPart(tries=tries)):
+        with pytest.raises(BadInput, match="there are no rows"):
+            phases([], data)

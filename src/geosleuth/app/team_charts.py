@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, hypot, log10
 
-from geosleuth.bench.page.canvas import Plot, drawing, label, line, n, percent_axis, polyline, series
+from geosleuth.bench.page.canvas import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
 from geosleuth.bench.page.markup import Html, clean, el, join
 from geosleuth.team.sweeps.learning import Measured
 
@@ -40,7 +40,7 @@ def tokens_chart(identifier: str, curves: Curves) -> Html:
     """Tokens a query over the setting."""
     plot = _plot()
     most = max(measured.tokens_per_query for found in curves.lines.values() for _, measured in found)
-    step = _round_step(most / 4)
+    step = round_step(most / 4, (1, 2, 5, 10))
     top = step * ceil(most / step)
     parts: list[Html] = [*_setting_axis(plot, curves)]
     for number in range(round(top / step) + 1):
@@ -120,12 +120,6 @@ def _words(curves: Curves, write: Callable[[Measured], str]) -> str:
         f"{name}: " + ", ".join(f"{value:g}: {write(measured)}" for value, measured in found)
         for name, found in curves.lines.items()
     )
-
-
-def _round_step(rough: float) -> float:
-    """The next of 1, 2, 5, 10 and so on."""
-    power = 10.0 ** floor(log10(max(rough, 1e-9)))
-    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough)
 
 
 def _side_by_side(spots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

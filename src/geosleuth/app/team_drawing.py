@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from geosleuth import __version__
-from geosleuth.app.team_page import NO_SCRIPT
-from geosleuth.bench.page import page_head
+from geosleuth.bench.page import NO_SCRIPT, page_head
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
 from geosleuth.names import country_name
 from geosleuth.team import Standing

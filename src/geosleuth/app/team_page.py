@@ -4,13 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from geosleuth import __version__
 from geosleuth.app.team_charts import Curves, accuracy_chart, key_of, tokens_chart, ways_chart
-from geosleuth.bench.page import page_head
+from geosleuth.bench.page import NO_SCRIPT, page_head
 from geosleuth.bench.page.markup import Html, caption, el, join, name
 from geosleuth.team.sweeps.learning import Measured
 from geosleuth.team.sweeps.varying import PERSONAS_AGAINST_BACKBONES, Point
-
-NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""What a page may load that has neither a script nor another file."""
 
 _TITLES = {
     "answerers": ("How many answer", "answer agents (K)"),

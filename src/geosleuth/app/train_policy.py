@@ -61,8 +61,14 @@ def evaluate(
     start: Annotated[int, typer.Option(min=0, rich_help_panel=_SCENES, help="The number of the first scene.")] = 0,
     no_tools: Annotated[bool, typer.Option("--no-tools", rich_help_panel=_PLAY, help="Switch all tools off.")] = False,
     method: Annotated[
-        str, typer.Option(metavar="NAME", rich_help_panel=_PLAY, help="Whose words, tools and budget.")
-    ] = "default",
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=_PLAY,
+            show_default="default; the detective's own for it",
+            help="Whose words, tools and budget.",
+        ),
+    ] = None,
     reward: Annotated[
         str,
         typer.Option(metavar="NAME", rich_help_panel=_PLAY, help="What answers are scored by, beside the distance."),

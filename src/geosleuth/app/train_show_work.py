@@ -11,6 +11,7 @@ from rich.text import Text
 from geosleuth.app.console import show, show_json, talk
 from geosleuth.bench.numbers import count
 from geosleuth.bench.plain import one_line
+from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.train.curves import chart_alone
 from geosleuth.train.curves_reading import read_chart
@@ -19,7 +20,13 @@ from geosleuth.train.reviewing import Change, Reviewed, changes, read_run, revie
 
 
 def show_run(folder: Path, *, watch: float | None, as_json: bool) -> None:
-    """Read, tell, draw; again and again where somebody watches."""
+    """Read, tell, draw; again and again where somebody watches.
+
+    Raises:
+        BadInput: there is no run, or several documents would end up on stdout.
+    """
+    if as_json and watch is not None:
+        raise BadInput("--json prints one document, and --watch would print many; leave one of them out")
     while True:
         run = read_run(folder)
         page = write_page(folder)

@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from geosleuth.train.recipe import Recipe, Stage
 
 _NEEDED = ("torch", "transformers", "trl", "datasets", "accelerate", "peft")
 _LINE_EVERY_S = 60.0
+_READY = "samples ready"
 
 
 def run_stage(
@@ -40,8 +42,11 @@ def run_stage(
         if recipe.run.tensorboard and (trouble := missing_tensorboard()):
             talk(trouble)
     with progress(f"{stage}: {recipe.name}") as bar, stdout_kept():
-        told = bar.at if bar.drawn or not first else _Lines(stage)
-        found = _trained(recipe, out, resume=resume, seconds=seconds, told=told)
+        told: Progress = bar.at
+        preparing: Progress = partial(bar.at, what=_READY)
+        if first and not bar.drawn:
+            told, preparing = _Lines(stage), _Lines(stage, _READY)
+        found = _trained(recipe, out, resume=resume, seconds=seconds, told=told, preparing=preparing)
     if not first:
         return
     from geosleuth.train.page import write_page
@@ -61,23 +66,26 @@ def run_stage(
 class _Lines:
     """Progress for logs, where no bar is drawn: a line now and then."""
 
-    def __init__(self, stage: str) -> None:
-        self._stage, self._said_at = stage, time.monotonic()
+    def __init__(self, stage: str, what: str = "steps") -> None:
+        self._stage, self._what, self._said_at = stage, what, time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
         if time.monotonic() - self._said_at >= _LINE_EVERY_S:
             self._said_at = time.monotonic()
-            talk(f"{self._stage}: {count(done)} of {plural(total, 'step', 'steps')}")
+            of = f" of {count(total)}" if total else ""
+            talk(f"{self._stage}: {count(done)}{of} {self._what}")
 
 
-def _trained(recipe: Recipe, out: Path, *, resume: bool, seconds: float | None, told: Progress) -> Finished:
+def _trained(
+    recipe: Recipe, out: Path, *, resume: bool, seconds: float | None, told: Progress, preparing: Progress
+) -> Finished:
     if recipe.stage == "grpo":
         from geosleuth.train.grpo import run_grpo
 
         return run_grpo(recipe, out, resume=resume, progress=told, seconds=seconds)
     from geosleuth.train.sft import run_sft
 
-    return run_sft(recipe, out, resume=resume, progress=told, seconds=seconds)
+    return run_sft(recipe, out, resume=resume, progress=told, seconds=seconds, preparing=preparing)
 
 
 def ask_for_extra(*modules: str) -> None:

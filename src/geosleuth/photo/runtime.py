@@ -32,10 +32,14 @@ def import_onnxruntime() -> ModuleType:
     return module
 
 
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def usable_threads() -> int:
     """How many threads one network may keep busy: the cores this process may use, but few."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(MOST_THREADS, cores)
+    return min(MOST_THREADS, usable_cores())
 
 
 def give_back_memory() -> None:

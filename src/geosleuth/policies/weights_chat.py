@@ -1,7 +1,7 @@
 """A conversation as a processor's chat template takes it. Templates differ; what each can do is found out by trying.
 
-A template that knows no tools, or no images in the results of tools, or no system message, is given the same things
-in a form that it does know.
+A template that knows no tools, or no images in the results of tools, or no system message, or no thoughts, is given the
+same things in a form that it does know.
 """
 
 import re
@@ -31,6 +31,7 @@ _PROBE_TOOL = {
     },
 }
 _PROBE_IMAGE = {"type": "image", "image": "probe"}
+_PROBE_THOUGHT = "probe-thought"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,15 @@ class Abilities:
     """What a chat template can show.
 
     ``lists`` holds the roles whose content must be a list of parts; the content of the others is plain text where it
-    has no images.
+    has no images. ``thinking`` says whether there is a place for what was thought; a template may still leave it out of
+    earlier turns.
     """
 
     system: bool
     tools: bool
     tool_images: bool
     lists: frozenset[str]
+    thinking: bool = True
 
 
 def find_abilities(render: Render) -> Abilities:
@@ -63,7 +66,19 @@ def find_abilities(render: Render) -> Abilities:
     tools = _shows(render, used, ("probe-value", "probe-result"), [_PROBE_TOOL]) and (
         _tried(render, used, [_PROBE_TOOL]) != _tried(render, used)
     )
-    return Abilities(system, tools, tools and _differs(render, "tool", lists), lists)
+    thought = {**_said("assistant", "probe-words", lists), "reasoning_content": _PROBE_THOUGHT}
+    thinking = _shows(render, [_said("user", "hi", lists), thought], (_PROBE_THOUGHT,))
+    return Abilities(system, tools, tools and _differs(render, "tool", lists), lists, thinking)
+
+
+def with_thinking(content: str | list[dict[str, Any]], thinking: str) -> str | list[dict[str, Any]]:
+    """What the assistant said with what it thought in front, for a template that has no place for thoughts."""
+    thought = f"<think>\n{thinking}\n</think>\n\n"
+    if isinstance(content, str):
+        return thought + content
+    if content and content[0].get("type") == "text":
+        return [content[0] | {"text": thought + content[0]["text"]}, *content[1:]]
+    return [{"type": "text", "text": thought}, *content]
 
 
 def _said(role: str, text: str, lists: frozenset[str]) -> ChatMessage:
@@ -161,7 +176,11 @@ class Chat:
     def _step(self, step: Step) -> ChatMessage:
         message = self._message("assistant", [SPOKEN.escape(step.text)])
         if step.thinking:
-            message["reasoning_content"] = self._safe(SPOKEN.escape(step.thinking))
+            thinking = self._safe(SPOKEN.escape(step.thinking))
+            if self.abilities.thinking:
+                message["reasoning_content"] = thinking
+            else:
+                message["content"] = with_thinking(message["content"], thinking)
         if step.calls:
             message["tool_calls"] = [
                 {

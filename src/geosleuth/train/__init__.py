@@ -1,1 +1,79 @@
-"""Stages that make better policies, on TRL: fine-tuning, agentic cold start, reinforcement learning with tools."""
+"""Stages that make better policies, on TRL: fine-tuning, agentic cold start, reinforcement learning with tools.
+
+    from geosleuth.train import read_recipe, run_grpo
+
+    done = run_grpo(read_recipe("recipe.yaml"), Path("runs/grpo"))
+    print(done.policy, done.figures)
+
+Names are loaded when they are asked for, so that importing this needs neither torch nor time.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .dryrun import Report, dry_run
+    from .evaluating import Evaluation, evaluate, read_evaluation
+    from .grpo import grpo_trainer, run_grpo
+    from .keeping import Finished, RunFolder
+    from .metrics import metrics_callback, read_metrics
+    from .page import write_page
+    from .reading import read_recipe, recipe_names, recipe_of
+    from .recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
+    from .sft import run_sft, sft_trainer
+    from .tries import make_tries
+    from .tuning import load_model, save_policy
+
+__all__ = [
+    "DataPart",
+    "Evaluation",
+    "Finished",
+    "ModelPart",
+    "OptimPart",
+    "Recipe",
+    "Report",
+    "RolloutPart",
+    "RunFolder",
+    "RunPart",
+    "dry_run",
+    "evaluate",
+    "grpo_trainer",
+    "load_model",
+    "make_tries",
+    "metrics_callback",
+    "read_evaluation",
+    "read_metrics",
+    "read_recipe",
+    "recipe_names",
+    "recipe_of",
+    "run_grpo",
+    "run_sft",
+    "save_policy",
+    "sft_trainer",
+    "write_page",
+]
+
+_MODULES = {
+    "dryrun": ("Report", "dry_run"),
+    "evaluating": ("Evaluation", "evaluate", "read_evaluation"),
+    "grpo": ("grpo_trainer", "run_grpo"),
+    "keeping": ("Finished", "RunFolder"),
+    "metrics": ("metrics_callback", "read_metrics"),
+    "page": ("write_page",),
+    "reading": ("read_recipe", "recipe_names", "recipe_of"),
+    "recipe": ("DataPart", "ModelPart", "OptimPart", "Recipe", "RolloutPart", "RunPart"),
+    "sft": ("run_sft", "sft_trainer"),
+    "tries": ("make_tries",),
+    "tuning": ("load_model", "save_policy"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -187,11 +187,18 @@ def shape_of(configuration: Mapping[str, Any]) -> ModelShape:
     """Sizes from a configuration, by counting: no model is built.
 
     Raises:
-        BadInput: the family of models is not known here.
+        BadInput: the family of models is not known here, or the configuration lacks a size.
     """
     kind = str(configuration.get("model_type"))
     if kind not in KINDS:
         raise BadInput(f"models of the kind {kind!r} can't be estimated; those that can: {', '.join(KINDS)}")
+    try:
+        return _counted(kind, configuration)
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+        raise BadInput(f"the model's configuration lacks a size ({error}), so it can't be estimated") from error
+
+
+def _counted(kind: str, configuration: Mapping[str, Any]) -> ModelShape:
     text, eyes = configuration["text_config"], configuration["vision_config"]
     hidden, heads = int(text["hidden_size"]), int(text["num_attention_heads"])
     each = int(text.get("head_dim") or hidden // heads)

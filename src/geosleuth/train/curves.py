@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from math import ceil, floor, isfinite, log10
 
-from geosleuth.bench.page.canvas import Plot, drawing, label, line, n, path, polyline, series
+from geosleuth.bench.page.canvas import Plot, drawing, label, line, n, path, polyline, round_step, series
 from geosleuth.bench.page.markup import Html, clean, el, join
 
 STYLE = """
@@ -166,8 +166,7 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
     span = high - low
     if not isfinite(span) or span <= 0:
         return [low]
-    decade = 10.0 ** floor(log10(span / (most - 1)))
-    step = next(m * decade for m in (1, 2, 2.5, 5, 10) if m * decade * (most - 1) >= span * 0.999)
+    step = round_step(span / (most - 1))
     return [step * number for number in range(floor(low / step + 1e-9), ceil(high / step - 1e-9) + 1)]
 
 

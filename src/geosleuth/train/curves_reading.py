@@ -8,7 +8,6 @@
 
 import json
 from collections.abc import Mapping
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,8 @@ from geosleuth.errors import BadInput
 from .curves import Axis, Bar, BarChart, Chart, Group, Line, LineChart, Point
 
 _MOST_BYTES = 16 * 1024 * 1024
+# Past this, an axis from end to end would have no length that a float can hold.
+_MOST = 1e300
 
 
 def read_chart(path: Path) -> Chart:
@@ -33,7 +34,7 @@ def read_chart(path: Path) -> Chart:
         return chart_of(json.loads(data), str(path))
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}: is not JSON: {error}") from error
 
 
@@ -67,7 +68,7 @@ def _one(values: Any, name: str, kind: type) -> Any:
 
 def _number(values: Mapping[str, Any], name: str) -> float:
     value = values.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _MOST:
         raise BadInput(f"{name} is no number: {str(value)[:60]!r}")
     return float(value)
 

@@ -15,7 +15,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
@@ -30,21 +30,17 @@ from geosleuth.world import Split
 from geosleuth.world.environment import Reading
 
 from .figures import Figures, figures_of, sliced
+from .keeping import Progress, nobody
 from .playing import AT_ONCE, Replies, play
 from .playing_scenes import MakeSetting, PlayedScene, SceneTable, Stage
 from .replying import MAX_NEW_TOKENS, Generate, Replier
 
 Player = Literal["batched", "alone"]
 """Many scenes at once with batches of replies; or one scene after the other, as `geosleuth locate` would."""
-Progress = Callable[[int, int], None]
 
 DETECTIVE = "detective"
 ASKED, SCENES, SUMMARY = "asked.json", "scenes.jsonl", "evaluation.json"
 _PRINT_BYTES = 1 << 20
-
-
-def nobody(_done: int, _total: int) -> None:
-    """Nobody listens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +128,6 @@ def evaluate(
         generate: in place of the model's own ``generate``.
         folder: where it is kept; one that holds a part of the same evaluation is gone on with.
         keep_trajectories: keep them too, in ``folder``.
-        pictures: a folder of pictures that were drawn before; those that are not there yet are drawn and put there.
         pictures: a folder of pictures that were drawn before; those that are not there yet are drawn and put there.
         progress: hears how many scenes are done, and of how many.
 
@@ -259,10 +254,25 @@ class _Kept:
     def __init__(self, folder: Path | None, asked: Mapping[str, Any]) -> None:
         self.scenes: dict[int, PlayedScene] = {}
         self.seconds = 0.0
-        self._folder, self._stream = folder, None
+        self._folder = folder
+        self._stream: IO[bytes] | None = None
         if folder is None:
             return
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._stream = (folder / SCENES).open("a+b")
+        except OSError as error:
+            raise BadInput(f"{folder}: can't be used for an evaluation: {error.strerror or error}") from error
+        try:
+            self._go_on(folder, self._stream, asked)
+        except BaseException:
+            self.close()
+            raise
+
+    def _go_on(self, folder: Path, stream: IO[bytes], asked: Mapping[str, Any]) -> None:
+        """Hold what is asked against what is there, and take it in."""
+        if lock_file(stream.fileno()) is False:
+            raise BadInput(f"{folder}: somebody else is at it; wait, or choose another folder")
         # Numbers and tuples as JSON gives them back.
         now: dict[str, Any] = json.loads(json.dumps(asked))
         if (folder / ASKED).is_file():
@@ -272,24 +282,15 @@ class _Kept:
             if names:
                 raise BadInput(f"{folder}: holds an evaluation with another {names[0]}; choose another folder")
         write_text_atomically(folder / ASKED, json.dumps(now, indent=1, ensure_ascii=False) + "\n")
-        self._stream = self._opened(folder / SCENES)
-
-    def _opened(self, path: Path) -> IO[bytes]:
-        stream = path.open("a+b")
-        if lock_file(stream.fileno()) is False:
-            stream.close()
-            raise BadInput(f"{path}: somebody else is at it; wait, or choose another folder")
         stream.seek(0)
         end = 0
-        for number, scene in (pairs := _lines(path, stream)):
+        for number, scene in _lines(folder / SCENES, stream):
             self.scenes[number] = scene
             end = stream.tell()
-        del pairs
         # A line that was cut off in the middle is played again.
         stream.truncate(end)
-        if (path.parent / SUMMARY).is_file():
-            self.seconds = float(_read_json(path.parent / SUMMARY).get("wall_seconds", 0.0))
-        return stream
+        if (folder / SUMMARY).is_file():
+            self.seconds = float(_read_json(folder / SUMMARY).get("wall_seconds", 0.0))
 
     def add(self, scene: PlayedScene) -> None:
         self.scenes[scene.number] = scene
@@ -313,7 +314,7 @@ def _lines(path: Path, stream: IO[bytes]) -> Iterator[tuple[int, PlayedScene]]:
             return
         try:
             scene = PlayedScene.from_dict(json.loads(line))
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise BadInput(f"{path}: holds a line that is no scene; remove the file to begin anew") from error
         yield scene.number, scene
 
@@ -321,7 +322,7 @@ def _lines(path: Path, stream: IO[bytes]) -> Iterator[tuple[int, PlayedScene]]:
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path}: can't be read; is it the folder of an evaluation?") from error
     if not isinstance(found, dict):
         raise BadInput(f"{path}: is not what an evaluation writes")

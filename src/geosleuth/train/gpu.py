@@ -29,6 +29,7 @@ class GpuWatch:
 
     def start(self) -> "GpuWatch":
         """Begin to ask. The thread ends with the process, with `stop`, or when the device can't say."""
+        self._ended = threading.Event()
         threading.Thread(target=self._work, name="gpu-watch", daemon=True).start()
         return self
 
@@ -49,7 +50,8 @@ class GpuWatch:
     def _work(self) -> None:
         # Drivers that can't say raise errors of many kinds; a figure less is no reason to end a run.
         with suppress(Exception):
-            while not self._ended.wait(self._every_s):
+            ended = self._ended
+            while not ended.wait(self._every_s):
                 share = self._busy()
                 with self._lock:
                     self._sum, self._asked = self._sum + share, self._asked + 1

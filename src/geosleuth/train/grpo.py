@@ -6,7 +6,7 @@ and going on from a checkpoint in step with the rows.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -16,27 +16,15 @@ from geosleuth.photo.runtime import no_probing
 from geosleuth.world.environment import prompt_for
 
 from .configs import grpo_config
-from .keeping import (
-    Finished,
-    Progress,
-    RunFolder,
-    finished,
-    held_run,
-    is_first_process,
-    last_checkpoint,
-    nobody,
-    write_done,
-)
+from .keeping import Finished, Progress, finished, held_run, nobody
 from .metrics import metrics_callback
 from .objective import check_k, check_loss_mask, scaled_advantages
 from .prompts import Row, phases, prompt_rows, run_order
 from .recipe import Recipe
 from .rollouts import Ground, Outcome, Remembered, Rollouts, ground_of
 from .rollouts_crew import Ahead, Crew, MakeGround, remote_environment, send_resets, usual_workers
-from .sft import pacing, silence
-from .tuning import adapters, has_gpu, load_model, quietly, save_policy
-
-_OF_TIME = frozenset({"step", "epoch", "step_time"})
+from .sft import silence, train_to_end
+from .tuning import adapters, has_gpu, load_model, quietly
 
 
 def run_grpo(
@@ -79,28 +67,9 @@ def run_grpo(
             model, processor, rows, recipe, folder, callbacks=(own, *callbacks), environment_workers=workers
         )
         try:
-            return train_to_end(trainer, run, progress=progress, seconds=seconds)
+            return train_to_end(trainer, recipe.model, run, progress=progress, seconds=seconds)
         finally:
             trainer.close_crew()
-
-
-def train_to_end(
-    trainer: Any, run: RunFolder, *, progress: Progress = nobody, seconds: float | None = None
-) -> Finished:
-    """Train from the last checkpoint on, save the policy and close the run; see `run_grpo`."""
-    with no_probing(), quietly():
-        transformers: Any = require("transformers", extra="train")
-        trainer.add_callback(pacing(transformers.TrainerCallback, progress, seconds))
-        start = last_checkpoint(run)
-        trainer.train(resume_from_checkpoint=None if start is None else str(start))
-        state = trainer.state
-        figures = last_figures(state.log_history)
-        if state.global_step < state.max_steps:
-            return Finished(run.path, run.policy, state.global_step, figures, complete=False)
-        if is_first_process():
-            save_policy(trainer.accelerator.unwrap_model(trainer.model), trainer.processing_class, run.policy)
-            return write_done(run, state.global_step, figures)
-    return Finished(run.path, run.policy, state.global_step, figures)
 
 
 def grpo_trainer(
@@ -286,10 +255,3 @@ def whole_samplings(base: Any) -> Any:
             return control
 
     return Whole()
-
-
-def last_figures(history: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The figures of the last step that was logged; a run that went on has those of one that never stopped."""
-    lines = [line for line in history if "reward" in line]
-    names = [name for name in (lines[-1] if lines else ()) if name not in _OF_TIME]
-    return {name: float(lines[-1][name]) for name in names if isinstance(lines[-1][name], int | float)}

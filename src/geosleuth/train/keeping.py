@@ -1,6 +1,7 @@
 """A run's folder: what lies where, who may write to it, and from where a run that was killed goes on.
 
     RUN/recipe.yaml      the resolved recipe; another one is refused
+    RUN/scenes/          pictures of scenes, where fine-tuning asks about them
     RUN/metrics.jsonl    figures, one JSON object a line
     RUN/checkpoints/     checkpoint-N, as transformers writes them
     RUN/policy/          the finished policy, for `--model hf:RUN/policy`
@@ -20,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,7 @@ from .reading import as_mapping
 from .recipe import Recipe
 
 Progress = Callable[[int, int], None]
-"""Hears how many steps are done, and of how many."""
+"""Hears how much is done, and of how much."""
 
 STATE = "trainer_state.json"
 _CHECKPOINT = re.compile(r"checkpoint-([0-9]+)")
@@ -51,6 +53,11 @@ class RunFolder:
     def recipe(self) -> Path:
         """The resolved recipe."""
         return self.path / "recipe.yaml"
+
+    @property
+    def scenes(self) -> Path:
+        """Pictures of scenes that questions are asked about."""
+        return self.path / "scenes"
 
     @property
     def metrics(self) -> Path:
@@ -147,15 +154,15 @@ def is_whole(checkpoint: Path) -> bool:
     """Whether a checkpoint was written to its end."""
     try:
         state = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     written = isinstance(state, dict) and state.get("global_step") == step_of(checkpoint)
     return written and any(next(checkpoint.glob(pattern), None) for pattern in _WEIGHTS)
 
 
 def write_done(run: RunFolder, steps: int, figures: Mapping[str, float]) -> Finished:
-    """Close a run; everything else must be written by then."""
-    plain = {name: float(value) for name, value in figures.items()}
+    """Close a run; everything else must be written by then. What is no finite number is left out."""
+    plain = {name: float(value) for name, value in figures.items() if isfinite(value)}
     write_text_atomically(run.done, json.dumps({"steps": steps, "figures": plain}, indent=1) + "\n")
     return Finished(run.path, run.policy, steps, plain)
 
@@ -170,8 +177,9 @@ def finished(run: RunFolder) -> Finished | None:
         return None
     try:
         told = json.loads(run.done.read_text(encoding="utf-8"))
-        return Finished(run.path, run.policy, int(told["steps"]), dict(told["figures"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        figures = {str(name): float(value) for name, value in told["figures"].items()}
+        return Finished(run.path, run.policy, int(told["steps"]), figures)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadInput(f"{run.done}: is damaged; remove it, and the run is finished again") from error
 
 

@@ -15,13 +15,10 @@ from itertools import pairwise
 from typing import Any
 
 from geosleuth.errors import BadInput, require
-from geosleuth.policies.weights_chat import Abilities, find_abilities
+from geosleuth.policies.weights_chat import Abilities, find_abilities, with_thinking
 
 IGNORED = -100
 """The label of a token that nothing is learned from."""
-
-_THINKING = "probe-thinking"
-_OPEN, _CLOSE = "<think>\n", "\n</think>\n\n"
 
 Message = dict[str, Any]
 Tools = Sequence[Mapping[str, Any]] | None
@@ -76,7 +73,6 @@ class Writer:
             raise BadInput("the model brings no chat template; take the instruction-tuned version of the model")
         self.processor = processor
         self.abilities: Abilities = find_abilities(self._render_for_probe)
-        self._shows_thinking = self._tries_thinking()
         token = getattr(processor, "image_token", None)
         self.image_token = token if isinstance(token, str) else None
 
@@ -163,9 +159,8 @@ class Writer:
             if told["role"] != "tool" and aside:
                 found.append({"role": "user", "content": aside})
                 aside = []
-            if told["role"] == "assistant" and told.get("reasoning_content") and not self._shows_thinking:
-                thought = {"type": "text", "text": f"{_OPEN}{told.pop('reasoning_content')}{_CLOSE}"}
-                told["content"] = [thought, *_blocks(told)]
+            if told["role"] == "assistant" and told.get("reasoning_content") and not self.abilities.thinking:
+                told["content"] = with_thinking(_blocks(told), told.pop("reasoning_content"))
             if told["role"] == "tool" and not self.abilities.tool_images:
                 blocks = _blocks(told)
                 first = next((at for at, block in enumerate(blocks) if block.get("type") == "image"), len(blocks))
@@ -191,16 +186,6 @@ class Writer:
 
     def _render_for_probe(self, messages: list[Message], tools: list[dict[str, Any]] | None) -> str:
         return self._render(Chat(messages), messages, tools, ask=True)
-
-    def _tries_thinking(self) -> bool:
-        said = {"role": "assistant", "content": "probe-words", "reasoning_content": _THINKING}
-        if "assistant" in self.abilities.lists:
-            said["content"] = [{"type": "text", "text": "probe-words"}]  # type: ignore[assignment]
-        asked = {"role": "user", "content": [{"type": "text", "text": "hi"}]}
-        try:
-            return _THINKING in self._render(Chat([]), [asked, said], None)
-        except BadInput:
-            return False
 
 
 def encode(chat: Chat, processor: Any, *, writer: Writer | None = None) -> Encoded:

@@ -102,7 +102,7 @@ def drop_after(path: Path, step: int) -> list[Line]:
 def _line_of(text: bytes) -> Line | None:
     try:
         line = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return line if isinstance(line, dict) and isinstance(line.get("step"), int) else None
 
@@ -242,13 +242,15 @@ def _finite(value: Any) -> float | int | None:
 class _Hooks:
     """What a trainer calls; a class of ``transformers`` is put beneath it where it is installed."""
 
-    def __init__(self, recorder: Recorder, page: Callable[[], object]) -> None:
-        self._recorder, self._page = recorder, page
+    def __init__(self, recorder: Recorder, page: Callable[[], object], watch: Any = None) -> None:
+        self._recorder, self._page, self._watch = recorder, page, watch
         self._drawn_at = time.monotonic()
 
     def on_train_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         if state.is_world_process_zero:
             self._recorder.begin(state.global_step)
+            if self._watch is not None:
+                self._watch.start()
 
     def on_log(self, _args: Any, state: Any, _control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
         if not state.is_world_process_zero or not logs or not _SUMMARY.isdisjoint(logs):
@@ -266,6 +268,8 @@ class _Hooks:
         if state.is_world_process_zero:
             self._recorder.sync()
             self._recorder.end()
+            if self._watch is not None:
+                self._watch.stop()
             self._draw()
 
     def _draw(self) -> None:
@@ -297,15 +301,14 @@ def metrics_callback(
     with no_probing():
         transformers: Any = require("transformers", extra="train")
         base: Any = transformers.TrainerCallback
-        if figures is None and (watch := watch_gpu()) is not None:
-            figures = watch.start()
+        watch = watch_gpu() if figures is None else None
     recorder = Recorder(
         folder,
         stage,
         tensorboard=tensorboard,
-        figures=figures,
+        figures=watch or figures,
         flops_per_token=flops_per_token,
         peak_flops=peak_flops,
         say=say,
     )
-    return type("Metrics", (_Hooks, base), {})(recorder, lambda: write_page(folder))
+    return type("Metrics", (_Hooks, base), {})(recorder, lambda: write_page(folder), watch)

@@ -8,7 +8,7 @@ from typing import Any
 
 from geosleuth import __version__
 from geosleuth.bench.numbers import count, percent_sign, plural, threshold
-from geosleuth.bench.page import page_head
+from geosleuth.bench.page import NO_SCRIPT, page_head
 from geosleuth.bench.page.markup import Html, caption, el, join, name
 from geosleuth.files import write_text_atomically
 
@@ -19,7 +19,6 @@ from .page_charts import INSTEAD, SECTIONS, Section, Spec
 from .reviewing import Change, Reviewed, changes, read_run
 from .rollouts import CALLS, FAILURE_RATE
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _MOST_POINTS = 400
 _SMOOTHED_FROM = 40
 _HEADLINE_KM = 25.0
@@ -68,7 +67,7 @@ def render_run(run: Reviewed, *, generated: str) -> str:
         el("main", {"id": "main"}, *sections, _figures(moved), _recipe(run), _again(run)),
         el("footer", None, f"Made with geosleuth {__version__}, {generated}. This page is one file and loads nothing."),
     )
-    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, _POLICY, STYLE), body)}\n"
+    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, NO_SCRIPT, STYLE), body)}\n"
 
 
 def headlines(run: Reviewed, moved: Mapping[str, Change]) -> list[str]:
@@ -188,7 +187,7 @@ def _recipe(run: Reviewed) -> Html:
     if not run.recipe:
         return join(())
     terms = []
-    for key, value in flat(run.recipe):
+    for key, value in _values(run.recipe):
         terms += [el("dt", None, key), el("dd", None, name(value, 200))]
     return el(
         "section",
@@ -198,12 +197,12 @@ def _recipe(run: Reviewed) -> Html:
     )
 
 
-def flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
-    """A recipe's values under dotted names."""
+def _values(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
+    """What a recipe's file says, in words under dotted names; it may be one of another version."""
     found: list[tuple[str, str]] = []
     for key, value in values.items():
         if isinstance(value, Mapping) and value:
-            found += flat(value, f"{before}{key}.")
+            found += _values(value, f"{before}{key}.")
         elif isinstance(value, (list, tuple)):
             found.append((f"{before}{key}", ", ".join(map(str, value)) or "none"))
         else:

@@ -18,13 +18,14 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 
+from .keeping import Progress, nobody
+
 MOST_BYTES = 16_000_000
 MANIFEST = "pieces.json"
 _FORMAT, _VERSION = "geosleuth-pieces", 1
 _BLOCK = 1 << 20
-
-Progress = Callable[[int, int], None]
-"""Hears how many bytes are done, and of how many."""
+# A list of a million pieces, 16 TB of them, has about as many bytes.
+_MOST_MANIFEST_BYTES = 160_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,7 @@ class Pieces:
     size: int
 
 
-def _nobody(_done: int, _total: int) -> None:
-    """Nobody listens."""
-
-
-def split(folder: Path, out: Path, *, most_bytes: int = MOST_BYTES, progress: Progress = _nobody) -> Pieces:
+def split(folder: Path, out: Path, *, most_bytes: int = MOST_BYTES, progress: Progress = nobody) -> Pieces:
     """Cut the files of a folder, and of those in it, into pieces.
 
     Args:
@@ -83,7 +80,7 @@ def split(folder: Path, out: Path, *, most_bytes: int = MOST_BYTES, progress: Pr
     return Pieces(out, len(files), count, done)
 
 
-def join(pieces: Path, out: Path, *, progress: Progress = _nobody) -> Pieces:
+def join(pieces: Path, out: Path, *, progress: Progress = nobody) -> Pieces:
     """Put a folder together from its pieces.
 
     Args:
@@ -157,10 +154,14 @@ def _checked(path: Path, piece: Mapping[str, Any]) -> Iterator[bytes]:
 
 def _manifest(path: Path) -> list[dict[str, Any]]:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as stream:
+            data = stream.read(_MOST_MANIFEST_BYTES + 1)
+        if len(data) > _MOST_MANIFEST_BYTES:
+            raise BadInput(f"{path}: is larger than any list of pieces; it is not used")
+        told = json.loads(data)
     except FileNotFoundError:
         raise BadInput(f"{path.parent}: holds no {MANIFEST}, so it is no folder of pieces") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path}: can't be read; get it again") from error
     try:
         if (told["format"], told["version"]) != (_FORMAT, _VERSION):

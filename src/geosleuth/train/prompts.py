@@ -60,8 +60,10 @@ def phases(rows: Sequence[Mapping[str, Any]], data: DataPart) -> list[Indices]:
     something at any of the regimes. Rows that nobody tried are left out then.
 
     Raises:
-        BadInput: phases without tries; tries that can't be read; none of the rows is left in a phase.
+        BadInput: no rows; phases without tries; tries that can't be read; none of the rows is left in a phase.
     """
+    if not rows:
+        raise BadInput("there are no rows to learn from; look at data.photos, data.scenes and data.limit")
     if data.tries is None:
         if data.phases_km:
             raise BadInput("data.phases_km needs data.tries: a curriculum chooses rows by how tries at them went")

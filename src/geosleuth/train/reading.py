@@ -9,8 +9,8 @@ from dataclasses import MISSING, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
-from math import isfinite
 from pathlib import Path
+from sys import float_info
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -33,7 +33,7 @@ _BOUNDS: Mapping[str, tuple[float | None, float | None]] = {
     "optim.warmup_share": (0, 0.999),
     "optim.weight_decay": (0, None),
     "optim.max_grad_norm": (0, None),
-    "optim.epochs": (0, None),
+    "optim.epochs": (0.001, None),
     "optim.steps": (1, None),
     "optim.batch": (1, None),
     "optim.mini_batch": (0, None),
@@ -45,11 +45,13 @@ _BOUNDS: Mapping[str, tuple[float | None, float | None]] = {
     "rollout.top_p": (0.001, 1),
     "rollout.prompt_tokens": (1, None),
     "rollout.reply_tokens": (1, None),
+    "rollout.turn_tokens": (1, None),
     "rollout.kl": (0, None),
     "rollout.k": (1, None),
     "rollout.entropy": (0, None),
     "rollout.vllm_devices": (1, None),
     "rollout.vllm_share": (0.01, 1),
+    "run.seed": (0, 2**32 - 1),
     "run.save_steps": (1, None),
     "run.keep": (1, None),
     "run.log_steps": (1, None),
@@ -216,7 +218,7 @@ def _as_leaf(value: object, kind: Any, name: str) -> Any:
     fits = {
         bool: lambda: isinstance(value, bool),
         int: lambda: isinstance(value, int) and not isinstance(value, bool),
-        float: lambda: isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value),
+        float: lambda: isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= float_info.max,
         str: lambda: isinstance(value, str) and bool(value),
         Path: lambda: isinstance(value, str | Path) and bool(str(value)),
         Mapping: lambda: isinstance(value, Mapping),

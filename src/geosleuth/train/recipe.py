@@ -114,7 +114,7 @@ class RolloutPart:
         turn_tokens: the longest single turn of it; None is as long as the reply. Only the fast generator of small
             models knows it.
         reward: a preset or a YAML file of `geosleuth.score.rewards`.
-        reward_options: changes to the preset, such as ``{"beta": 0.5}``.
+        reward_options: changes to the preset, such as ``{"beta": 4.0}`` for "geovista".
         kl: the weight of the divergence from the starting model; 0 leaves it out.
         clip: how far the ratio may leave 1, below and above.
         loss: TRL's name for how token losses are put together ("grpo" is the mean over each trajectory).

@@ -14,6 +14,7 @@ from itertools import count
 from multiprocessing import get_context, parent_process
 from typing import Any, ClassVar
 
+from geosleuth.photo.runtime import usable_cores
 from geosleuth.policies import Step
 
 from .rollouts import Ended, Ground, Remembered, RolloutEnvironment
@@ -27,9 +28,8 @@ MakeGround = Callable[[], Ground]
 
 def usual_workers() -> int:
     """How many processes serve environments where nobody says: one a core but the first; 0 where cores are few."""
-    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     # Processes that train together share a machine's cores.
-    cores = here // max(1, int(os.environ.get("LOCAL_WORLD_SIZE") or 1))
+    cores = usable_cores() // max(1, int(os.environ.get("LOCAL_WORLD_SIZE") or 1))
     return 0 if cores < _FEWEST_CORES else min(MOST_WORKERS, cores - 1)
 
 

@@ -2,13 +2,14 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from geosleuth.data import Store
 from geosleuth.errors import BadInput, require
-from geosleuth.photo.runtime import no_probing
+from geosleuth.photo.runtime import no_probing, usable_cores
 from geosleuth.world import make_scenes, open_world, read_scenes
 
 from .collating import Collator, Order, positions_of
@@ -25,12 +26,14 @@ from .keeping import (
     write_done,
 )
 from .masks import Chat, Writer
+from .metrics import metrics_callback
 from .recipe import ModelPart, Recipe
 from .samples import LENGTH, Counted, Pictures, dataset_of, open_picture, scene_chats, store_chats
 from .tuning import adapters, has_gpu, load_model, quietly, save_trained
 
-_SCENES = "scenes"
 _MOST_LOADERS = 8
+# What differs between two runs of the same.
+_OF_TIME = frozenset({"step", "epoch", "step_time"})
 
 
 def run_sft(
@@ -83,7 +86,7 @@ def run_sft(
             dataset,
             recipe,
             folder,
-            callbacks=(*_own_callbacks(recipe, run), *callbacks),
+            callbacks=(metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard), *callbacks),
             workers=workers,
         )
         return train_to_end(trainer, recipe.model, run, counted, progress=progress, seconds=seconds)
@@ -108,19 +111,15 @@ def chats_for(
     with together.main_process_first():
         if is_first_process():
             make_scenes(
-                run.path / _SCENES,
+                run.scenes,
                 open_world(data.world),
                 count=data.scenes,
                 seed=data.seed,
                 split="train",
-                workers=_cores() if workers is None else max(1, workers),
+                workers=usable_cores() if workers is None else max(1, workers),
                 progress=preparing,
             )
-    return scene_chats(read_scenes(run.path / _SCENES), data.questions, limit=data.limit)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return scene_chats(read_scenes(run.scenes), data.questions, limit=data.limit)
 
 
 def sft_trainer(
@@ -157,7 +156,7 @@ def sft_trainer(
     optim = recipe.optim
     gpu = has_gpu()
     config = sft_config(recipe, folder, cpu=not gpu)
-    config.dataloader_num_workers = (min(_MOST_LOADERS, _cores()) if gpu else 0) if workers is None else workers
+    config.dataloader_num_workers = (min(_MOST_LOADERS, usable_cores()) if gpu else 0) if workers is None else workers
     trainer = kind(
         model=model,
         args=config,
@@ -187,7 +186,10 @@ def train_to_end(
     progress: Progress = nobody,
     seconds: float | None = None,
 ) -> Finished:
-    """Train from the last checkpoint on, save the policy and close the run; see `run_sft`."""
+    """Train from the last checkpoint on, save the policy and close the run; whichever stage the trainer is of.
+
+    Where several processes train together, all of them must call this.
+    """
     with no_probing(), quietly():
         transformers: Any = require("transformers", extra="train")
         trainer.add_callback(pacing(transformers.TrainerCallback, progress, seconds))
@@ -212,12 +214,11 @@ def silence(trainer: Any) -> None:
     trainer.remove_callback(transformers.PrinterCallback)
 
 
-def last_figures(history: Sequence[dict[str, Any]]) -> dict[str, float]:
+def last_figures(history: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """The figures of the last step that was logged; a run that went on has those of one that never stopped."""
-    for line in reversed(history):
-        if "loss" in line:
-            return {name: float(value) for name, value in line.items() if name in ("loss", "mean_token_accuracy")}
-    return {}
+    line: Mapping[str, Any] = next((line for line in reversed(history) if "loss" in line), {})
+    numbers = {name: value for name, value in line.items() if isinstance(value, int | float) and name not in _OF_TIME}
+    return {name: float(value) for name, value in numbers.items() if isfinite(value)}
 
 
 class _Tuning:
@@ -279,9 +280,3 @@ def pacing(base: Any, progress: Progress, seconds: float | None) -> Any:
             return control
 
     return Pacing()
-
-
-def _own_callbacks(recipe: Recipe, run: RunFolder) -> list[Any]:
-    from .metrics import metrics_callback
-
-    return [metrics_callback(run.path, recipe.stage, tensorboard=recipe.run.tensorboard)]

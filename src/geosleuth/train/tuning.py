@@ -172,6 +172,7 @@ def save_policy(model: Any, processor: Any, folder: Path, *, dtype: str | None =
         if dtype is not None:
             _say_dtype(beside / "config.json", dtype)
         check_folder(beside)
+        _onto_disk(beside)
         old = folder.with_name(f".{folder.name}.old")
         shutil.rmtree(old, ignore_errors=True)
         if folder.exists():
@@ -204,6 +205,10 @@ def save_trained(trainer: Any, part: ModelPart, folder: Path) -> None:
 def save_gathered(trainer: Any, part: ModelPart, folder: Path) -> None:
     """The same by way of files that `transformers` gathers: see `save_trained`."""
     gathered = folder.with_name(f".{folder.name}.gathered")
+    if trainer.accelerator.is_main_process:
+        # Of a run that was killed meanwhile.
+        shutil.rmtree(gathered, ignore_errors=True)
+    trainer.accelerator.wait_for_everyone()
     trainer.save_model(str(gathered))
     if not trainer.accelerator.is_main_process:
         return
@@ -235,6 +240,13 @@ def merged_weights(model: Any) -> dict[str, Any]:
             added = sum(layer.get_delta_weight(adapter).float() for adapter in layer.active_adapters)
             weights[own] = (weights[own].float() + added).to(weights[own].dtype).detach()
     return weights
+
+
+def _onto_disk(folder: Path) -> None:
+    """A run is closed once its policy is there, so the policy must outlive a power cut too."""
+    for path in folder.iterdir():
+        with path.open("rb") as stream:
+            os.fsync(stream.fileno())
 
 
 def _has_adapters(model: Any) -> bool:

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 
 from .markup import Html, el, join
 
 SERIES = 8
 """Colours in the style sheet; further files reuse them with a dashed line."""
+
+_LEAST_STEP = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,12 @@ def drawing(identifier: str, plot: Plot, title: str, description: str, parts: It
         el("desc", {"id": f"{identifier}-desc"}, description),
         *parts,
     )
+
+
+def round_step(rough: float, factors: Sequence[float] = (1, 2, 2.5, 5, 10)) -> float:
+    """The least round step of an axis that is about as large as ``rough``, or larger: a factor of a power of ten."""
+    decade = 10.0 ** floor(log10(max(rough, _LEAST_STEP)))
+    return next(factor * decade for factor in factors if factor * decade >= rough * 0.999)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Html:

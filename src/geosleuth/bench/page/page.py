@@ -81,6 +81,10 @@ def render_page(
     return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, content_policy(script), style), body)}\n"
 
 
+NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""What a page may load that has neither a script nor another file."""
+
+
 def content_policy(script: str) -> str:
     """What the page may load: itself, and only the one script that it was made with."""
     digest = b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

@@ -1,7 +1,9 @@
 """What the nano model is taught before it meets the task: to see, and to answer, one chat a lesson.
 
-A lesson is a chat as templates take it, with pictures in it. Everything it says is in the picture, by the scene's own
-marks: lines that are too small to be read on a picture are not asked for.
+A lesson is a chat as templates take it, with pictures in it. What it says of signs and streets is in the picture, by
+the scene's own marks: lines that are too small to be read are not asked for, nor is the side of the road where nobody
+drives. What misleads is read like any sign, and never told as true. The place itself is what the model is to learn to
+guess: country, town and point are the scene's, whether or not a clue tells them.
 """
 
 import json
@@ -13,6 +15,7 @@ from typing import Any, Literal
 
 from PIL import Image
 
+from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo.text import script_of
 from geosleuth.world.drawing import Drawing
@@ -22,9 +25,8 @@ from geosleuth.world.world import World
 Kind = Literal["perception", "reading", "format", "levels", "trajectory"]
 Chat = list[dict[str, Any]]
 
-SHOWN_WIDTH = 448
 READ_PX = 7.0
-"""The lowest letters, as shown, that a lesson asks to read."""
+"""The lowest letters, in pixels of the original, that a lesson asks to read; cuts of signs are shown enlarged."""
 
 _CROPS = 4
 _BOXES = 8
@@ -33,7 +35,13 @@ _CLUES_TOLD = 2
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A chat to learn from. ``tools`` says whether it is shown with the tools."""
+    """A chat to learn from.
+
+    Attributes:
+        kind: the folder of the pool that it goes to; stages mix kinds.
+        messages: the chat, pictures in it as PIL images.
+        tools: whether it is shown with the tools.
+    """
 
     kind: Kind
     messages: Chat
@@ -56,10 +64,11 @@ def seeing(scene: Scene, drawing: Drawing, chance: random.Random) -> Lesson:
     questions = [
         ("Which country is this?", scene.spot.country_name),
         ("Which scripts are on the signs?", ", ".join(scripts(scene)) or "none"),
-        ("On which side do they drive?", scene.look.drives_on),
         ("Where are the signs?", json.dumps(boxes(scene, drawing.marks)[:_BOXES])),
         ("Which plants grow here?", scene.look.plant),
     ]
+    if "driving_side" not in {clue.sort for clue in unseen(scene, drawing.marks)}:
+        questions.append(("On which side do they drive?", scene.look.drives_on))
     chance.shuffle(questions)
     messages: Chat = []
     for number, (question, answer) in enumerate(questions):
@@ -81,9 +90,11 @@ def reading(scene: Scene, drawing: Drawing, chance: random.Random) -> Lesson | N
     return Lesson("reading", messages) if messages else None
 
 
-def levels(scene: Scene, opening: Chat) -> Lesson:
+def levels(scene: Scene, marks: Sequence[Mark], opening: Chat) -> Lesson:
     """From the picture alone to country, town and point: what its clues say, then the answer."""
-    readable = [clue for clue in scene.clues if clue.visibility == "plain" and not clue.misleading]
+    marked = {mark.clue for mark in marks}
+    plain = [clue for clue in scene.clues if clue.visibility == "plain" and clue.id in marked]
+    readable = [clue for clue in plain if not clue.misleading]
     readable.sort(key=lambda clue: ("precise", "region", "country").index(clue.level))
     said = " ".join(clue.says for clue in readable[:_CLUES_TOLD])
     answer = answer_words(scene.spot.country_name, scene.spot.town, scene.spot.point, digits=2)
@@ -97,6 +108,12 @@ def answer_words(country: str, city: str | None, point: LatLon, *, digits: int =
         fields["city"] = city
     words = json.dumps(fields, ensure_ascii=False)
     return f'{words[:-1]}, "lat": {point.lat:.{digits}f}, "lon": {point.lon:.{digits}f}}}'
+
+
+def unseen(scene: Scene, marks: Sequence[Mark]) -> list[Clue]:
+    """Clues of a scene that its picture came out without, such as the side of the road where nobody drives."""
+    marked = {mark.clue for mark in marks}
+    return [clue for clue in scene.clues if clue.id not in marked]
 
 
 def scripts(scene: Scene) -> list[str]:
@@ -134,19 +151,24 @@ def padded(
 
 
 @cache
-def capitals(world: World) -> Mapping[str, tuple[str, LatLon]]:
-    """By country the town to name where nothing finer can be told: the largest one of the training split."""
-    largest: dict[str, tuple[int, str, LatLon]] = {}
-    for town in world.towns:
-        if town.split == "train" and town.population > largest.get(town.country, (0, "", town.point))[0]:
-            largest[town.country] = (town.population, town.name, town.point)
-    return {country: (name, point) for country, (_, name, point) in largest.items()}
+def largest_towns(world: World) -> Mapping[str, tuple[str, LatLon]]:
+    """By country the largest town of the training split: none of those that are held out is ever named."""
+    largest: dict[str, tuple[str, LatLon]] = {}
+    for town in sorted(world.towns_in("train"), key=lambda town: -town.population):
+        largest.setdefault(town.country, (town.name, town.point))
+    return largest
 
 
 def town_to_guess(world: World, country: str) -> tuple[str, LatLon]:
-    """The town to answer with where only the country is known."""
-    known = capitals(world).get(country)
-    return known or next((town.name, town.point) for town in world.towns if town.country == country)
+    """The town to answer with where only the country is known, and where it lies.
+
+    Raises:
+        BadInput: no town of that country may be trained on.
+    """
+    try:
+        return largest_towns(world)[country]
+    except KeyError:
+        raise BadInput(f"the world has no town of {country} to train on; draw scenes of the split train") from None
 
 
 def precise(scene: Scene) -> list[Clue]:
@@ -163,4 +185,4 @@ def all_lessons(scene: Scene, drawing: Drawing, opening: Chat, chance: random.Ra
     yield seeing(scene, drawing, chance)
     if (read := reading(scene, drawing, chance)) is not None:
         yield read
-    yield levels(scene, opening)
+    yield levels(scene, drawing.marks, opening)

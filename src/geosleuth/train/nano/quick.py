@@ -24,7 +24,14 @@ from .fast_check import image_ids
 def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens: int = 2048) -> Any:
     """Let a trainer of `geosleuth.train.grpo` draw with the fast generator; returns the trainer.
 
-    Attributes are added to it: ``drawing_seconds`` and ``drawn_tokens`` count what was drawn.
+    Attributes are added to it: ``drawing_seconds`` and ``drawn_tokens`` count what was drawn. The generator is made at
+    the first draw, and follows the weights as they are trained.
+
+    Args:
+        trainer: see `geosleuth.train.grpo.grpo_trainer`.
+        turn_tokens: the longest turn.
+        max_batch: replies that are drawn at once; more are drawn in waves.
+        max_tokens: the longest chat that there is room for.
     """
     torch: Any = require("torch", extra="train")
     tokenizer = trainer.processing_class.tokenizer
@@ -63,7 +70,13 @@ def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens:
 
 
 def shrinking(environment: type[GeoEnvironment], processor: Any, tools: Sequence[str]) -> type[GeoEnvironment]:
-    """The same environment, its pictures at the size at which the model sees them: none is shrunk twice."""
+    """The same environment, its pictures at the size at which the model sees them: none is shrunk twice.
+
+    Args:
+        environment: a class for TRL's ``environment_factory``, such as one that other processes serve.
+        processor: of the model.
+        tools: the names of its tools, as the model knows them.
+    """
     from PIL import Image
 
     def small(content: Any) -> Any:
@@ -91,13 +104,18 @@ def shrinking(environment: type[GeoEnvironment], processor: Any, tools: Sequence
 def ready_images(processor: Any, keep: int = 4096) -> Iterator[None]:
     """Let a processor take pictures that are at final size already as they are, with the same outcome as its own way.
 
-    It keeps the patches of the newest pictures: TRL asks for the same ones turn after turn.
+    It keeps the patches of the newest pictures: TRL asks for the same ones turn after turn. Meanwhile the processor
+    takes no others; `shrinking` makes them so.
+
+    Args:
+        processor: of a Qwen-VL model.
+        keep: how many pictures' patches are kept.
     """
     torch: Any = require("torch", extra="train")
     np: Any = require("numpy", extra="train")
     transformers: Any = require("transformers", extra="train")
     own, kind = processor.image_processor, type(processor.image_processor)
-    collator = Collator(processor)
+    collator, cell = Collator(processor), own.patch_size * own.merge_size
     kept: dict[int, tuple[Any, Any, list[int]]] = {}
 
     def preprocess(_self: Any, images: Any = None, *_: Any, **__: Any) -> Any:
@@ -107,6 +125,8 @@ def ready_images(processor: Any, keep: int = 4096) -> Iterator[None]:
                 if len(kept) >= keep:
                     kept.clear()
                 array = np.array(image.convert("RGB"), dtype=np.uint8)
+                if array.shape[0] % cell or array.shape[1] % cell:
+                    raise ValueError(f"a picture of {array.shape[1]} x {array.shape[0]} pixels is not at final size")
                 grid = [1, array.shape[0] // own.patch_size, array.shape[1] // own.patch_size]
                 cut = collator.patches(torch.from_numpy(array.reshape(-1)), [grid])
                 # The picture is kept too: its id must not go to another one meanwhile.

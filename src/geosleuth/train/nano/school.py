@@ -5,8 +5,6 @@ Several processes work side by side, each on its own scenes, so that whoever tra
 
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from geosleuth.photo import open_photo
@@ -27,35 +25,34 @@ STROLLS = 0.5
 """The share of scenes that are also strolled through without aim."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Classroom:
-    """Which scenes are taught: the world, the seed of the scenes and the folder that the shards go to."""
-
-    folder: Path
-    world: int = 1
-    seed: int = 1001
-
-
 class Teaching:
-    """Makes the lessons of one scene after the other."""
+    """Makes the lessons of one scene after the other. What a scene teaches hangs on its number, not on those before.
+
+    Args:
+        world: where scenes are set.
+        seed: of the scenes and of whatever lessons leave to chance.
+        processor: of the model that is taught.
+    """
 
     def __init__(self, world: World, seed: int, processor: Any) -> None:
-        """Open the world's map."""
+        """Open the world's map, and the environment that the teacher plays."""
         self.world, self.seed, self._processor = world, seed, processor
         self.setting = offline_setting("nano", atlas=world_atlas(world), answer_by="reply", reward="ours")
         self._environment: Any = environment_for(self.setting, self._pose)()
         self._system = prompt_for(self.setting)[0]
         self.tools = native_tools(self.setting.toolset)
         self._posed: dict[str, Posed] = {}
+        self._shown: list[dict[str, Any]] = []
 
     def lessons(self, number: int) -> Iterator[Lesson]:
-        """All that a scene teaches."""
+        """All that a scene teaches; the photo that several lessons open with is one image in all of them."""
         scene = design_scene(self.world, self.seed, number, split="train")
         chance = random.Random(f"lessons {self.seed} {number}")  # noqa: S311 - no secret depends on it
         drawing = draw_scene(scene)
         opened = open_photo(drawing.jpeg())
         reader = clue_reader(scene, drawing.marks, photo=opened.photo.handle)
         self._posed = {scene.id: Posed((opened,), truth_of(scene), reader)}
+        self._shown = []
         yield from all_lessons(scene, drawing, self._opening(scene), chance)
         lesson, _, notes = teach(self.world, scene, drawing, self._environment, self._opening(scene), chance)
         yield lesson
@@ -75,7 +72,11 @@ class Teaching:
         return self._posed[row["scene"]]
 
     def _opening(self, scene: Scene) -> Chat:
-        return [self._system, {"role": "user", "content": self._environment.reset(scene=scene.id)}]
+        """A new rollout's system message and question."""
+        parts = self._environment.reset(scene=scene.id)
+        # Every rollout shrinks the photo anew; the first one's serves all, so that it is encoded and kept once.
+        self._shown = self._shown or parts
+        return [self._system, {"role": "user", "content": self._shown}]
 
 
 def _shrunk(processor: Any, message: Mapping[str, Any], seen: dict[int, Any]) -> dict[str, Any]:

@@ -1,27 +1,35 @@
 """Learning from shards that are still being written: TRL's `SFTTrainer`, fed by processes that put batches together.
 
 The rows of a run are draws from a growing pool, so they have no fixed order on disk. What a step draws hangs on its
-number, the seed and the shards that were there; loss, masks, optimiser and checkpoints are those of TRL.
+number, the seed, the number of loaders and the shards that were there; loss, masks, optimiser and checkpoints are those
+of TRL. So a run that is cut into slices ends with the weights of one that was never stopped, as long as the pool and
+the number of loaders stay the same. Where the pool has grown meanwhile, a slice goes on about as far along in draws
+from all that is there.
 """
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from geosleuth.errors import require
 from geosleuth.photo.runtime import no_probing
-from geosleuth.train.keeping import RunFolder, last_checkpoint
+from geosleuth.train.keeping import RunFolder, last_checkpoint, step_of
 
 from .collating import Collator, batches
+from .encoding import Encoded
 from .fast_vision import patch_vision_attention, patch_vision_inputs
 from .shards import ShardPool
 
 _DRAWN = 160
 """Chats that are drawn at once and sorted by length, so that rows of a batch are about equally long."""
 _REFRESH = 8
+"""After so many draws a loader looks for new shards."""
+_WAIT_S = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +41,12 @@ class Study:
         steps: of the optimiser; the schedule counts them.
         learning_rate: the highest.
         tokens: of one step, padding counted.
-        seconds: stop after so long even if steps are left.
+        warmup_share: the share of the steps in which the rate rises.
+        seconds: stop after so long even if steps are left, with a checkpoint to go on from.
         limit: use only so many samples of each kind named; the first by their shards.
         seed: of the draws.
-        loaders: processes that put batches together.
+        loaders: processes that put batches together; 0 does it in this one.
+        schedule: of the learning rate, by its name in transformers.
     """
 
     weights: Mapping[str, float] = field(hash=False)
@@ -52,7 +62,25 @@ class Study:
 
 
 def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, log_steps: int = 10) -> dict[str, Any]:
-    """Train a model on a pool; figures of speed and of what was learned. Checkpoints in the folder are gone on from."""
+    """Train a model on a pool; a checkpoint in the folder is gone on from.
+
+    A step whose gradient is not a number moves no weight by it, and is counted.
+
+    Args:
+        model: a Qwen3-VL in memory, in float32; it is changed in place.
+        processor: of the model.
+        pool: the folder of shards; it may still be written to, and may be empty at first.
+        how: what to draw, and for how long.
+        folder: of the run, see `geosleuth.train.keeping`.
+        log_steps: how many steps a line of the history sums up.
+
+    Returns:
+        ``steps`` done in all; ``seconds``, ``tokens`` (padding counted), ``tokens_per_s`` and ``skipped`` steps of this
+        call alone; and ``history``, whose lines have step, loss, mean_token_accuracy and learning_rate.
+
+    Raises:
+        MissingExtra: TRL or what it needs is not installed.
+    """
     with no_probing():
         torch: Any = require("torch", extra="train")
         trl: Any = require("trl", extra="train")
@@ -63,14 +91,21 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
     patch_vision_attention(model)
     patch_vision_inputs(model)
     collator = Collator(processor, with_mask=False)
-    fed = _feed(torch, pool, how, collator)
+    run = RunFolder(folder)
+    start = last_checkpoint(run)
+    fed = _fed(
+        torch,
+        lambda loader, loaders: fresh_batches(
+            pool, how, collator, start=0 if start is None else step_of(start), loader=loader, loaders=loaders
+        ),
+    )
     until = None if how.seconds is None else time.monotonic() + how.seconds
     counted = {"tokens": 0, "skipped": 0}
 
     class Student(trl.SFTTrainer):  # type: ignore[misc]
         def get_train_dataloader(self) -> Any:
             return torch.utils.data.DataLoader(
-                fed(self.state.global_step if self.state else 0),
+                fed,
                 batch_size=None,
                 num_workers=how.loaders,
                 prefetch_factor=4 if how.loaders else None,
@@ -95,7 +130,6 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
                 control.should_save = control.should_training_stop = True
             return control
 
-    run = RunFolder(folder)
     arguments = trl.SFTConfig(
         output_dir=str(run.checkpoints), max_steps=how.steps, per_device_train_batch_size=1,
         learning_rate=how.learning_rate,
@@ -104,6 +138,8 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
         logging_steps=log_steps, save_strategy="no", report_to=[], disable_tqdm=True, seed=how.seed,
         dataset_kwargs={"skip_prepare_dataset": True}, remove_unused_columns=False, max_length=None,
         optim="adamw_torch_fused" if on_gpu else "adamw_torch",
+        # Batches that an earlier slice had are passed over without being put together; see `fresh_batches`.
+        ignore_data_skip=True,
     )  # fmt: skip
     trainer = Student(
         model=model,
@@ -115,7 +151,6 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
     )
     trainer.remove_callback(transformers.PrinterCallback)
     began = time.monotonic()
-    start = last_checkpoint(run)
     trainer.train(resume_from_checkpoint=None if start is None else str(start))
     seconds = time.monotonic() - began
     history = [line for line in trainer.state.log_history if "loss" in line]
@@ -132,38 +167,63 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
     }
 
 
-def _feed(torch: Any, folder: Path, how: Study, collator: Collator) -> Any:
-    """Makes the data set of a run that starts at a step: endless batches, other ones in every process."""
+def fresh_batches(
+    folder: Path,
+    how: Study,
+    collate: Callable[[Sequence[Encoded]], Any],
+    *,
+    start: int = 0,
+    loader: int = 0,
+    loaders: int = 1,
+) -> Iterator[Any]:
+    """The endless batches of one of several loaders, from a step of the run on; waits while the pool is empty.
+
+    Loaders take turns, so that each has a sequence of its own; after a restart the first loader is asked first, and so
+    goes on with the sequence whose turn it is.
+
+    Args:
+        folder: of the pool.
+        how: what to draw.
+        collate: makes a batch of chats.
+        start: how many steps are done.
+        loader: the number of this one.
+        loaders: how many there are.
+    """
+    draw = (start + loader) % loaders
+    passed = (start - draw + loaders - 1) // loaders
+    pool = ShardPool(folder)
+    while True:
+        if not any(pool.counts.get(kind) for kind in how.weights):
+            time.sleep(_WAIT_S)
+            pool.refresh()
+            continue
+        chats = _drawn(pool, how, draw)
+        for batch in batches([len(chat) for chat in chats], how.tokens, seed=draw):
+            if passed:
+                passed -= 1
+            else:
+                yield collate([chats[at] for at in batch])
+        draw += loaders
+        if draw // loaders % _REFRESH == 0:
+            pool.refresh()
+
+
+def _fed(torch: Any, begin: Callable[[int, int], Iterator[Any]]) -> Any:
+    """A data set of what ``begin`` gives in each loader, told its number and how many there are."""
 
     class Fed(torch.utils.data.IterableDataset):  # type: ignore[misc]
-        def __init__(self, start: int) -> None:
-            self._start = start
-
         def __iter__(self) -> Iterator[Any]:
-            torch.set_num_threads(1)
             own = torch.utils.data.get_worker_info()
-            number, of = (own.id, own.num_workers) if own else (0, 1)
-            pool = ShardPool(folder)
-            draw = self._start * 1000 + number
-            while True:
-                if not any(pool.counts.get(kind) for kind in how.weights):
-                    time.sleep(0.5)
-                    pool.refresh()
-                    continue
-                chats = _drawn(pool, how, draw)
-                for batch in batches([len(chat) for chat in chats], how.tokens, seed=draw):
-                    yield collator([chats[at] for at in batch])
-                draw += of
-                if draw // of % _REFRESH == 0:
-                    pool.refresh()
+            if own is None:
+                return begin(0, 1)
+            torch.set_num_threads(1)
+            return begin(own.id, own.num_workers)
 
-    return Fed
+    return Fed()
 
 
-def _drawn(pool: ShardPool, how: Study, draw: int) -> list[Any]:
+def _drawn(pool: ShardPool, how: Study, draw: int) -> list[Encoded]:
     """Chats for a few batches, in the shares that are wanted; of a kind with a limit only the first ones."""
-    import numpy as np
-
     chance = np.random.default_rng([how.seed, draw])
     counts = {kind: min(count, how.limit.get(kind, count)) for kind, count in pool.counts.items()}
     there = {kind: weight for kind, weight in sorted(how.weights.items()) if weight > 0 and counts.get(kind)}

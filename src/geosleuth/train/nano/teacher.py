@@ -1,8 +1,12 @@
 """Chats with tools to learn from: a teacher who knows the scene plays the real environment.
 
-The teacher is a rule, not a model. It looks where signs are, reads them, asks the map for what it has read, and takes
-the hit that is right. It only names what an observation has shown it. `stroll` makes the same moves without aim: from
-such chats a model learns how calls are written, and nothing about when they help.
+The teacher is a rule, not a model: a stand-in for one that is good at the task. It looks where signs are, reads them,
+asks the map for what it has read, and takes the hit that is right. It cheats in one way: it knows which of the lines
+and hits are the telling ones. But it only asks for what it has read, and only names a point that an observation has
+shown it; otherwise it names the country's largest town, as one would who knows no more.
+
+`stroll` makes the same moves without aim: from such chats a model learns how calls are written, and nothing about when
+they help.
 """
 
 import random
@@ -10,6 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from geosleuth.agent.methods.nano import TURNS
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.world.drawing import Drawing
 from geosleuth.world.environment.for_trl import GeoEnvironment
@@ -19,22 +24,42 @@ from geosleuth.world.world import World
 from .lessons import Chat, Lesson, answer_words, asked, precise, told, town_to_guess
 
 NEAR_KM = 2.0
+"""The teacher is content with a point that is so near."""
+
 _SEARCHES = 3
 _ZOOMS = 2
+_CALLS_TO_ZOOM = 3  # to look closer, to read, and to ask the map for what was read
 _ASKED = 3
+# What map services don't know: the kilometres behind a name, the postcode before it.
 _DISTANCE = re.compile(r"\s*\d[\d\s.,]*(km|mi)?\s*$", re.IGNORECASE)
 _POSTCODE = re.compile(r"^[\d\s-]{3,}\s+")
 
 
 class Notes:
-    """A chat that grows: calls as the assistant's turns, observations as the tools'."""
+    """A chat that grows: calls as the assistant's turns, observations as the tools'.
+
+    Attributes:
+        messages: the chat so far.
+        views: how many views of the photo there are; the newest is "image-N".
+        shown: the text that the last call gave.
+        lists: what each search of the map gave: the text, and the points of its hits.
+    """
 
     def __init__(self, environment: GeoEnvironment, opening: Chat) -> None:
         """Begin with the question."""
-        self.environment, self.messages = environment, list(opening)
+        self._environment, self.messages = environment, list(opening)
         self.views, self.shown = 1, ""
-
+        self._made: list[tuple[str, Mapping[str, Any]]] = []
         self.lists: list[tuple[str, list[LatLon]]] = []
+
+    @property
+    def calls_left(self) -> int:
+        """How many calls fit into the budget; the last turn is the answer's."""
+        return TURNS - 1 - len(self._made)
+
+    def is_new(self, name: str, **arguments: Any) -> bool:
+        """Whether a call was not made before; the loop carries out none twice."""
+        return (name, arguments) not in self._made
 
     def call(self, name: str, **arguments: Any) -> Mapping[str, Any]:
         """Make a call; the data of what came back."""
@@ -45,11 +70,12 @@ class Notes:
                 "tool_calls": [{"type": "function", "function": {"name": name, "arguments": arguments}}],
             }
         )
-        content = getattr(self.environment, name)(**arguments)
+        self._made.append((name, arguments))
+        content = getattr(self._environment, name)(**arguments)
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
         self.shown = "".join(part.get("text", "") for part in parts)
         self.messages.append({"role": "tool", "name": name, "content": parts})
-        seen = self.environment.observations[-1]
+        seen = self._environment.observations[-1]
         self.views += len(seen.images)
         if name == "geocode" and seen.failure is None and isinstance(seen.data, Mapping):
             self.lists.append((self.shown, [LatLon(hit["lat"], hit["lon"]) for hit in seen.data.get("results", ())]))
@@ -59,23 +85,35 @@ class Notes:
 def teach(
     world: World, scene: Scene, drawing: Drawing, environment: GeoEnvironment, opening: Chat, chance: random.Random
 ) -> tuple[Lesson, float | None, Notes]:
-    """One chat, how far off its answer is, and its notes; None is no distance, but a country's largest town."""
+    """One chat, how far off its answer is in km (None where it is the country's largest town), and its notes.
+
+    Args:
+        world: of the scene.
+        scene: what is looked at; of the split train.
+        drawing: its picture.
+        environment: reset with the scene.
+        opening: the system message and the question.
+        chance: where zooms lie exactly.
+
+    Raises:
+        BadInput: the scene's country has no town that may be trained on.
+    """
     notes = Notes(environment, opening)
-    read = _lines(notes.call("read_text"))
+    read = _lines(notes.call("read_text"), notes.shown)
     truth, country = scene.spot.point, scene.spot.country_name
     boxes = {(mark.clue, mark.line): mark.box for mark in drawing.marks}
     best: LatLon | None = None
     zooms = searches = 0
     for clue, line in ((one, text) for one in precise(scene) for text in one.lines):
         box = boxes.get((clue.id, clue.lines.index(line)))
-        if searches == _SEARCHES or (best is not None and distance_km(best, truth) <= NEAR_KM):
+        if searches == _SEARCHES or not notes.calls_left or (best and distance_km(best, truth) <= NEAR_KM):
             break
-        if line not in read and box is not None and zooms < _ZOOMS:
+        if line not in read and box is not None and zooms < _ZOOMS and notes.calls_left >= _CALLS_TO_ZOOM:
             zooms += 1
             notes.call("zoom", bbox_2d=around(box, scene.size, chance))
-            read |= _lines(notes.call("read_text", image=f"image-{notes.views}"))
+            read |= _lines(notes.call("read_text", image=f"image-{notes.views}"), notes.shown)
         query = _query(clue.sort, line)
-        if line not in read or not query:
+        if line not in read or not query or not notes.is_new("geocode", address=query):
             continue
         searches += 1
         found = [best, _nearest(notes.call("geocode", address=query), truth, notes.shown)]
@@ -105,16 +143,9 @@ def stroll(world: World, scene: Scene, environment: GeoEnvironment, opening: Cha
     notes = Notes(environment, opening)
     read: set[str] = set()
     for _ in range(chance.randint(0, 3)):
-        move = chance.choice(("zoom", "read_text", "geocode"))
-        if move == "zoom":
-            left, top = chance.randint(0, 700), chance.randint(0, 700)
-            notes.call("zoom", bbox_2d=[left, top, left + chance.randint(100, 300), top + chance.randint(100, 300)])
-        elif move == "read_text":
-            image = {} if notes.views == 1 or chance.random() < 0.5 else {"image": f"image-{notes.views}"}
-            read |= _lines(notes.call("read_text", **image))
-        else:
-            known = sorted(read) or [scene.spot.country_name]
-            notes.call("geocode", address=chance.choice(known))
+        name, arguments = _any_move(scene, notes, read, chance)
+        if notes.is_new(name, **arguments):
+            read |= _lines(notes.call(name, **arguments), notes.shown)
     return Lesson(
         "format",
         [
@@ -125,8 +156,20 @@ def stroll(world: World, scene: Scene, environment: GeoEnvironment, opening: Cha
     )
 
 
-def _lines(data: Mapping[str, Any]) -> set[str]:
-    return {line["text"] for line in data.get("lines", ())}
+def _any_move(scene: Scene, notes: Notes, read: set[str], chance: random.Random) -> tuple[str, dict[str, Any]]:
+    name = chance.choice(("zoom", "read_text", "geocode"))
+    if name == "zoom":
+        left, top = chance.randint(0, 700), chance.randint(0, 700)
+        return name, {"bbox_2d": [left, top, left + chance.randint(100, 300), top + chance.randint(100, 300)]}
+    if name == "read_text":
+        first = notes.views == 1 or chance.random() < 0.5
+        return name, {} if first else {"image": f"image-{notes.views}"}
+    return name, {"address": chance.choice(sorted(read) or [scene.spot.country_name])}
+
+
+def _lines(data: Mapping[str, Any], shown: str) -> set[str]:
+    """The lines that were read, without those that were cut off for length: the model does not see them either."""
+    return {line["text"] for line in data.get("lines", ()) if line["text"] in shown}
 
 
 def _numbers(point: LatLon) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import ceil, floor, isnan, log10
 
 from geosleuth.bench.numbers import NONE, count, percent_sign, threshold
-from geosleuth.bench.page.canvas import Plot, drawing, label, line, n, percent_axis, polyline, series
+from geosleuth.bench.page.canvas import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
 from geosleuth.bench.page.tables import cell, scroll_box
 from geosleuth.bench.report_run.costs import MEASURES, Measure, Spread
@@ -192,7 +192,7 @@ class _Axis:
 
     def ticks(self) -> list[float]:
         if not self.logarithmic:
-            step = _round_step((self.high - self.low) / 5)
+            step = round_step((self.high - self.low) / 5)
             return [step * number for number in range(int(self.high / step) + 1)]
         decades = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
         steps = (1, 2, 5) if log10(self.high / self.low) < 2.4 else (1,)
@@ -207,8 +207,3 @@ class _Axis:
         words = f"{heading(measure)} per photo" + (", logarithmic" if self.logarithmic else "")
         parts.append(label(plot.x(0.5), plot.height - 6, words, "tick quiet"))
         return parts
-
-
-def _round_step(rough: float) -> float:
-    decade = 10.0 ** floor(log10(rough))
-    return next(m * decade for m in (1, 2, 2.5, 5, 10) if m * decade >= rough * 0.999)

@@ -1,0 +1,34 @@
+"""What `geosleuth.train` offers, and that asking for one of it loads no more than it needs."""
+
+import subprocess
+import sys
+
+import pytest
+
+import geosleuth.train as room
+
+HEAVY = ("torch", "transformers", "trl", "datasets", "peft", "numpy", "typer", "rich")
+
+
+def test_every_name_is_there() -> None:
+    assert [name for name in room.__all__ if getattr(room, name).__module__.partition(".")[0] != "geosleuth"] == []
+    assert set(room.__all__) <= set(dir(room))
+    with pytest.raises(AttributeError, match="has no attribute 'run_dpo'"):
+        _ = room.run_dpo
+
+
+def test_recipes_are_read_without_anything_heavy() -> None:
+    code = (
+        "import sys, geosleuth.train as t; t.read_recipe('twm-grpo');"
+        f" print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_no_module_loads_torch_or_the_command_line_when_it_is_imported() -> None:
+    modules = ", ".join(f"geosleuth.train.{name}" for name in room._MODULES)
+    heavy = [name for name in HEAVY if name not in ("numpy", "rich")]
+    code = f"import sys, {modules}; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
