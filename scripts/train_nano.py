@@ -24,9 +24,9 @@ WORLD, LESSONS, REINFORCED, HELD_OUT = 1, 1001, 2002, 3003
 """The seed of the world, and those of the scenes of lessons, of reinforcement learning and of evaluation."""
 
 MIXES = {
-    "base": {"perception": 1.0, "reading": 1.0, "format": 2.0},
+    "base": {"perception": 1.0, "reading": 1.0, "format": 1.0, "copying": 2.0},
     "sft": {"perception": 0.7, "levels": 1.6, "reading": 0.5, "format": 0.6},
-    "coldstart": {"trajectory": 1.0},
+    "coldstart": {"trajectory": 1.0, "copying": 0.4},
 }
 TURN_TOKENS = 96
 

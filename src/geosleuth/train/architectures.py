@@ -112,7 +112,6 @@ class ModelShape:
         eye_hidden: its width between layers.
         eye_inner: its width within a layer.
         patch_px: the side of a patch in pixels.
-        merged: so many patches become one token.
         adapted: layer sizes (in, out, how many of them) that adapters can be put on, by name.
     """
 
@@ -132,17 +131,12 @@ class ModelShape:
     eye_hidden: int
     eye_inner: int
     patch_px: int
-    merged: int
     adapted: Mapping[str, tuple[tuple[int, int, int], ...]]
 
     @property
     def used_weights(self) -> int:
         """Weights that one token of text passes; reading its row of the table costs nothing."""
         return self.layers * self.used_layer_weights + self.tokens * self.hidden
-
-    def picture_tokens(self, pixels: int) -> int:
-        """How many tokens a picture of so many pixels becomes."""
-        return pixels // (self.patch_px**2 * self.merged)
 
     def adapter_weights(self, part: ModelPart) -> int:
         """Weights of the adapters that a recipe asks for."""
@@ -233,7 +227,6 @@ def _counted(kind: str, configuration: Mapping[str, Any]) -> ModelShape:
         eye_hidden=int(eyes["hidden_size"]),
         eye_inner=int(eyes["intermediate_size"]),
         patch_px=int(eyes["patch_size"]),
-        merged=int(eyes.get("spatial_merge_size", 2)) ** 2,
         adapted=MappingProxyType({name: ((*size, layers),) for name, size in sizes.items()}),
     )
 

@@ -78,7 +78,7 @@ def sft_config(recipe: Recipe, folder: Path, *, cpu: bool) -> Any:
 def grpo_config(recipe: Recipe, folder: Path, *, cpu: bool) -> Any:
     """The `trl.GRPOConfig` of a recipe.
 
-    Turns are counted by the environment, which tells the model when they are over; TRL's own limit is left open.
+    TRL's own limit of turns is left open; `geosleuth.train.grpo` sets it to the budget of the environment.
 
     Raises:
         BadInput: the batch can't be reached, or TRL refuses a value.

@@ -144,8 +144,7 @@ def grpo_trainer(
 
 def _arguments(recipe: Recipe, folder: Path, ground: Ground) -> Any:
     arguments = grpo_config(recipe, folder, cpu=not has_gpu())
-    # The rows are the whole run in its order.
-    arguments.shuffle_dataset = False
+    # The rows are those of the whole run.
     arguments.num_train_epochs = 1
     # The last turn is the answer. A model that calls even then has said its last word.
     arguments.max_tool_calling_iterations = max(0, ground.setting.budget.turns - 1)

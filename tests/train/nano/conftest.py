@@ -1,5 +1,6 @@
 """Lessons for all tests about them, made once."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,14 @@ def world(nano_home: Path) -> World:
 
 
 @pytest.fixture(scope="session")
-def taught(world: World, nano_home: Path) -> list[Taught]:
+def few_towns(world: World) -> World:
+    """A world whose map is made in a second."""
+    return replace(world, towns=world.towns[::40])
+
+
+@pytest.fixture(scope="session")
+def taught(few_towns: World, nano_home: Path) -> list[Taught]:
+    """What the scenes in it teach."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GEOSLEUTH_HOME", str(nano_home))
-        return teach_class(world)
+        return teach_class(few_towns)

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from geosleuth.photo import open_photo
-from geosleuth.tools.surfaces import native_tools
+from geosleuth.tools import Observation, ToolCall
+from geosleuth.tools.surfaces import Background, native_tools
 from geosleuth.world.design import design_scene, truth_of
 from geosleuth.world.drawing import draw_scene
 from geosleuth.world.environment import Posed, environment_for, offline_setting, prompt_for
@@ -17,12 +18,16 @@ from geosleuth.world.model import Scene
 from geosleuth.world.reader import clue_reader
 from geosleuth.world.world import World
 
+from .copying import look_ups
 from .encoding import Encoded, encode_chat, final_pixels
 from .lessons import Chat, Lesson, all_lessons
 from .teacher import looking_up, stroll, teach
 
 STROLLS = 0.5
 """The share of scenes that are also strolled through without aim."""
+
+LOOK_UPS = 4
+"""How many businesses are asked for beside each scene."""
 
 
 class Teaching:
@@ -41,6 +46,7 @@ class Teaching:
         self._environment: Any = environment_for(self.setting, self._pose)()
         self._system = prompt_for(self.setting)[0]
         self.tools = native_tools(self.setting.toolset)
+        self._background = Background()
         self._posed: dict[str, Posed] = {}
         self._shown: list[dict[str, Any]] = []
 
@@ -60,6 +66,8 @@ class Teaching:
             yield list_lesson
         if chance.random() < STROLLS:
             yield stroll(self.world, scene, self._environment, self._opening(scene), chance)
+        tokens = self.setting.method.context.result_tokens
+        yield from look_ups(self.world, self._system, self._look_up, tokens, chance, LOOK_UPS)
 
     def encoded(self, number: int) -> Iterator[tuple[str, Encoded]]:
         """The same, as the model takes it in, with the kind of each."""
@@ -67,6 +75,11 @@ class Teaching:
         for lesson in self.lessons(number):
             messages = [_shrunk(self._processor, message, seen) for message in lesson.messages]
             yield lesson.kind, encode_chat(self._processor, messages, self.tools if lesson.tools else None)
+
+    def _look_up(self, call: ToolCall) -> Observation:
+        """What the map says, outside of any rollout."""
+        (seen,) = self._background.run(self.setting.toolset.run([call], self._environment.case))
+        return seen
 
     def _pose(self, row: Mapping[str, Any]) -> Posed:
         return self._posed[row["scene"]]

@@ -1,0 +1,73 @@
+"""How a point is taken out of the map's words: questions about businesses, without a picture, looked up for real.
+
+A model that can't copy what a tool tells learns from no search, and reinforcement learning then takes the searches out
+of it. These lessons cost a thousandth of a drawn scene, so there can be many.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, cut
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.names import country_name
+from geosleuth.tools import Observation, ToolCall
+from geosleuth.world.world import World
+
+from .lessons import Lesson, answer_words, asked, told
+
+NEAR_KM = 2.0
+_SEARCH = "geocode"
+
+LookUp = Callable[[ToolCall], Observation]
+"""Carries out a call on the world's map."""
+
+
+def look_ups(
+    world: World,
+    system: Mapping[str, Any],
+    look_up: LookUp,
+    result_tokens: int | None,
+    chance: random.Random,
+    count: int,
+) -> Iterator[Lesson]:
+    """Questions after businesses of towns of the training split; those whose answer the map does not show are left out.
+
+    Args:
+        world: whose businesses are asked for.
+        system: the message that chats with tools begin with.
+        look_up: asks the map.
+        result_tokens: how long a result may be, as shown; None is no limit.
+        chance: decides what is asked.
+        count: how many questions are tried.
+    """
+    towns = [town for town in world.towns if town.split == "train"]
+    for number in range(count):
+        town = chance.choice(towns)
+        business = chance.choice(world.businesses(town))
+        seen = look_up(ToolCall(f"call-{number + 1}", _SEARCH, {"address": business.name}))
+        text = seen.text if result_tokens is None else cut(seen.text, result_tokens * CHARACTERS_PER_TOKEN)
+        point = _shown(seen, text, business.point)
+        if point is None:
+            continue
+        call = {"type": "function", "function": {"name": _SEARCH, "arguments": {"address": business.name}}}
+        yield Lesson(
+            "copying",
+            [
+                dict(system),
+                asked(f"Where is {business.name} in {town.name_on_signs}?"),
+                {"role": "assistant", "content": [], "tool_calls": [call]},
+                {"role": "tool", "name": _SEARCH, "content": [{"type": "text", "text": text}]},
+                told(answer_words(country_name(town.country), None, point)),
+            ],
+            tools=True,
+        )
+
+
+def _shown(seen: Observation, text: str, truth: LatLon) -> LatLon | None:
+    """The hit next to the business, where its numbers are still in the words."""
+    hits: Sequence[Mapping[str, Any]] = seen.data.get("results", ()) if isinstance(seen.data, Mapping) else ()
+    points = [LatLon(hit["lat"], hit["lon"]) for hit in hits]
+    near = [point for point in points if f"{point.lat:.5f}, {point.lon:.5f}" in text]
+    best = min(near, key=lambda point: distance_km(point, truth), default=None)
+    return best if best is not None and distance_km(best, truth) <= NEAR_KM else None

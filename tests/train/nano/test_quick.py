@@ -1,0 +1,159 @@
+"""GRPO made quick: the same tokens, the same pixels, the same tools as TRL's own way."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from geosleuth.photo import open_photo
+from geosleuth.policies.weights_engine import load_processor
+from geosleuth.train.grpo import grpo_trainer
+from geosleuth.train.nano.encoding import final_pixels
+from geosleuth.train.nano.quick import quicken, ready_images, shrinking
+from geosleuth.train.prompts import prompt_rows
+from geosleuth.train.recipe import RolloutPart
+from geosleuth.world.environment import GeoEnvironment, Posed, environment_for, offline_setting
+from nano_models import chat, noise, tiny_nano_folder, tiny_nano_processor
+from scripted_grpo import FAR, NEAR, called, make_photos, script, tiny_recipe
+
+torch: Any = pytest.importorskip("torch", reason="torch is not installed; it is part of the extra train")
+pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning"),
+    pytest.mark.usefixtures("atlas_home"),
+]
+TOOLS = ("zoom", "read_text", "geocode")
+
+
+def trainer_of(folder: Path, rollout: RolloutPart, **options: Any) -> Any:
+    """A trainer whose model's next token depends on what it read: weights as they come are all but indifferent."""
+    transformers: Any = import_module("transformers")
+    torch.set_num_threads(1)
+    model = transformers.Qwen3VLForConditionalGeneration.from_pretrained(tiny_nano_folder())
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(3)
+    table = make_photos(folder / "photos", 2)
+    noise(96, 64).save(table.parent / "1.png")
+    recipe = tiny_recipe(tiny_nano_folder(), table, rollout)
+    rows = prompt_rows(recipe.data)
+    trainer = grpo_trainer(model, load_processor(tiny_nano_folder()), rows, recipe, folder / "run", **options)
+    trainer.other_row = next(row for row in rows if row["id"] != trainer.train_dataset[0]["id"])
+    return trainer
+
+
+def recorded(trainer: Any) -> list[tuple[Any, Any]]:
+    """Plays two photos, two replies each; what the trainer asked to be drawn, and what was drawn."""
+    own, seen = trainer._generate_single_turn, []
+
+    def record(*given: Any) -> Any:
+        seen.append((given, own(*given)))
+        return seen[-1][1]
+
+    trainer._generate_single_turn = record
+    one = trainer.train_dataset[0]
+    trainer.play([one, one, {**one, **trainer.other_row}, {**one, **trainer.other_row}])
+    return seen
+
+
+@pytest.fixture(scope="module")
+def rollout() -> RolloutPart:
+    return RolloutPart(method="nano", tools=(), reward="spotagent", group=2, reply_tokens=24, temperature=1e-4)
+
+
+def test_the_same_tokens_as_by_trls_own_way(rollout: RolloutPart, tmp_path: Path) -> None:
+    trainer = trainer_of(tmp_path, rollout)
+    ((given, (expected, _)),) = recorded(trainer)
+    assert len({token for row in expected for token in row}) > 15
+    assert expected[0] == expected[1] != expected[2]
+    assert quicken(trainer, turn_tokens=24) is trainer
+    drawn, logprobs = trainer._generate_single_turn(*given)
+    assert drawn == [list(map(int, row)) for row in expected]
+    assert logprobs is None
+    assert trainer.drawn_tokens == sum(map(len, drawn))
+    assert trainer.drawing_seconds > 0
+
+    quicken(trainer, turn_tokens=7)
+    assert trainer._generate_single_turn(*given)[0] == [row[:7] for row in drawn]
+    with torch.no_grad():
+        for weight in trainer.model.parameters():
+            weight.mul_(-1)
+    assert trainer._generate_single_turn(*given)[0] != [row[:7] for row in drawn]
+
+
+def test_pixels_are_those_of_the_processor() -> None:
+    processor = load_processor(tiny_nano_folder())
+    sizes = ((640, 480), (90, 200), (600, 40), (640, 480))
+    pictures = [Image.fromarray(final_pixels(processor, noise(*size, seed))) for seed, size in enumerate(sizes)]
+    nested = [pictures[:1], pictures[1:]]
+    own = processor.image_processor(images=pictures, return_tensors="pt")
+    kind = type(processor.image_processor)
+    with ready_images(processor, keep=2):
+        for given in (pictures, nested, pictures):
+            ready = processor.image_processor(images=given, return_tensors="pt")
+            assert torch.equal(ready["image_grid_thw"], own["image_grid_thw"])
+            assert torch.allclose(ready["pixel_values"], own["pixel_values"], atol=1e-6)
+        messages = chat(*pictures[:2])
+        there = processor.apply_chat_template(messages, tokenize=True, return_dict=True, return_tensors="pt")
+        with pytest.raises(ValueError, match="100 x 50 pixels is not at final size"):
+            processor.image_processor(images=[noise(100, 50)])
+    assert type(processor.image_processor) is kind
+    again = processor.apply_chat_template(messages, tokenize=True, return_dict=True, return_tensors="pt")
+    assert torch.equal(there["input_ids"], again["input_ids"])
+    assert torch.allclose(there["pixel_values"], again["pixel_values"], atol=1e-6)
+
+
+def photo_environment(size: tuple[int, int]) -> type[GeoEnvironment]:
+    import io
+
+    stored = io.BytesIO()
+    noise(*size).save(stored, "PNG")
+    posed = Posed((open_photo(stored.getvalue()),))
+    return environment_for(offline_setting("nano", answer_by="reply", reward="ours"), lambda _row: posed)
+
+
+def pictures_in(content: Any) -> list[Any]:
+    return [part["image"] for part in content if part["type"] == "image"]
+
+
+def test_tools_look_the_same_and_their_pictures_are_at_final_size() -> None:
+    utils: Any = import_module("transformers.utils")
+    plain = photo_environment((800, 600))
+    small = shrinking(plain, tiny_nano_processor(), TOOLS)
+    assert small.__name__ == plain.__name__
+    for name in TOOLS:
+        assert utils.get_json_schema(getattr(small, name)) == utils.get_json_schema(getattr(plain, name))
+    one: Any = plain()
+    other: Any = small()
+    box = {"bbox_2d": [100, 100, 500, 600]}
+    for whole, shrunk in ((one.reset(), other.reset()), (one.zoom(**box), other.zoom(**box))):
+        assert [part.get("text") for part in whole] == [part.get("text") for part in shrunk]
+        (before,), (after,) = pictures_in(whole), pictures_in(shrunk)
+        assert Image.fromarray(final_pixels(tiny_nano_processor(), before)).tobytes() == after.tobytes()
+        assert after.size != before.size
+    assert one.geocode(address="Monaco") == other.geocode(address="Monaco")
+
+
+@pytest.mark.slow
+def test_pictures_from_other_processes_are_shrunk_too(tmp_path: Path) -> None:
+    tools = ("image_zoom_in_tool", "maps_geocode")
+    rollout = RolloutPart(method="nano", tools=tools, reward="spotagent", group=2, reply_tokens=1400)
+    processor = load_processor(tiny_nano_folder())
+    trainer = trainer_of(
+        tmp_path, rollout, environment_workers=2, dress=lambda one: shrinking(one, processor, ("zoom", "geocode"))
+    )
+    said = iter([[called("zoom", bbox_2d=[0, 0, 500, 500]), called("geocode", address="Monaco")], [NEAR, FAR]])
+    script(trainer.model, trainer.processing_class.tokenizer, lambda _rows: next(said))
+    try:
+        with ready_images(trainer.processing_class):
+            outcome = trainer.play([trainer.train_dataset[0]] * 2)
+    finally:
+        trainer.close_crew()
+    assert outcome.worked == ((True,), (True,))
+    assert outcome.answered.tolist() == [True, True]
+    contents = [message["content"] for talk in trainer._logs["completion"] for message in talk]
+    shown = [one for content in contents if isinstance(content, list) for one in pictures_in(content)]
+    assert [one.size for one in shown] == [(one.width // 32 * 32, one.height // 32 * 32) for one in shown]
+    assert len(shown) == 1

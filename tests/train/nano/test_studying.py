@@ -1,0 +1,156 @@
+"""Learning from shards: on the assistant's words alone, past a gradient that is no number, and in slices."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from geosleuth.train.nano.encoding import Encoded, encode_chat
+from geosleuth.train.nano.shards import ShardWriter
+from geosleuth.train.nano.studying import Study, fresh_batches, study
+from nano_models import TOOLS, chat, noise, tiny_nano_folder, tiny_nano_processor
+
+torch: Any = pytest.importorskip("torch", reason="torch is not installed; it is part of the extra train")
+pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+
+TOWNS = ("Nice", "Tromsø", "Ulaanbaatar", "Oaxaca de Juárez", "Ναύπλιο", "ひまわり", "Paris", "Bo")
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two kinds of chats, with and without a picture."""
+    folder = tmp_path_factory.mktemp("pool")
+    with ShardWriter(folder, "levels", "w", samples=4) as shards:
+        for number, town in enumerate(TOWNS):
+            shards.add(encode_chat(tiny_nano_processor(), chat(noise(64, 64, number), city=town), None))
+    with ShardWriter(folder, "format", "w") as shards:
+        for town in TOWNS:
+            shards.add(encode_chat(tiny_nano_processor(), chat(city=town), TOOLS))
+    return folder
+
+
+def model() -> Any:
+    """The tiny model, as it is before it has learned anything."""
+    torch.set_num_threads(1)
+    transformers: Any = import_module("transformers")
+    return transformers.Qwen3VLForConditionalGeneration.from_pretrained(tiny_nano_folder())
+
+
+def how(**changes: Any) -> Study:
+    usual: dict[str, Any] = {"weights": {"levels": 1.0, "format": 1.0}, "steps": 2, "learning_rate": 1e-2}
+    return Study(**usual | {"tokens": 512, "loaders": 0} | changes)
+
+
+def weights(of: Any) -> dict[str, Any]:
+    return {name: one.detach().clone() for name, one in of.named_parameters()}
+
+
+def test_the_loss_is_that_of_the_assistants_words(tmp_path: Path) -> None:
+    sample = encode_chat(tiny_nano_processor(), chat(noise(64, 64)), TOOLS)
+    with ShardWriter(tmp_path / "pool", "levels", "w") as shards:
+        shards.add(sample)
+    student = model()
+    inputs: Any = tiny_nano_processor().apply_chat_template(
+        chat(noise(64, 64)), tools=TOOLS, tokenize=True, return_dict=True, return_tensors="pt"
+    )
+    with torch.no_grad():
+        chances = student(**inputs).logits[0, :-1].log_softmax(-1)
+    own = -chances.gather(1, inputs["input_ids"][0, 1:, None])[:, 0].numpy()
+    wanted, whole = own[sample.mask[1:]].mean(), own.mean()
+    assert abs(wanted - whole) > 0.001
+    found = study(student, tiny_nano_processor(), tmp_path / "pool", how(steps=3), tmp_path / "run", log_steps=1)
+    # The rate rises from nothing: the first step moves no weight yet.
+    first, _, last = (line["loss"] for line in found["history"])
+    assert first == pytest.approx(wanted, abs=2e-4)
+    assert last < first
+    assert (found["steps"], found["skipped"]) == (3, 0)
+    assert found["tokens"] >= 3 * len(sample)
+
+
+def test_a_gradient_that_is_no_number_is_passed_over(pool: Path, tmp_path: Path) -> None:
+    student = model()
+    before = weights(student)
+    spoiled: list[Any] = []
+
+    def spoil(gradient: Any) -> Any:
+        if spoiled:
+            return gradient
+        spoiled.append(gradient)
+        return gradient * float("nan")
+
+    next(student.model.language_model.layers.parameters()).register_hook(spoil)
+    found = study(student, tiny_nano_processor(), pool, how(steps=3), tmp_path, log_steps=1)
+    assert (found["steps"], found["skipped"]) == (3, 1)
+    after = weights(student)
+    assert all(bool(torch.isfinite(one).all()) for one in after.values())
+    assert any(not torch.equal(one, before[name]) for name, one in after.items())
+
+
+def test_slices_end_with_the_weights_of_a_run_that_never_stopped(pool: Path, tmp_path: Path) -> None:
+    whole, sliced = model(), model()
+    study(whole, tiny_nano_processor(), pool, how(steps=4), tmp_path / "whole")
+    steps = []
+    for seconds in (0.0, 0.0, None):
+        # Every slice is a process of its own, which has nothing but the folder.
+        sliced = model()
+        told = study(sliced, tiny_nano_processor(), pool, how(steps=4, seconds=seconds), tmp_path / "sliced")
+        steps.append(told["steps"])
+    assert steps == [1, 2, 4]
+    expected = weights(whole)
+    assert all(torch.equal(one, expected[name]) for name, one in weights(sliced).items())
+
+
+def numbers(samples: Sequence[Encoded]) -> list[bytes]:
+    return [sample.input_ids.tobytes() for sample in samples]
+
+
+@pytest.mark.parametrize("loaders", [1, 3])
+@pytest.mark.parametrize("start", [0, 1, 5, 13])
+def test_loaders_go_on_where_they_were(pool: Path, loaders: int, start: int) -> None:
+    """Trainers ask the loaders in turn, and after a restart the first one first."""
+
+    def in_turn(start: int, count: int) -> list[list[bytes]]:
+        each = [
+            fresh_batches(pool, how(), numbers, start=start, loader=loader, loaders=loaders)
+            for loader in range(loaders)
+        ]
+        return [next(each[step % loaders]) for step in range(count)]
+
+    assert in_turn(start, 6) == in_turn(0, start + 6)[start:]
+
+
+def test_draws_keep_to_kinds_limits_and_tokens(pool: Path) -> None:
+    drawn = list(islice(fresh_batches(pool, how(weights={"levels": 1.0}, limit={"levels": 2}), list), 40))
+    there = {sample.input_ids.tobytes() for batch in drawn for sample in batch}
+    first = [encode_chat(tiny_nano_processor(), chat(noise(64, 64), city=town), None) for town in TOWNS[:2]]
+    assert there == {sample.input_ids.tobytes() for sample in first}
+    assert all(len(batch) * 64 * -(-max(map(len, batch)) // 64) <= 512 or len(batch) == 1 for batch in drawn)
+    other = list(islice(fresh_batches(pool, how(weights={"levels": 1.0}, seed=1), list), 1))
+    assert not np.array_equal(numbers(other[0])[:3], numbers(drawn[0])[:3])
+
+
+def test_a_pool_that_is_still_empty_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = encode_chat(tiny_nano_processor(), chat(), None)
+
+    def write(_seconds: float) -> None:
+        with ShardWriter(tmp_path, "levels", "w") as shards:
+            shards.add(sample)
+
+    monkeypatch.setattr("geosleuth.train.nano.studying.time.sleep", write)
+    assert numbers(next(fresh_batches(tmp_path, how(), list)))[0] == sample.input_ids.tobytes()
+
+
+@pytest.mark.slow
+def test_processes_that_load_make_the_same_batches(pool: Path, tmp_path: Path) -> None:
+    whole, sliced = model(), model()
+    study(whole, tiny_nano_processor(), pool, how(steps=4, loaders=2), tmp_path / "whole")
+    for seconds in (0.0, None):
+        sliced = model()
+        study(sliced, tiny_nano_processor(), pool, how(steps=4, loaders=2, seconds=seconds), tmp_path / "sliced")
+    expected = weights(whole)
+    assert all(torch.equal(one, expected[name]) for name, one in weights(sliced).items())

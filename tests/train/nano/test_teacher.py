@@ -1,0 +1,153 @@
+"""The teacher by rule: it asks for what it has read, names what it was shown, and keeps to the budget."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geosleuth.agent.methods.nano import TURNS
+from geosleuth.photo import open_photo
+from geosleuth.train.nano import teacher
+from geosleuth.train.nano.lessons import Chat, precise, thousandths, town_to_guess
+from geosleuth.train.nano.teacher import Notes, around, looking_up, stroll, teach
+from geosleuth.world import World, truth_of, world_atlas
+from geosleuth.world.environment import GeoEnvironment, Posed, environment_for, offline_setting
+from geosleuth.world.reader import clue_reader
+from nano_lessons import Taught, calls, pairs, words_of
+
+SIZE = (1632, 1224)
+
+
+@pytest.fixture
+def environment(
+    taught: list[Taught], few_towns: World, nano_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> GeoEnvironment:
+    """The environment of all scenes of the class; its column is the place in the list."""
+    monkeypatch.setenv("GEOSLEUTH_HOME", str(nano_home))
+
+    def pose(row: Any) -> Posed:
+        one = taught[row["at"]]
+        opened = open_photo(one.drawing.jpeg())
+        reader = clue_reader(one.scene, one.drawing.marks, photo=opened.photo.handle)
+        return Posed((opened,), truth_of(one.scene), reader)
+
+    setting = offline_setting("nano", atlas=world_atlas(few_towns), answer_by="reply", reward="ours")
+    return environment_for(setting, pose)()
+
+
+def opened(environment: GeoEnvironment, at: int) -> Chat:
+    return [{"role": "user", "content": environment.reset(at=at)}]
+
+
+def test_an_answer_was_shown_or_is_the_countrys_largest_town(taught: list[Taught], few_towns: World) -> None:
+    shown_points = 0
+    for one in taught:
+        (lesson,) = one.of("trajectory", tools=True)
+        answer = json.loads(words_of(lesson.messages[-1]))
+        assert answer["country"] == one.scene.spot.country_name
+        said = " ".join(text for name, _, text in calls(lesson) if name == "geocode")
+        if f"{answer['lat']:.5f}, {answer['lon']:.5f}" in said:
+            shown_points += 1
+            continue
+        town, point = town_to_guess(few_towns, one.scene.spot.country)
+        assert (answer["city"], answer["lat"], answer["lon"]) == (town, round(point.lat, 2), round(point.lon, 2))
+    assert 2 <= shown_points < len(taught)
+
+
+def test_the_map_is_asked_for_what_was_read_before(taught: list[Taught]) -> None:
+    for one in taught:
+        for lesson in (*one.of("trajectory", tools=True), *one.of("format", tools=True)):
+            read = one.scene.spot.country_name if lesson.kind == "format" else ""
+            for name, arguments, text in calls(lesson):
+                if name == "geocode":
+                    assert arguments["address"] in read
+                elif name == "read_text":
+                    read += text
+
+
+def test_zooms_hold_a_telling_line(taught: list[Taught]) -> None:
+    zooms = 0
+    for one in taught:
+        telling = {clue.id for clue in precise(one.scene)}
+        lines = [mark.box for mark in one.drawing.marks if mark.line is not None and mark.clue in telling]
+        for lesson in one.of("trajectory", tools=True):
+            for box in (arguments["bbox_2d"] for name, arguments, _ in calls(lesson) if name == "zoom"):
+                zooms += 1
+                assert any(holds(box, thousandths(line, one.scene.size)) for line in lines)
+    assert zooms > 1
+
+
+def holds(box: list[int], line: list[int]) -> bool:
+    return box[0] <= line[0] and box[1] <= line[1] and line[2] <= box[2] and line[3] <= box[3]
+
+
+@given(
+    left=st.integers(0, SIZE[0] - 1),
+    top=st.integers(0, SIZE[1] - 1),
+    wide=st.integers(1, SIZE[0]),
+    high=st.integers(1, SIZE[1]),
+    seed=st.integers(0, 99),
+)
+def test_a_zoom_holds_its_box_and_stays_in_the_picture(left: int, top: int, wide: int, high: int, seed: int) -> None:
+    line = left, top, min(SIZE[0], left + wide), min(SIZE[1], top + high)
+    box = around(line, SIZE, random.Random(seed))
+    assert holds(box, thousandths(line, SIZE))
+    assert 0 <= box[0] < box[2] <= 1000
+    assert 0 <= box[1] < box[3] <= 1000
+    assert not any(side % 10 for side in box)
+
+
+def test_the_budget_is_held(
+    taught: list[Taught], few_towns: World, environment: GeoEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [len(calls(one.of("trajectory", tools=True)[0])) for one in taught]
+    assert max(made) < TURNS
+    at = made.index(max(made))
+    one = taught[at]
+    for turns in (2, 3, 4):
+        monkeypatch.setattr(teacher, "TURNS", turns)
+        lesson, _, notes = teach(
+            few_towns, one.scene, one.drawing, environment, opened(environment, at), random.Random(0)
+        )
+        assert len(calls(lesson)) <= turns - 1 < made[at]
+        assert notes.calls_left >= 0
+        # Who looks closer has calls left to read, and to ask for what was read.
+        assert calls(lesson)[-1][0] != "zoom"
+        assert all(seen.failure is None for seen in environment.observations)
+
+
+def test_lists_are_copied_out_right(taught: list[Taught]) -> None:
+    asked = 0
+    for one in taught:
+        for lesson in one.of("format"):
+            shown = ""
+            for question, answer in pairs(lesson):
+                listed, _, words = words_of(question).rpartition("\n")
+                shown = listed or shown
+                number = words.removeprefix("Where is number ").removesuffix("?")
+                (row,) = [line for line in shown.splitlines() if line.startswith(f"{number}. ")]
+                assert answer in row
+                asked += 1
+    assert asked > 2
+
+
+def test_without_a_list_there_is_nothing_to_look_up(environment: GeoEnvironment) -> None:
+    assert looking_up(Notes(environment, opened(environment, 0)), random.Random(0)) is None
+
+
+def test_strolls_have_valid_calls_only(taught: list[Taught], few_towns: World, environment: GeoEnvironment) -> None:
+    names = set()
+    for seed in range(16):
+        at = seed % 2
+        scene = taught[at].scene
+        lesson = stroll(few_towns, scene, environment, opened(environment, at), random.Random(seed))
+        assert len(environment.observations) == len(calls(lesson)) <= 3
+        assert [seen.failure for seen in environment.observations if seen.failure] == []
+        names |= {name for name, _, _ in calls(lesson)}
+        town, _ = town_to_guess(few_towns, scene.spot.country)
+        assert json.loads(words_of(lesson.messages[-1]))["city"] == town
+    assert names == {"zoom", "read_text", "geocode"}
