@@ -174,6 +174,7 @@ def reinforced(given: argparse.Namespace) -> None:
     import transformers
 
     from geosleuth.train.grpo import grpo_trainer
+    from geosleuth.train.keeping import RunFolder, last_checkpoint
     from geosleuth.train.nano.fast_vision import patch_vision_attention, patch_vision_inputs
     from geosleuth.train.nano.quick import quicken, ready_images, shrinking
     from geosleuth.train.prompts import prompt_rows
@@ -216,7 +217,8 @@ def reinforced(given: argparse.Namespace) -> None:
     began = time.monotonic()
     try:
         with watched() as busy, ready_images(processor):
-            trainer.train()
+            start = last_checkpoint(RunFolder(given.out))
+            trainer.train(resume_from_checkpoint=None if start is None else str(start))
     finally:
         trainer.close_crew()
     seconds = time.monotonic() - began

@@ -66,7 +66,11 @@ def _lives(pid: int) -> bool:
 def _open_in(pid: int) -> tuple[set[str], bytes]:
     """What a process has open, and its environment."""
     process = Path(f"/proc/{pid}")
-    return {str(file.readlink()) for file in (process / "fd").iterdir()}, (process / "environ").read_bytes()
+    # A process that is just becoming another program has no environment for a moment.
+    until = time.monotonic() + 20
+    while not (environment := (process / "environ").read_bytes()) and time.monotonic() < until:
+        time.sleep(0.01)
+    return {str(file.readlink()) for file in (process / "fd").iterdir()}, environment
 
 
 async def look_after(folder: Path, started: list[str], results: dict[str, Any]) -> list[str]:
