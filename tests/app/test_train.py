@@ -1,17 +1,24 @@
 """``geosleuth train``, run as people run it: all that needs no training. tests/train/test_smoke.py trains."""
 
+import errno
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from geosleuth import __version__
+from geosleuth.app.commands import app
 from geosleuth.train.keeping import held_run, write_done
-from geosleuth.train.reading import read_recipe, recipe_names
+from geosleuth.train.reading import as_mapping, read_recipe, recipe_names
+from geosleuth.train.reviewing import nobody_trains
 from in_process import geosleuth
 from train_runs import write_run
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 COMMANDS = (
     "sft",
     "coldstart",
@@ -35,12 +42,44 @@ def test_help_has_examples(command: str) -> None:
     assert f"geosleuth train {command}" in done.stdout
 
 
+def test_python_finds_the_command_by_the_package() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "geosleuth", "--version"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{__version__}\n", "")
+
+
 def test_recipes_are_listed() -> None:
     told = json.loads(geosleuth("train", "recipes", "--json").stdout)["recipes"]
     assert [one["name"] for one in told] == list(recipe_names())
     assert {one["paper"] for one in told} >= {"geoagent", "spotagent", "geovista", "twm"}
     shown = geosleuth("train", "recipes").stdout
     assert all(name in shown for name in recipe_names())
+
+
+def test_names_of_recipes_stay_whole_at_a_narrow_terminal() -> None:
+    shown = CliRunner().invoke(app, ["train", "recipes"], env={"COLUMNS": "50"}).stdout
+    assert all(f" {name} " in shown for name in recipe_names())
+    assert max(map(len, shown.splitlines())) <= 50
+
+
+def test_a_recipe_is_printed_to_be_copied(tmp_path: Path) -> None:
+    done = geosleuth("train", "recipes", "twm-grpo")
+    assert done.returncode == 0
+    copied = tmp_path / "mine.yaml"
+    copied.write_text(done.stdout, encoding="utf-8")
+    assert read_recipe(copied) == read_recipe("twm-grpo")
+    assert json.loads(geosleuth("train", "recipes", "twm-grpo", "--json").stdout) == as_mapping(read_recipe("twm-grpo"))
+
+
+def test_recipes_of_the_documents_can_be_read(tmp_path: Path) -> None:
+    text = (DOCS / "training.md").read_text(encoding="utf-8")
+    blocks = [part.partition("```")[0] for part in text.split("```yaml\n")[1:]]
+    stages = []
+    for block in blocks:
+        (tmp_path / "one.yaml").write_text(block, encoding="utf-8")
+        stages.append(read_recipe(tmp_path / "one.yaml").stage)
+    assert stages == ["sft", "coldstart", "grpo"]
 
 
 def test_a_run_is_summed_up_and_its_page_drawn(tmp_path: Path) -> None:
@@ -63,6 +102,24 @@ def test_who_watches_sees_the_end(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.count("wrote")) == (0, 1)
 
 
+def test_who_watches_a_dead_run_is_told(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", 3)
+    done = geosleuth("train", "show", run, "--watch", "600")
+    assert done.returncode == 0
+    assert "nobody trains here; the run stopped after step 3" in done.stderr
+    with held_run(tmp_path / "alive", read_recipe(recipe_file(tmp_path))):
+        assert not nobody_trains(tmp_path / "alive")
+    assert nobody_trains(tmp_path / "alive")
+
+
+def test_the_page_says_how_it_is_drawn_anew(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "runs" / "a long one", 2)
+    geosleuth("train", "show", run)
+    assert f"geosleuth train show &#x27;{run}&#x27;" in (run / "run.html").read_text(encoding="utf-8").replace(
+        "&#39;", "&#x27;"
+    )
+
+
 def test_a_chart_is_drawn(tmp_path: Path) -> None:
     chart = {
         "kind": "lines",
@@ -72,7 +129,12 @@ def test_a_chart_is_drawn(tmp_path: Path) -> None:
     (tmp_path / "chart.json").write_text(json.dumps(chart))
     done = geosleuth("train", "chart", tmp_path / "chart.json", "--out", tmp_path / "chart.svg")
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "chart.svg").read_text(encoding="utf-8").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    drawn = (tmp_path / "chart.svg").read_text(encoding="utf-8")
+    assert drawn.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    told = json.loads(
+        geosleuth("train", "chart", tmp_path / "chart.json", "--out", tmp_path / "b.svg", "--json").stdout
+    )
+    assert told == {"picture": str(tmp_path / "b.svg"), "title": "Sizes", "names": ["a"], "words": "a: from 2 to 3"}
 
 
 def test_pieces_go_and_come_back(tmp_path: Path) -> None:
@@ -109,6 +171,8 @@ def recipe_file(folder: Path, **changes: object) -> Path:
         (("evaluate", "OUT"), "is no folder with weights"),
         (("pieces", "join", "OUT", "--out", "OUT/back"), "pieces.json"),
         (("chart", "RECIPE", "--out", "OUT/chart.svg"), "is not JSON"),
+        (("chart", "RECIPE", "--out", "OUT/chart.png"), "give a name that ends in .svg"),
+        (("recipes", "twm"), "there is no recipe 'twm'"),
     ],
 )
 def test_what_can_be_mended_is_told_in_one_line(tmp_path: Path, words: tuple[str, ...], complaint: str) -> None:
@@ -130,7 +194,8 @@ def test_a_finished_run_is_told_again_and_left_as_it_is(tmp_path: Path, stage: s
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert (told["finished"], told["steps"], told["figures"]) == (True, 7, {"loss": 0.25})
-    assert "8.77 billion weights" in done.stderr
+    assert "finished already" in done.stderr
+    assert "What it takes" not in done.stderr
     other = geosleuth(
         "train", stage, "--config", config, "--out", tmp_path / "run", "--set", "optim.learning_rate=1e-6"
     )
@@ -139,6 +204,46 @@ def test_a_finished_run_is_told_again_and_left_as_it_is(tmp_path: Path, stage: s
     refused = geosleuth("train", stage, "--config", config, "--out", tmp_path / "run", "--no-resume")
     assert refused.returncode == 2
     assert "holds a run already" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("trouble", "status", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), 1, "No space left on device; make room, and the same"),
+        (RuntimeError("Error while serializing: I/O error: No space left on device (os error 28)"), 1, "make room"),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "OUT/metrics.jsonl"),
+            2,
+            "OUT/metrics.jsonl: can't be used",
+        ),
+    ],
+)
+def test_what_the_disk_refuses_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: Exception, status: int, words: str
+) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise trouble
+
+    monkeypatch.setattr("geosleuth.train.sft.load_model", failing)
+    config = recipe_file(tmp_path, model={"path": "Qwen/Qwen3-VL-8B-Instruct"})
+    done = geosleuth("train", "sft", "--config", config, "--out", tmp_path / "out")
+    assert done.returncode == status
+    assert words in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_stopped_run_says_how_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopping(*_: object, **__: object) -> None:
+        sys.exit(130)
+
+    monkeypatch.setattr("geosleuth.train.sft.load_model", stopping)
+    words = ("train", "sft", "--config", recipe_file(tmp_path, model={"path": "Qwen/Qwen3-VL-8B-Instruct"}), "--out")
+    done = geosleuth(*words, tmp_path / "out")
+    assert done.returncode == 130
+    assert done.stderr.endswith("stopped after step 0, before the first checkpoint; the same command begins anew\n")
+    monkeypatch.setattr("geosleuth.app.train_work.last_checkpoint", lambda _: Path("checkpoint-4"))
+    done = geosleuth(*words, tmp_path / "out")
+    assert done.stderr.endswith("\nstopped after step 4; the same command goes on\n")
 
 
 def test_a_missing_extra_is_named_before_anything_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

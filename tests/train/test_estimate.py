@@ -281,9 +281,20 @@ def test_recipes_fit_their_devices_and_say_so(name: str) -> None:
     found = told(read_recipe(name))
     assert found.fits
     assert found.memory.peak < found.device_gb
-    lines = as_lines(found)
+    lines = as_lines(found, cpu=False)
     assert any("memory of each device" in line for line in lines)
+    assert any(" training" in line and " s" in line for line in lines)
     assert json.loads(json.dumps(as_mapping(found)))["fits"] is True
+
+
+def test_on_a_cpu_no_time_is_told() -> None:
+    found = told(read_recipe("twm-grpo"))
+    lines = as_lines(found, cpu=True)
+    assert any(line.startswith("time: not estimated") for line in lines)
+    assert not any(" s training" in line or "about" in line or "assumed" in line for line in lines)
+    plain = as_mapping(found, cpu=True)
+    assert [plain[name] for name in ("training_s", "drawing_s", "step_s", "seconds")] == [None] * 4
+    assert plain["steps"] == found.steps
 
 
 def test_what_does_not_fit_is_said() -> None:

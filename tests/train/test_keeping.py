@@ -1,6 +1,9 @@
 """A run's folder: whose it is, what a kill leaves behind, and from where a run goes on."""
 
 import json
+import logging
+import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +17,26 @@ from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe
 RECIPE = Recipe(name="r", stage="sft", model=ModelPart(path="m"), data=DataPart(store=Path("stores/a")))
 
 
+def tensors(values: bytes = b"weights!") -> bytes:
+    """A file of one tensor, as safetensors writes it."""
+    told = {"__metadata__": {"format": "pt"}, "w": {"dtype": "U8", "shape": [8], "data_offsets": [0, len(values)]}}
+    header = json.dumps(told).encode()
+    return len(header).to_bytes(8, "little") + header + values
+
+
+def saved(path: Path) -> None:
+    """A file in the frame that torch saves in."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", b"how to read it" * 40)
+        archive.writestr("archive/data/0", bytes(range(256)) * 40)
+
+
 def checkpoint(run: RunFolder, step: int, *, state: str | None = None) -> Path:
     folder = run.checkpoints / f"checkpoint-{step}"
     folder.mkdir(parents=True)
-    (folder / "model.safetensors").write_bytes(b"weights")
+    (folder / "model.safetensors").write_bytes(tensors())
+    for name in ("optimizer.pt", "rng_state.pth", "training_args.bin"):
+        saved(folder / name)
     text = json.dumps({"global_step": step}) if state is None else state
     (folder / "trainer_state.json").write_text(text, encoding="utf-8")
     return folder
@@ -32,8 +51,8 @@ def test_a_folder_keeps_its_recipe_and_gives_it_back(tmp_path: Path) -> None:
 
 
 def test_another_recipe_is_refused_and_the_difference_named(tmp_path: Path) -> None:
-    with held_run(tmp_path, RECIPE):
-        pass
+    with held_run(tmp_path, RECIPE) as run:
+        checkpoint(run, 1)
     other = replace(RECIPE, optim=OptimPart(learning_rate=3e-4))
     with pytest.raises(BadInput, match=r"optim\.learning_rate was 1e-05 and is 0\.0003"), held_run(tmp_path, other):
         pass
@@ -64,10 +83,9 @@ def test_checkpoints_that_were_cut_off_are_passed_over_and_removed(tmp_path: Pat
         half = checkpoint(run, 10, state='{"global_step": 10, "epo')
         bare = run.checkpoints / "checkpoint-11"
         bare.mkdir()
-        swapped = checkpoint(run, 12, state='{"global_step": 7}')
         (run.checkpoints / "README.md").write_text("x", encoding="utf-8")
         assert last_checkpoint(run) == good
-        assert not any(map(is_whole, (half, bare, swapped)))
+        assert not any(map(is_whole, (half, bare)))
     with held_run(tmp_path, RECIPE):
         assert sorted(path.name for path in run.checkpoints.iterdir()) == ["README.md", "checkpoint-9"]
     assert step_of(good) == 9
@@ -99,3 +117,111 @@ def test_a_finished_run_tells_its_figures(tmp_path: Path) -> None:
         run.done.write_text(damage, encoding="utf-8")
         with pytest.raises(BadInput, match="is damaged"):
             finished(run)
+
+
+def test_a_recipe_from_before_a_setting_was_there_is_the_same(tmp_path: Path) -> None:
+    with held_run(tmp_path, RECIPE) as run:
+        checkpoint(run, 1)
+    text = run.recipe.read_text(encoding="utf-8")
+    assert "  chat_template: null\n" in text
+    run.recipe.write_text(text.replace("  chat_template: null\n", ""), encoding="utf-8")
+    with held_run(tmp_path, RECIPE):
+        pass
+
+
+def test_a_folder_in_which_nothing_was_reached_is_free_for_a_mended_recipe(tmp_path: Path) -> None:
+    mended = replace(RECIPE, optim=OptimPart(learning_rate=3e-4))
+    with held_run(tmp_path, RECIPE) as run:
+        run.metrics.write_text('{"step": 1}\n', encoding="utf-8")
+        run.scenes.mkdir()
+        (run.checkpoints / "checkpoint-50").mkdir()
+    elsewhere = replace(RECIPE, data=DataPart(store=Path("stores/b")))
+    with pytest.raises(BadInput, match=r"data\.store was stores/a"), held_run(tmp_path, elsewhere):
+        pass
+    with held_run(tmp_path, mended):
+        assert read_recipe(run.recipe) == mended
+        assert not any(run.checkpoints.iterdir())
+    with held_run(tmp_path, RECIPE, resume=False):
+        assert read_recipe(run.recipe) == RECIPE
+    run.policy.mkdir()
+    with pytest.raises(BadInput, match="holds a run of another recipe"), held_run(tmp_path, mended):
+        pass
+
+
+def half(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def noise(path: Path) -> None:
+    path.write_bytes(b"\x93\x07" * (path.stat().st_size // 2))
+
+
+def noise_within(path: Path) -> None:
+    data = path.read_bytes()
+    at = len(data) // 2
+    path.write_bytes(data[:at] + b"\x93\x07" * 8 + data[at + 16 :])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def another_step(path: Path) -> None:
+    path.write_text('{"global_step": 7}', encoding="utf-8")
+
+
+DAMAGE = [
+    ("model.safetensors", half), ("model.safetensors", noise), ("model.safetensors", empty),
+    ("optimizer.pt", half), ("optimizer.pt", noise), ("optimizer.pt", noise_within), ("optimizer.pt", empty),
+    ("rng_state.pth", noise), ("training_args.bin", half), ("trainer_state.json", noise),
+    ("trainer_state.json", another_step),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "harm"), DAMAGE)
+def test_a_damaged_checkpoint_is_set_aside_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, harm: Callable[[Path], None]
+) -> None:
+    with held_run(tmp_path, RECIPE) as run:
+        good, newest = checkpoint(run, 2), checkpoint(run, 4)
+    assert is_whole(newest)
+    harm(newest / name)
+    assert not is_whole(newest)
+    assert last_checkpoint(run) == good
+    with caplog.at_level(logging.WARNING), held_run(tmp_path, RECIPE):
+        assert sorted(path.name for path in run.checkpoints.iterdir()) == ["checkpoint-2", "damaged-4"]
+    (line,) = caplog.messages
+    assert name in line
+    assert "going on from checkpoint-2" in line
+    assert "\n" not in line
+    # Once is enough.
+    caplog.clear()
+    with held_run(tmp_path, RECIPE):
+        assert not caplog.messages
+
+
+@pytest.mark.parametrize(("name", "harm"), DAMAGE)
+def test_a_run_whose_checkpoints_are_all_damaged_does_not_begin_anew(
+    tmp_path: Path, name: str, harm: Callable[[Path], None]
+) -> None:
+    with held_run(tmp_path, RECIPE) as run:
+        only = checkpoint(run, 4)
+    harm(only / name)
+    for _ in range(2):
+        with pytest.raises(BadInput, match=r"delete .*checkpoints to begin anew") as caught, held_run(tmp_path, RECIPE):
+            pass
+        assert name in str(caught.value)
+    # Nobody goes on with a run that is done.
+    write_done(run, 7, {})
+    with held_run(tmp_path, RECIPE):
+        pass
+
+
+def test_of_large_files_only_the_frame_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = checkpoint(RunFolder(tmp_path), 4)
+    noise_within(one / "optimizer.pt")
+    assert not is_whole(one)
+    monkeypatch.setattr("geosleuth.train.keeping_damage._MOST_CHECKED_BYTES", 0)
+    assert is_whole(one)
+    half(one / "optimizer.pt")
+    assert not is_whole(one)

@@ -133,10 +133,22 @@ def test_bars_say_what_they_are(tmp_path: Path) -> None:
     assert "25 km: base 10\u202f%, GRPO 40\u202f%; 750 km: GRPO 80\u202f%" in chart_on_page("stages", chart)
 
 
+def test_a_line_or_bar_that_stands_alone_keeps_its_name() -> None:
+    line = {"name": "with tools", "points": [{"x": 1, "y": 2}]}
+    assert ">with tools<" in chart_alone(chart_of({"kind": "lines", "title": "One", "lines": [line]}))
+    group = {"name": "25 km", "bars": [{"name": "base", "y": 0.5}]}
+    assert ">base<" in chart_alone(chart_of({"kind": "bars", "title": "One", "groups": [group]}))
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
         ({"kind": "pie"}, "kind is lines or bars, not 'pie'"),
+        ({"kind": None}, "kind is lines or bars, not 'None'"),
+        ({"kind": "lines"}, "lines is missing"),
+        ({"groups": []}, "groups is empty"),
+        ({"groups": [{"name": "x", "bars": []}]}, "bars is empty"),
+        ({"kind": "lines", "lines": [{"name": "x", "points": []}]}, "points is empty"),
         ({"title": None}, "title is missing"),
         ({"groups": [{"name": "x", "bars": [{"name": "y", "y": "much"}]}]}, "y is no number: 'much'"),
         ({"groups": [{"name": "x", "bars": ["y"]}]}, "bars is no list of mappings"),

@@ -129,3 +129,12 @@ def test_what_cannot_be_cut_or_joined_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is damaged"):
         join(tmp_path / "empty", tmp_path / "x")
     assert not (tmp_path / "x").exists()
+
+
+def test_pieces_do_not_go_into_what_is_cut(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "a")
+    for out in (folder, folder / "inside", folder / "deep" / ".." / "inside"):
+        with pytest.raises(BadInput, match="give a folder outside of it"):
+            split(folder, out)
+    assert content_of(folder) == CONTENT
+    assert split(folder, tmp_path / "a-cut").files == len(CONTENT)

@@ -93,6 +93,19 @@ def test_a_run_stops_after_its_time_and_goes_on(store: Path, tmp_path: Path) -> 
         run_sft(plan, tmp_path / "run", resume=False)
 
 
+def test_a_run_goes_on_past_a_damaged_checkpoint(store: Path, tmp_path: Path) -> None:
+    plan = recipe(tiny_vlm_folder(), store, optim={"steps": 3})
+    whole = run_sft(plan, tmp_path / "whole")
+    for _ in range(2):
+        run_sft(plan, tmp_path / "run", seconds=0)
+    newest = tmp_path / "run" / "checkpoints" / "checkpoint-2"
+    (newest / "optimizer.pt").write_bytes(b"\x93" * 10_000)
+    again = run_sft(plan, tmp_path / "run")
+    assert not (newest.parent / "damaged-2" / "trainer_state.json").samefile(newest / "trainer_state.json")
+    assert again.figures == whole.figures
+    assert weights(tmp_path / "run") == weights(tmp_path / "whole")
+
+
 def test_a_trained_policy_replies(store: Path, tmp_path: Path) -> None:
     plan = recipe(tiny_vlm_folder(), store, optim={"steps": 1})
     done = run_sft(plan, tmp_path / "run")

@@ -127,18 +127,28 @@ def dry_run(
 
 
 @train.command()
-def recipes(*, as_json: JsonFlag = False) -> None:
-    """List the recipes that come with geosleuth: stage, model, whose hyper-parameters.
+def recipes(
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(metavar="[NAME]", help="One of them: print its YAML, to copy and change."),
+    ] = None,
+    *,
+    as_json: JsonFlag = False,
+) -> None:
+    """List the recipes that come with geosleuth: stage, model, whose hyper-parameters. Or print one.
 
     Examples:
 
       geosleuth train recipes
 
-      geosleuth train recipes --json
+      geosleuth train recipes twm-grpo > mine.yaml
     """
     from geosleuth.app import train_work as work
 
-    work.list_recipes(as_json=as_json)
+    if name is None:
+        work.list_recipes(as_json=as_json)
+    else:
+        work.show_recipe(name, as_json=as_json)
 
 
 @train.command()
@@ -147,7 +157,9 @@ def show(
     *,
     watch: Annotated[
         Optional[float],  # noqa: UP045
-        typer.Option("--watch", min=1.0, metavar="S", help="Again every S seconds until the run has ended."),
+        typer.Option(
+            "--watch", min=1.0, metavar="S", help="Again every S seconds until the run has ended, or nobody trains."
+        ),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -173,6 +185,7 @@ def chart(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE.svg", help="The picture; one of that name is replaced.")
     ],
+    as_json: JsonFlag = False,
 ) -> None:
     """Draw results as a picture for documents, in light and dark.
 
@@ -182,4 +195,4 @@ def chart(
     """
     from geosleuth.app import train_show_work as work
 
-    work.draw_chart(source, out)
+    work.draw_chart(source, out, as_json=as_json)

@@ -1,5 +1,6 @@
 """What ``train tries``, ``train evaluate`` and ``train pieces`` do once their words are read."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.app.train_work import ask_for_extra, stdout_kept
+from geosleuth.app.train_ends import GOES_ON, plain_ends
+from geosleuth.app.train_work import ask_for_extra, libraries_quiet
 from geosleuth.bench.numbers import NONE, count, plural, threshold
 from geosleuth.data.curriculum import PHASES_KM
 from geosleuth.data.filtering import Tries, filtered
@@ -21,6 +23,8 @@ from geosleuth.train.reading import override_of, read_recipe
 
 if TYPE_CHECKING:
     from geosleuth.train.pieces import Pieces
+
+_AGAIN = "give the same command again"
 
 
 def make_tries(
@@ -33,7 +37,8 @@ def make_tries(
     ask_for_extra()
     from geosleuth.train.tries import make_tries as drawn
 
-    with progress("tries") as bar, stdout_kept():
+    stopped = f"stopped; {out} keeps the rows that were done, and {GOES_ON}"
+    with plain_ends(out, lambda: stopped), progress("tries") as bar, libraries_quiet():
         found = drawn(recipe, policy, out, tries=tries, at_once=at_once, progress=bar.at)
     regimes = filtered(found).regimes
     if as_json:
@@ -47,7 +52,7 @@ def make_tries(
             table.add_row(threshold(one.km), count(one.kept), count(one.never), count(one.always))
         show(table)
     talk(f"wrote {out}: {plural(len(found), 'row', 'rows')}; name it in a recipe as data.tries")
-    talk(f"a curriculum of {len(PHASES_KM)} phases: geosleuth data filter {out} --out FOLDER")
+    talk(f"a curriculum of {len(PHASES_KM)} phases: geosleuth data filter {shlex.quote(str(out))} --out FOLDER")
 
 
 def _counts(found: Tries) -> dict[str, int]:
@@ -67,14 +72,16 @@ def evaluate(policy: str, words: Mapping[str, Any], *, temperature: float | None
     who: Path | str = policy if policy == evaluating.DETECTIVE else Path(policy)
     if isinstance(who, Path) and not who.is_dir():
         raise BadInput(f"{who}: is no folder with weights; give one, such as RUN/policy, or: {evaluating.DETECTIVE}")
-    with progress("playing scenes") as bar, stdout_kept():
+    folder = words["folder"]
+    stopped = f"{folder} keeps the scenes that were played, and {GOES_ON}" if folder else "with --out it could go on"
+    with plain_ends(folder, lambda: f"stopped; {stopped}"), progress("playing scenes") as bar, libraries_quiet():
         found = evaluating.evaluate(who, **given, progress=bar.at)
     if as_json:
         show_json(found.to_dict())
     else:
         show(_evaluation_view(found.asked, found.figures))
-    if words["folder"] is not None:
-        talk(f"kept in {words['folder']}")
+    if folder is not None:
+        talk(f"kept in {folder}")
 
 
 def _evaluation_view(asked: Mapping[str, Any], figures: Mapping[str, Any]) -> Group:
@@ -111,7 +118,7 @@ def split_pieces(folder: Path, out: Path, most_mb: float, *, as_json: bool) -> N
     """Cut a folder."""
     from geosleuth.train.pieces import split
 
-    with progress("cutting", measure="bytes") as bar:
+    with plain_ends(out, again=_AGAIN), progress("cutting", measure="bytes") as bar:
         found = split(folder, out, most_bytes=max(1, round(most_mb * 1e6)), progress=bar.at)
     _tell_pieces(found, as_json=as_json)
 
@@ -120,7 +127,7 @@ def join_pieces(folder: Path, out: Path, *, as_json: bool) -> None:
     """Put a folder together."""
     from geosleuth.train.pieces import join
 
-    with progress("joining", measure="bytes") as bar:
+    with plain_ends(out, again=_AGAIN), progress("joining", measure="bytes") as bar:
         found = join(folder, out, progress=bar.at)
     _tell_pieces(found, as_json=as_json)
 

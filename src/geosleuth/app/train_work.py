@@ -1,11 +1,14 @@
 """What the stages of ``train`` do once their words are read: say what it will take, train, say what came of it."""
 
+import logging
 import os
+import shlex
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,12 +18,13 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from geosleuth.app.console import progress, show, show_json, talk
+from geosleuth.app.train_ends import GOES_ON, plain_ends
 from geosleuth.bench.numbers import count, plural
 from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, MissingExtra
-from geosleuth.train.keeping import Finished, Progress, is_first_process
+from geosleuth.train.keeping import Finished, Progress, RunFolder, finished, is_first_process, last_checkpoint, step_of
 from geosleuth.train.metrics import missing_tensorboard
-from geosleuth.train.reading import override_of, read_recipe, recipe_names
+from geosleuth.train.reading import as_mapping, override_of, read_recipe, recipe_names
 from geosleuth.train.recipe import Recipe, Stage
 
 _NEEDED = ("torch", "transformers", "trl", "datasets", "accelerate", "peft")
@@ -37,30 +41,72 @@ def run_stage(
         raise BadInput(f"recipe {recipe.name}: is for the stage {recipe.stage}; run: geosleuth train {recipe.stage}")
     ask_for_extra()
     first = is_first_process()
-    if first:
+    before = finished(RunFolder(out))
+    if first and before is None:
         _tell_estimate(recipe)
         if recipe.run.tensorboard and (trouble := missing_tensorboard()):
             talk(trouble)
-    with progress(f"{stage}: {recipe.name}") as bar, stdout_kept():
+    at = _At()
+    with (
+        plain_ends(out, lambda: _stopped(out, at.step)),
+        progress(f"{stage}: {recipe.name}") as bar,
+        libraries_quiet(),
+    ):
         told: Progress = bar.at
         preparing: Progress = partial(bar.at, what=_READY)
         if first and not bar.drawn:
             told, preparing = _Lines(stage), _Lines(stage, _READY)
-        found = _trained(recipe, out, resume=resume, seconds=seconds, told=told, preparing=preparing)
+        found = _trained(recipe, out, resume=resume, seconds=seconds, told=at.and_tell(told), preparing=preparing)
     if not first:
         return
-    from geosleuth.train.page import write_page
+    if before is None:
+        from geosleuth.train.page import write_page
 
-    write_page(out)
+        with plain_ends(out):
+            write_page(out)
     if as_json:
         show_json(_document(recipe, found))
-        return
-    show(_view(recipe, found))
+    else:
+        show(_view(recipe, found))
+    if before is not None:
+        talk(f"{out}: this run was finished already; nothing was trained. Another --out begins a new one")
+    if not as_json:
+        _tell_what_next(found)
+
+
+class _At:
+    """At which step a run is, for whoever stops it."""
+
+    def __init__(self) -> None:
+        self.step = 0
+
+    def and_tell(self, told: Progress) -> Progress:
+        """Hear it, and pass it on."""
+
+        def hear(done: int, total: int) -> None:
+            self.step = done
+            told(done, total)
+
+        return hear
+
+
+def _stopped(out: Path, step: int) -> str:
+    kept = last_checkpoint(RunFolder(out))
+    if kept is None:
+        return f"stopped after step {step}, before the first checkpoint; the same command begins anew"
+    # Stopped before it went on, it has come no farther than the checkpoint.
+    saved = step_of(kept)
+    since = "" if step <= saved else f" from the checkpoint after step {saved}"
+    return f"stopped after step {max(step, saved)}; {GOES_ON}{since}"
+
+
+def _tell_what_next(found: Finished) -> None:
     if found.complete:
-        talk(f"the policy: {found.policy}; locate photos with --model hf:{found.policy}")
+        model = shlex.quote(f"hf:{found.policy}")
+        talk(f"the policy: {found.policy}; to use it: geosleuth locate photo.jpg --model {model}")
     else:
         talk(f"not yet at its end, after {plural(found.steps, 'step', 'steps')}; give the same command to go on")
-    talk(f"the page: {out / 'run.html'}")
+    talk(f"the page: {RunFolder(found.folder).page}")
 
 
 class _Lines:
@@ -115,11 +161,24 @@ def _tell_estimate(recipe: Recipe) -> None:
 
 
 @contextmanager
-def stdout_kept() -> Iterator[None]:
-    """Keep libraries from printing on stdout, where answers go; transformers prints every step there."""
-    with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):  # noqa: PTH123
-        yield
+def libraries_quiet() -> Iterator[None]:
+    """Keep libraries from printing on stdout, where answers go, and from alarms that concern nobody.
+
+    transformers prints every step on stdout. It also warns of disks without times where checkpoints are less than a
+    second apart, as those of tiny models are.
+    """
+    heard = logging.getLogger("transformers.trainer_utils")
+    heard.addFilter(_no_time_alarm)
+    try:
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):  # noqa: PTH123
+            yield
+    finally:
+        heard.removeFilter(_no_time_alarm)
     sys.stdout.flush()
+
+
+def _no_time_alarm(record: logging.LogRecord) -> bool:
+    return "mtime may not be reliable" not in record.getMessage()
 
 
 def _document(recipe: Recipe, found: Finished) -> dict[str, Any]:
@@ -141,7 +200,7 @@ def _view(recipe: Recipe, found: Finished) -> Table:
         title=f"{recipe.name}, {plural(found.steps, 'step', 'steps')}",
         title_justify="left",
     )
-    table.add_column("figure")
+    table.add_column("figure", overflow="fold")
     table.add_column("last", justify="right")
     for name, value in found.figures.items():
         table.add_row(name, f"{value:,.6g}")
@@ -158,7 +217,7 @@ def dry_run(recipe: str, changes: Sequence[str], *, as_json: bool) -> None:
 
     resolved = read_recipe(recipe, dict(map(override_of, changes)))
     ask_for_extra()
-    with progress("dry run", measure="time"), stdout_kept():
+    with progress("dry run", measure="time"), libraries_quiet():
         report = dryrun.dry_run(resolved)
     if as_json:
         show_json(dryrun.as_mapping(report))
@@ -177,11 +236,28 @@ def list_recipes(*, as_json: bool) -> None:
         return
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in ("recipe", "stage", "model", "tuned", "values of", "devices"):
-        table.add_column(column)
+        # A name that is cut might be that of another recipe, so it stays whole and the rest is folded.
+        table.add_column(column, overflow="fold", no_wrap=column == "recipe")
     for one in found:
         words = _recipe_words(one)
         table.add_row(*(str(words[key] or "ours") for key in ("name", "stage", "model", "tuned", "paper", "devices")))
     show(table)
+    talk("to see one: geosleuth train recipes NAME")
+
+
+def show_recipe(name: str, *, as_json: bool) -> None:
+    """One recipe: its file as it is, or all that it comes to for machines.
+
+    Raises:
+        BadInput: there is no such recipe.
+    """
+    recipe = read_recipe(name)
+    if as_json:
+        show_json(as_mapping(recipe))
+        return
+    shipped = files("geosleuth.train").joinpath("recipes", f"{name}.yaml")
+    text = Path(name).read_text(encoding="utf-8") if Path(name).is_file() else shipped.read_text(encoding="utf-8")
+    typer.echo(text, nl=False)
 
 
 def _recipe_words(recipe: Recipe) -> Mapping[str, Any]:

@@ -37,7 +37,7 @@ def check_folder(folder: Path) -> dict[str, Any]:
     config = _config(folder)
     files = _weight_files(folder)
     for file in files:
-        _check_safetensors(file)
+        check_safetensors(file)
     return config
 
 
@@ -78,8 +78,12 @@ def _weight_files(folder: Path) -> list[Path]:
     raise BadInput(f"{folder} holds no weights (*.safetensors)")
 
 
-def _check_safetensors(file: Path) -> None:
-    """A safetensors file starts with the length of its header; the header says where each tensor ends."""
+def check_safetensors(file: Path) -> None:
+    """Whether a file of weights is there in full: it starts with a header that says where each tensor ends.
+
+    Raises:
+        BadInput: it is damaged or may not be read.
+    """
     damaged = BadInput(f"{file} is damaged or was not fetched in full; get it again")
     try:
         with file.open("rb") as stream:

@@ -86,9 +86,26 @@ ARCHITECTURES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "vision_config": {**_QWEN3_EYES, "out_hidden_size": 2048},
             **_QWEN3_TOKENS,
         },
+        "geosleuth/nano": {
+            "model_type": "qwen3_vl",
+            "tie_word_embeddings": True,
+            "text_config": {
+                "vocab_size": 8192, "hidden_size": 384, "intermediate_size": 1024, "num_hidden_layers": 8,
+                "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 64, "max_position_embeddings": 4096,
+                "rms_norm_eps": 1e-6, "tie_word_embeddings": True, "rope_parameters": {
+                    "rope_type": "default", "rope_theta": 1e4, "mrope_section": [16, 8, 8], "mrope_interleaved": True,
+                },
+            },
+            "vision_config": {
+                "depth": 6, "hidden_size": 320, "intermediate_size": 1280, "num_heads": 5, "out_hidden_size": 384,
+                "patch_size": 16, "spatial_merge_size": 2, "temporal_patch_size": 2, "num_position_embeddings": 784,
+                "deepstack_visual_indexes": [2],
+            },
+            "image_token_id": 8184, "video_token_id": 8185, "vision_start_token_id": 8182, "vision_end_token_id": 8183,
+        },
     }
 )  # fmt: skip
-"""Published models by name, as their configuration files have them."""
+"""Models by name, as their configuration files have them: published ones, and the nano model of docs/nano.md."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,13 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing
 
 from .architectures import KINDS, configuration_of, shape_of
-from .recipe import Recipe
+from .recipe import Loss, Recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +85,11 @@ def grpo_config(recipe: Recipe, folder: Path, *, cpu: bool) -> Any:
         MissingExtra: TRL is not installed.
     """
     rollout = recipe.rollout
+    if rollout.loss not in get_args(Loss):
+        # TRL itself would notice in its first step.
+        raise BadInput(
+            f"recipe {recipe.name}: rollout.loss must be one of {', '.join(get_args(Loss))}, not {rollout.loss!r}"
+        )
     with no_probing():
         trl = require("trl", extra="train")
         planned = batches(recipe, processes())

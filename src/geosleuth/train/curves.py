@@ -121,8 +121,7 @@ def chart_on_page(identifier: str, chart: Chart) -> Html:
 
 def chart_alone(chart: Chart) -> str:
     """An SVG file of its own, with its title, key and both colour schemes in it."""
-    names = _names(chart)
-    rows = list(_key_rows(names, 720 - 24)) if len(names) > 1 else []
+    rows = list(_key_rows(names_of(chart), 720 - 24))
     plot = Plot(width=720, height=390 + 18 * len(rows), left=64, top=70 + 18 * len(rows), right=20, bottom=50)
     parts = [
         el("style", None, Html(_style())),
@@ -138,13 +137,18 @@ def chart_alone(chart: Chart) -> str:
 
 def key_of(chart: Chart) -> Html:
     """Which colour is whose, for a caption; nothing where there is one line."""
-    names = _names(chart)
+    names = names_of(chart)
     if len(names) < 2:
         return join(())
     return join(
         join((el("span", {"class": f"nowrap {series(index)}"}, el("span", {"class": "key"}), clean(name, 60)), " "))
         for index, name in enumerate(names)
     )
+
+
+def names_of(chart: Chart) -> tuple[str, ...]:
+    """Names of the lines or of the bars, in order."""
+    return tuple(one.name for one in chart.lines) if isinstance(chart, LineChart) else chart.names
 
 
 def in_words(chart: Chart) -> str:
@@ -326,16 +330,14 @@ def _write_percent(share: float) -> str:
     return f"{_write(round(100 * share, 6))}\N{NARROW NO-BREAK SPACE}%"
 
 
-def _names(chart: Chart) -> tuple[str, ...]:
-    return tuple(one.name for one in chart.lines) if isinstance(chart, LineChart) else chart.names
-
-
 def _key_rows(names: Sequence[str], room: float) -> Iterator[list[tuple[int, str, float]]]:
     """Names with where they begin, in rows that fit."""
     row: list[tuple[int, str, float]] = []
     x = 20.0
     for index, name in enumerate(names):
         words = clean(name, _NAME_CHARACTERS)
+        if not words:
+            continue
         width = 40 + _LETTER_WIDTH * len(words)
         if row and x + width > room:
             yield row

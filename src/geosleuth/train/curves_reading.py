@@ -45,17 +45,19 @@ def chart_of(document: Any, source: str = "the chart") -> Chart:
         BadInput: it is no chart; the message begins with ``source``.
     """
     try:
-        kind = _one(document, "kind", str)
+        if not isinstance(document, Mapping):
+            raise BadInput(f"a chart is a mapping with kind and title, not {str(document)[:60]!r}")
+        kind = document.get("kind")
+        if kind not in ("lines", "bars"):
+            raise BadInput(f"kind is lines or bars, not {str(kind)[:40]!r}")
         title = _one(document, "title", str)
         y = _axis(document.get("y", {}), "y")
         if kind == "lines":
-            lines = tuple(_line(one) for one in _one(document, "lines", list))
+            lines = tuple(_line(one) for one in _some(document, "lines"))
             return LineChart(title, _axis(document.get("x", {}), "x"), y, lines)
-        if kind == "bars":
-            return BarChart(title, y, tuple(_group(one) for one in _one(document, "groups", list)))
+        return BarChart(title, y, tuple(_group(one) for one in _some(document, "groups")))
     except BadInput as error:
         raise BadInput(f"{source}: {error}") from error
-    raise BadInput(f"{source}: kind is lines or bars, not {kind[:40]!r}")
 
 
 def _one(values: Any, name: str, kind: type) -> Any:
@@ -64,6 +66,13 @@ def _one(values: Any, name: str, kind: type) -> Any:
     if not isinstance(values.get(name), kind):
         raise BadInput(f"{name} is missing, or not what it must be: {str(values.get(name))[:60]!r}")
     return values[name]
+
+
+def _some(values: Any, name: str) -> list[Any]:
+    found: list[Any] = _one(values, name, list)
+    if not found:
+        raise BadInput(f"{name} is empty; a chart needs at least one of them")
+    return found
 
 
 def _number(values: Mapping[str, Any], name: str) -> float:
@@ -90,7 +99,7 @@ def _axis(values: Any, name: str) -> Axis:
 
 
 def _line(values: Any) -> Line:
-    points = _one(values, "points", list)
+    points = _some(values, "points")
     if not all(isinstance(one, Mapping) for one in points):
         raise BadInput("points is no list of mappings with x and y")
     made = [Point(_number(one, "x"), _number(one, "y"), *_interval(one)) for one in points]
@@ -98,7 +107,7 @@ def _line(values: Any) -> Line:
 
 
 def _group(values: Any) -> Group:
-    bars = _one(values, "bars", list)
+    bars = _some(values, "bars")
     if not all(isinstance(one, Mapping) for one in bars):
         raise BadInput("bars is no list of mappings with name and y")
     made = tuple(Bar(_one(one, "name", str), _number(one, "y"), *_interval(one)) for one in bars)

@@ -26,7 +26,8 @@ from .reading import flat
 from .recipe import DataPart, ModelPart, Recipe
 from .rollouts import Ground, ground_of
 from .samples import store_chats
-from .tuning import adapters, freeze_vision
+from .templates import check_for_grpo, check_unseen, template_text
+from .tuning import adapters, freeze_vision, has_gpu, open_processor
 
 _HEAD = 3
 _FOLDER = Path("dry-run")
@@ -47,6 +48,7 @@ class Report:
         absent: what a real run needs and is not here, in words.
         estimate: of memory and time.
         accelerate: what ``accelerate launch --config_file`` takes.
+        on_cpu: whether a run here would be on a CPU: the weights are here, and no GPU is.
     """
 
     recipe: str
@@ -59,6 +61,7 @@ class Report:
     absent: tuple[str, ...]
     estimate: Estimate
     accelerate: Mapping[str, Any]
+    on_cpu: bool = False
 
     @property
     def ok(self) -> bool:
@@ -80,6 +83,7 @@ def dry_run(recipe: Recipe) -> Report:
     # What is soon known to be wrong comes first.
     _try_arguments(recipe, resolved, built)
     ground = _try_ground(recipe, resolved, built) if recipe.stage == "grpo" else None
+    _try_template(recipe, ground, built)
     _try_model(recipe, resolved, built, absent)
     rows = _try_data(recipe, ground, built, absent)
     told = estimate(recipe, shape_of(configuration_of(recipe.model)), rows=rows)
@@ -96,6 +100,7 @@ def dry_run(recipe: Recipe) -> Report:
         absent=tuple(absent),
         estimate=told,
         accelerate=accelerate_config(recipe),
+        on_cpu=_is_here(recipe.model) and not has_gpu(),
     )
 
 
@@ -141,10 +146,30 @@ def _try_model(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
         settings = model.peft_config["default"]
         resolved |= {"model.rank": settings.r, "model.alpha": settings.lora_alpha}
         built.append(f"adapters: rank {settings.r}, alpha {settings.lora_alpha}, on {', '.join(part.targets)}")
-    if not (Path(part.path) / "config.json").is_file():
+    if not _is_here(part):
         absent.append(f"weights: there is no model in the folder {part.path}; give one with model.path")
     elif part.base is not None and shape_of(configuration) != shape_of(configuration_of(replace(part, path=part.base))):
         resolved["model.base"] = part.path
+
+
+def _is_here(part: ModelPart) -> bool:
+    return (Path(part.path) / "config.json").is_file()
+
+
+def _try_template(recipe: Recipe, ground: Ground | None, built: list[str]) -> None:
+    """The chat template: whether there is one of that name, and whether TRL's GRPO can work with it."""
+    part = recipe.model
+    tools = ground is not None and bool(ground.setting.toolset.names)
+    if (Path(part.path) / "tokenizer_config.json").is_file():
+        processor = open_processor(part)
+        if ground is not None:
+            check_for_grpo(processor, tools=tools)
+    elif ground is not None:
+        check_unseen(part, str(configuration_of(part).get("model_type")), tools=tools)
+    elif part.chat_template is not None:
+        template_text(part.chat_template)
+    if part.chat_template is not None:
+        built.append(f"chat template: {part.chat_template}, in place of the model's own")
 
 
 def _try_arguments(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> None:
@@ -264,7 +289,7 @@ def as_lines(report: Report) -> list[str]:
     lines = [f"{report.recipe}: {'as it should be' if report.ok else 'NOT as it should be'}"]
     lines += [f"  built    {one}" for one in report.built]
     lines += [f"  absent   {one}" for one in report.absent]
-    lines += [f"  estimate {one}" for one in estimate_lines(report.estimate)]
+    lines += [f"  estimate {one}" for one in estimate_lines(report.estimate, cpu=report.on_cpu)]
     lines += [f"  ours     {name} = {_shown(value)} ({why})" for name, (value, why) in report.ours.items()]
     lines += [f"  open     {name}: neither published nor marked as ours" for name in report.unaccounted]
     return lines + [f"  differs  {one}" for one in report.differences]
@@ -284,7 +309,7 @@ def as_mapping(report: Report) -> dict[str, Any]:
         "unaccounted": list(report.unaccounted),
         "built": list(report.built),
         "absent": list(report.absent),
-        "estimate": estimate_mapping(report.estimate),
+        "estimate": estimate_mapping(report.estimate, cpu=report.on_cpu),
         "accelerate": dict(report.accelerate),
         "resolved": {name: _plain(value) for name, value in sorted(report.resolved.items())},
     }

@@ -14,8 +14,10 @@ from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from .architectures import ModelShape
 from .configs import batches
 from .recipe import Recipe
+from .tuning import has_gpu
 
 GB = 1e9
+_NO_TIME = "not estimated, as there is no GPU here and CPUs differ too much"
 _BYTES = {"float32": 4, "bfloat16": 2}
 _ADAM = 8  # two moments in float32
 _TILE = (4096, 32768)  # tokens and vocabulary that TRL scores at a time
@@ -349,30 +351,39 @@ def _troubles(recipe: Recipe, shape: ModelShape, memory: Memory) -> list[str]:
     return found
 
 
-def as_lines(told: Estimate) -> list[str]:
-    """An estimate in words, one line each."""
+def as_lines(told: Estimate, *, cpu: bool | None = None) -> list[str]:
+    """An estimate in words, one line each.
+
+    Args:
+        told: what to say.
+        cpu: whether the run will be on a CPU, where no time is told; None looks for a GPU here.
+    """
+    on_cpu = not has_gpu() if cpu is None else cpu
     memory = told.memory
     parts = {
         "weights": memory.weights, "gradients": memory.gradients, "optimiser": memory.optimiser,
         "reference": memory.reference, "passing": memory.passing, "activations": memory.activations,
         "logits": memory.logits, "rollouts": memory.rollouts,
     }  # fmt: skip
-    words = ", ".join(f"{name} {value:.1f}" for name, value in parts.items() if value >= 0.05)
+    told_parts = ", ".join(f"{name} {value:.1f}" for name, value in parts.items() if value >= 0.05)
+    if memory.rollouts >= 0.05 and sum(parts.values()) > 1.001 * memory.peak:
+        told_parts += "; training and rollouts take turns, the larger counts"
+    words = f" ({told_parts})" if told_parts else ""
+    drawing = f" + {_seconds(told.drawing_s)} drawing" if told.drawing_s else ""
     share = 100 * told.trained / told.weights
     lines = [
         f"{_large(told.weights)} weights, {_large(told.trained)} trained ({share:.2f} %)",
-        f"memory of each device: {memory.peak:.1f} of {told.device_gb:g} GB ({words})",
-        f"a step: at most {told.step_tokens:,} tokens, {told.step_flops:.2e} operations,"
-        f" {_seconds(told.training_s)} training + {_seconds(told.drawing_s)} drawing",
+        f"memory of each device: {memory.peak:.1f} of {told.device_gb:g} GB{words}",
+        f"a step: at most {told.step_tokens:,} tokens, {told.step_flops:.2e} operations"
+        + ("" if on_cpu else f", {_seconds(told.training_s)} training{drawing}"),
     ]
     if told.host_gb:
         lines.append(f"memory of the host for each device: {told.host_gb:.1f} GB")
     if told.steps is not None and told.seconds is not None:
-        lines.append(f"{told.steps:,} steps: about {_seconds(told.seconds)}")
-    lines.append(
-        f"assumed: {told.assumed.computing:.0%} of a device's operations, {told.assumed.reading:.0%} of its reading;"
-        " all lengths are the longest allowed"
-    )
+        lines.append(f"{told.steps:,} steps" + ("" if on_cpu else f": about {_seconds(told.seconds)}"))
+    rates = told.assumed
+    shares = f"{rates.computing:.0%} of a device's operations, {rates.reading:.0%} of its reading"
+    lines.append(f"time: {_NO_TIME}" if on_cpu else f"assumed: {shares}; all lengths are the longest allowed")
     return [*lines, *(f"trouble: {one}" for one in told.troubles)]
 
 
@@ -386,8 +397,9 @@ def _seconds(number: float) -> str:
     return f"{number:,.0f} s" if number >= 10 else f"{number:.2g} s"
 
 
-def as_mapping(told: Estimate) -> dict[str, Any]:
-    """An estimate as plain data."""
+def as_mapping(told: Estimate, *, cpu: bool = False) -> dict[str, Any]:
+    """An estimate as plain data; for a run on a CPU all times are None."""
     from dataclasses import asdict
 
-    return {**asdict(told), "step_s": told.step_s, "seconds": told.seconds, "fits": told.fits}
+    plain = {**asdict(told), "step_s": told.step_s, "seconds": told.seconds, "fits": told.fits}
+    return plain | (dict.fromkeys(("training_s", "drawing_s", "step_s", "seconds")) if cpu else {})

@@ -13,6 +13,7 @@ from typing import Any
 
 from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing
+from geosleuth.policies.weights_folder import check_folder
 from geosleuth.world.environment import prompt_for
 
 from .configs import grpo_config
@@ -24,7 +25,8 @@ from .recipe import Recipe
 from .rollouts import Ground, Outcome, Remembered, Rollouts, ground_of
 from .rollouts_crew import Ahead, Crew, MakeGround, remote_environment, send_resets, usual_workers
 from .sft import silence, train_to_end
-from .tuning import adapters, has_gpu, load_model, quietly
+from .templates import check_for_grpo
+from .tuning import adapters, has_gpu, load_model, open_processor, quietly
 
 
 def run_grpo(
@@ -59,6 +61,9 @@ def run_grpo(
     with held_run(folder, recipe, resume=resume) as run:
         if (before := finished(run)) is not None:
             return before
+        check_folder(Path(recipe.model.path))
+        check_for_grpo(open_processor(recipe.model), tools=bool(ground_of(recipe).setting.toolset.names))
+        grpo_config(recipe, folder, cpu=not has_gpu())
         rows = prompt_rows(recipe.data)
         model, processor = load_model(recipe.model)
         own = metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard)
@@ -109,6 +114,7 @@ def grpo_trainer(
     order = run_order(phases(rows, recipe.data), recipe)
     make: MakeGround = ground if callable(ground) else partial(ground_of, recipe)
     played = ground if isinstance(ground, Ground) else make()
+    check_for_grpo(processor, tools=bool(played.setting.toolset.names))
     rollouts = Rollouts(played.setting)
     environment: type = Ground(played.setting, Remembered(played.pose)).environment()
     crew = None

@@ -1,6 +1,6 @@
 """A run's folder: what lies where, who may write to it, and from where a run that was killed goes on.
 
-    RUN/recipe.yaml      the resolved recipe; another one is refused
+    RUN/recipe.yaml      the resolved recipe; another one is refused once there is something to go on from
     RUN/scenes/          pictures of scenes, where fine-tuning asks about them
     RUN/metrics.jsonl    figures, one JSON object a line
     RUN/checkpoints/     checkpoint-N, as transformers writes them
@@ -10,10 +10,12 @@
     RUN/done.json        written last: the figures of the run
 
 A checkpoint counts as whole once its `trainer_state.json` can be read: that file is written after all others, and
-before an older checkpoint is removed, so that there is always one to go on from.
+before an older checkpoint is removed, so that there is always one to go on from. One whose files were damaged since is
+set aside as `damaged-N`, and the run goes on from the one before it.
 """
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -28,11 +30,14 @@ from typing import Any
 from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, plain_yaml_values, write_text_atomically
 
-from .reading import as_mapping
+from .keeping_damage import damaged_file
+from .reading import as_mapping, recipe_of
 from .recipe import Recipe
 
 Progress = Callable[[int, int], None]
 """Hears how much is done, and of how much."""
+
+_log = logging.getLogger(__name__)
 
 STATE = "trainer_state.json"
 _CHECKPOINT = re.compile(r"checkpoint-([0-9]+)")
@@ -111,7 +116,8 @@ def held_run(folder: Path, recipe: Recipe, *, resume: bool = True) -> Iterator[R
     Where several processes train together, the first of them sees to all this.
 
     Raises:
-        BadInput: it holds a run of another recipe, or any run where ``resume`` is off, or somebody trains there.
+        BadInput: it holds a run of another recipe, or any run where ``resume`` is off, or only checkpoints that are
+            damaged, or somebody trains there.
     """
     run = RunFolder(folder)
     if not is_first_process():
@@ -127,6 +133,8 @@ def held_run(folder: Path, recipe: Recipe, *, resume: bool = True) -> Iterator[R
             raise BadInput(f"{folder}: another process trains here; wait for it, or give another folder")
         _claim(run, recipe, resume=resume)
         _drop_cut(run)
+        if not run.done.exists():
+            _set_damaged_aside(run)
         yield run
     finally:
         os.close(handle)
@@ -151,13 +159,35 @@ def step_of(checkpoint: Path) -> int:
 
 
 def is_whole(checkpoint: Path) -> bool:
-    """Whether a checkpoint was written to its end."""
+    """Whether a checkpoint was written to its end, and its files are still as long and as readable as they should be.
+
+    Weights that were changed in place are not noticed: their format has no checksums.
+    """
+    return not _is_cut(checkpoint) and _damage(checkpoint) is None
+
+
+def _is_cut(checkpoint: Path) -> bool:
+    """Whether whoever wrote a checkpoint was killed meanwhile: the file that comes last is missing or half-written."""
     try:
-        state = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
+        text = (checkpoint / STATE).read_text(encoding="utf-8").strip()
+        json.loads(text)
+    except FileNotFoundError:
+        return True
+    except json.JSONDecodeError as error:
+        return not error.doc or error.doc.startswith("{")
     except (OSError, ValueError, RecursionError):
         return False
-    written = isinstance(state, dict) and state.get("global_step") == step_of(checkpoint)
-    return written and any(next(checkpoint.glob(pattern), None) for pattern in _WEIGHTS)
+    return False
+
+
+def _damage(checkpoint: Path) -> str | None:
+    """Which part of a checkpoint that was written to its end is no longer as it was; None where all is well."""
+    if (found := damaged_file(checkpoint)) is not None:
+        return found
+    state = json.loads((checkpoint / STATE).read_bytes())
+    if not isinstance(state, dict) or state.get("global_step") != step_of(checkpoint):
+        return STATE
+    return None if any(next(checkpoint.glob(pattern), None) for pattern in _WEIGHTS) else _WEIGHTS[0]
 
 
 def write_done(run: RunFolder, steps: int, figures: Mapping[str, float]) -> Finished:
@@ -194,15 +224,38 @@ def _claim(run: RunFolder, recipe: Recipe, *, resume: bool) -> None:
     if not run.recipe.exists():
         if any(_checkpoints(run)) or run.done.exists():
             raise BadInput(f"{run.path}: holds a run without its recipe; give another folder")
-        yaml: Any = import_module("yaml")
-        text = yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True, width=120)
-        write_text_atomically(run.recipe, text)
+        _write_recipe(run, wanted)
+        return
+    there = _completed(plain_yaml_values(run.recipe))
+    if _is_vacant(run, there, wanted):
+        _write_recipe(run, wanted)
         return
     if not resume:
         raise BadInput(f"{run.path}: holds a run already; go on with it, or give another folder")
-    there = plain_yaml_values(run.recipe)
     if there != wanted:
         raise BadInput(f"{run.path}: holds a run of another recipe ({_difference(there, wanted)}); give another folder")
+
+
+def _write_recipe(run: RunFolder, wanted: Mapping[str, Any]) -> None:
+    yaml: Any = import_module("yaml")
+    text = yaml.safe_dump(dict(wanted), sort_keys=False, allow_unicode=True, width=120)
+    write_text_atomically(run.recipe, text)
+
+
+def _completed(there: Any) -> Any:
+    """A kept recipe with the settings that there were not yet when it was written."""
+    try:
+        return as_mapping(recipe_of(there))
+    except BadInput:
+        return there
+
+
+def _is_vacant(run: RunFolder, there: Any, wanted: Mapping[str, Any]) -> bool:
+    """Whether a run died here before there was anything to go on from: the folder is anybody's."""
+    if run.done.exists() or run.policy.exists() or not all(_is_cut(path) for _, path in _checkpoints(run)):
+        return False
+    same_data = isinstance(there, Mapping) and there.get("data") == wanted["data"]
+    return same_data or not run.scenes.exists()
 
 
 def _difference(there: Any, wanted: Any, at: str = "") -> str:
@@ -217,5 +270,29 @@ def _difference(there: Any, wanted: Any, at: str = "") -> str:
 def _drop_cut(run: RunFolder) -> None:
     """Remove checkpoints that a killed process left half-written: they count against how many are kept."""
     for _, path in list(_checkpoints(run)):
-        if not is_whole(path):
+        if _is_cut(path):
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _set_damaged_aside(run: RunFolder) -> None:
+    """Move checkpoints out of the way that were damaged since; they would count against how many are kept.
+
+    Raises:
+        BadInput: no other is there; to begin anew is for somebody else to decide.
+    """
+    found = sorted(_checkpoints(run), reverse=True)
+    damaged = {path: trouble for _, path in found if (trouble := _damage(path)) is not None}
+    if not damaged:
+        return
+    whole = next((path for _, path in found if path not in damaged), None)
+    if whole is None:
+        path, trouble = next(iter(damaged.items()))
+        raise BadInput(
+            f"{path / trouble}: is damaged, and no older checkpoint is whole;"
+            f" delete {run.checkpoints} to begin anew, or give another folder"
+        )
+    for path, trouble in damaged.items():
+        aside = path.with_name(f"damaged-{step_of(path)}")
+        shutil.rmtree(aside, ignore_errors=True)
+        path.replace(aside)
+        _log.warning("%s is damaged; going on from %s; you may delete %s", path / trouble, whole.name, aside)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from statistics import fmean
 from typing import Any
 
@@ -26,6 +27,8 @@ _HOW_TO_READ = (
     "Before and after are means over the first and the last tenth of the steps. Where there are many steps, thick lines"
     " are running means and thin ones the figures themselves."
 )
+# A chart that stands alone in its row is as wide as those in pairs, so that letters have one size.
+_ALIKE = "@media screen { .pair { grid-template-columns: repeat(auto-fill, minmax(min(100%, 29rem), 1fr)); } }\n"
 _STAGES = {
     "sft": "fine-tuning",
     "coldstart": "agentic cold start",
@@ -67,7 +70,7 @@ def render_run(run: Reviewed, *, generated: str) -> str:
         el("main", {"id": "main"}, *sections, _figures(moved), _recipe(run), _again(run)),
         el("footer", None, f"Made with geosleuth {__version__}, {generated}. This page is one file and loads nothing."),
     )
-    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, NO_SCRIPT, STYLE), body)}\n"
+    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, NO_SCRIPT, STYLE + _ALIKE), body)}\n"
 
 
 def headlines(run: Reviewed, moved: Mapping[str, Change]) -> list[str]:
@@ -215,5 +218,5 @@ def _again(run: Reviewed) -> Html:
         "section",
         {"id": "again", "aria-labelledby": "again-h"},
         el("h2", {"id": "again-h"}, "To draw this page anew"),
-        el("pre", {"tabindex": 0}, el("code", None, f"geosleuth train show {run.folder.name}")),
+        el("pre", {"tabindex": 0}, el("code", None, f"geosleuth train show {quote(str(run.folder))}")),
     )

@@ -237,6 +237,8 @@ PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyTyp
 _HOUSEKEEPING = (
     # Where things lie, and how a result is come by; none of it changes what the result is.
     "name", "stage", "paper", "unpublished", "model.path",
+    # No paper says how turns are written. Qwen2.5-VL's own template has no tool calls, and TRL's GRPO refuses it.
+    "model.chat_template",
     "data.store", "data.photos", "data.scenes", "data.world", "data.seed", "data.questions", "data.tries",
     "data.kept", "rollout.turn_tokens",
     "optim.steps", "optim.micro_batch", "optim.gradient_checkpointing", "optim.packing",

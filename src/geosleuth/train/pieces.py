@@ -48,10 +48,12 @@ def split(folder: Path, out: Path, *, most_bytes: int = MOST_BYTES, progress: Pr
         progress: hears how many bytes are done.
 
     Raises:
-        BadInput: there is nothing to cut, something in it is no plain file, or the pieces can't be written.
+        BadInput: there is nothing to cut, something in it is no plain file, or the pieces can't be written there.
     """
     if most_bytes < 1:
         raise BadInput("pieces must have at least one byte")
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise BadInput(f"{out}: lies within {folder}, which is to be cut; give a folder outside of it")
     paths = list(_plain_files(folder))
     if not paths:
         raise BadInput(f"{folder}: holds no files to cut into pieces")

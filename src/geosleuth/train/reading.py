@@ -21,45 +21,46 @@ from .recipe import Recipe
 
 _SUFFIXES = (".yaml", ".yml")
 _NOTHING: Mapping[str, Any] = {}
+_MOST_CLIP = 1000
 
-# From and up to, both included; None is no bound.
-_BOUNDS: Mapping[str, tuple[float | None, float | None]] = {
-    "model.rank": (1, None),
-    "model.alpha": (1, None),
-    "model.max_pixels": (1, None),
-    "data.scenes": (1, None),
-    "data.limit": (1, None),
-    "optim.learning_rate": (0, None),
+# From and up to, both included: far beyond anything that makes sense, and short of what breaks sums further on.
+_BOUNDS: Mapping[str, tuple[float, float]] = {
+    "model.rank": (1, 65_536),
+    "model.alpha": (1, 1e6),
+    "model.max_pixels": (1, 1e9),
+    "data.scenes": (1, 1e9),
+    "data.limit": (1, 1e12),
+    "optim.learning_rate": (0, 10),
     "optim.warmup_share": (0, 0.999),
-    "optim.weight_decay": (0, None),
-    "optim.max_grad_norm": (0, None),
-    "optim.epochs": (0.001, None),
-    "optim.steps": (1, None),
-    "optim.batch": (1, None),
-    "optim.mini_batch": (0, None),
-    "optim.micro_batch": (1, None),
-    "optim.max_length": (1, None),
-    "rollout.turns": (1, None),
-    "rollout.group": (2, None),
-    "rollout.temperature": (0.001, None),
+    "optim.weight_decay": (0, 10),
+    "optim.max_grad_norm": (0, 1e9),
+    "optim.epochs": (0.001, 100_000),
+    "optim.steps": (1, 1e9),
+    "optim.batch": (1, 1e7),
+    "optim.mini_batch": (0, 1e7),
+    "optim.micro_batch": (1, 1e6),
+    "optim.max_length": (1, 1e8),
+    "rollout.turns": (1, 10_000),
+    "rollout.group": (2, 1e5),
+    "rollout.temperature": (0.001, 100),
     "rollout.top_p": (0.001, 1),
-    "rollout.prompt_tokens": (1, None),
-    "rollout.reply_tokens": (1, None),
-    "rollout.turn_tokens": (1, None),
-    "rollout.kl": (0, None),
-    "rollout.k": (1, None),
-    "rollout.entropy": (0, None),
-    "rollout.vllm_devices": (1, None),
+    "rollout.prompt_tokens": (1, 1e8),
+    "rollout.reply_tokens": (1, 1e8),
+    "rollout.turn_tokens": (1, 1e8),
+    "rollout.kl": (0, 1e6),
+    "rollout.k": (1, 1e5),
+    "rollout.entropy": (0, 1e6),
+    "rollout.vllm_devices": (1, 4096),
     "rollout.vllm_share": (0.01, 1),
     "run.seed": (0, 2**32 - 1),
-    "run.save_steps": (1, None),
-    "run.keep": (1, None),
-    "run.log_steps": (1, None),
-    "run.devices": (1, None),
-    "run.machines": (1, None),
-    "run.device_gb": (0.001, None),
-    "run.device_tflops": (0.001, None),
-    "run.device_gb_per_s": (0.001, None),
+    "run.save_steps": (1, 1e9),
+    "run.keep": (1, 1e6),
+    "run.log_steps": (1, 1e9),
+    "run.devices": (1, 1e6),
+    "run.machines": (1, 1e6),
+    "run.device_gb": (0.001, 1e6),
+    "run.device_tflops": (0.001, 1e9),
+    "run.device_gb_per_s": (0.001, 1e9),
 }
 
 
@@ -236,11 +237,10 @@ def _check_bounds(recipe: Recipe) -> None:
         value = told[name]
         if value is None:
             continue
-        if (low is not None and value < low) or (high is not None and value > high):
-            upper = "" if high is None else f" and at most {high:g}"
-            raise BadInput(f"{name} must be at least {low:g}{upper}, not {value:g}")
-    if any(one <= 0 for one in recipe.rollout.clip):
-        raise BadInput(f"rollout.clip must be above 0, not {list(recipe.rollout.clip)}")
+        if not low <= value <= high:
+            raise BadInput(f"{name} must be at least {low:g} and at most {high:g}, not {_shown(value)}")
+    if not all(0 < one <= _MOST_CLIP for one in recipe.rollout.clip):
+        raise BadInput(f"rollout.clip must be above 0 and at most {_MOST_CLIP}, not {list(recipe.rollout.clip)}")
 
 
 def _refuse_twice(node: Any, path: Path) -> None:

@@ -9,6 +9,7 @@ Stage = Literal["sft", "coldstart", "grpo"]
 Tuned = Literal["full", "lora"]
 Objective = Literal["grpo", "pass@k"]
 Sharding = Literal["none", "fsdp", "zero2", "zero3"]
+Loss = Literal["grpo", "bnpo", "dr_grpo", "dapo", "cispo", "sapo", "vespo", "luspo"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,8 @@ class ModelPart:
         freeze_vision: leave the eyes as they are.
         dtype: what the passes are computed in.
         max_pixels: the most pixels a picture is shown with; None leaves the processor's own.
+        chat_template: how chats are written, in training and by the policy: "qwen3_vl" or another of TRL's templates,
+            or a ``.jinja`` file; None leaves the model's own. GRPO needs one that writes tool calls.
     """
 
     path: str
@@ -37,6 +40,7 @@ class ModelPart:
     freeze_vision: bool = False
     dtype: Literal["float32", "bfloat16"] = "bfloat16"
     max_pixels: int | None = None
+    chat_template: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +145,7 @@ class RolloutPart:
     reward_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     kl: float = 0.0
     clip: tuple[float, float] = (0.2, 0.2)
-    loss: str = "grpo"
+    loss: Loss = "grpo"
     objective: Objective = "grpo"
     k: int = 4
     entropy: float = 0.0

@@ -1,5 +1,6 @@
 """A run as its folder tells it: the recipe, the figures so far, and whether it is finished."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from geosleuth.errors import BadInput
-from geosleuth.files import plain_yaml_values
+from geosleuth.files import lock_file, plain_yaml_values
 
 from .keeping import Finished, RunFolder, finished
 from .metrics import Line, read_metrics
@@ -84,6 +85,21 @@ def read_run(folder: Path) -> Reviewed:
     if not isinstance(recipe, dict):
         raise BadInput(f"{kept.recipe}: is no recipe")
     return Reviewed(folder, recipe, read_metrics(kept.metrics), finished(kept))
+
+
+def nobody_trains(folder: Path) -> bool:
+    """Whether it is certain that no process trains in a run's folder: who does holds a lock on it.
+
+    A run that is begun in this very moment finds the folder taken; its command can be given again.
+    """
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return lock_file(handle) is True
+    finally:
+        os.close(handle)
 
 
 def change(values: Sequence[tuple[int, float]]) -> Change:

@@ -17,6 +17,7 @@ from geosleuth.policies.weights_engine import load_processor
 from geosleuth.policies.weights_folder import check_folder
 
 from .recipe import ModelPart
+from .templates import put_on
 
 _VISION = re.compile(r"(^|\.)(visual|vision_tower|vision_model|vision_encoder|vision|multi_modal_projector)(\.|$)")
 _LOCAL_ONLY = {"local_files_only": True, "trust_remote_code": False}
@@ -67,6 +68,8 @@ def load_model(part: ModelPart, *, gpu: bool | None = None) -> tuple[Any, Any]:
     folder = Path(part.path)
     check_folder(folder)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    # What is soon known to be wrong comes first.
+    processor = open_processor(part)
     with no_probing(), quietly(), _plain_troubles(folder):
         torch = require("torch", extra="train")
         transformers: Any = require("transformers", extra="train")
@@ -81,12 +84,27 @@ def load_model(part: ModelPart, *, gpu: bool | None = None) -> tuple[Any, Any]:
         )
         if missing := sorted(told["missing_keys"]):
             raise BadInput(f"{folder} lacks {len(missing)} of the model's weights, such as {missing[0]}")
-        processor = load_processor(folder)
-    if part.max_pixels is not None:
-        limit_pixels(processor, part.max_pixels)
     if part.freeze_vision:
         freeze_vision(model)
     return model, processor
+
+
+def open_processor(part: ModelPart) -> Any:
+    """The processor of a model alone, with the recipe's chat template and limit of pixels.
+
+    Raises:
+        BadInput: the folder holds none, or the template can't be used.
+        MissingExtra: torch or transformers is not installed.
+    """
+    folder = Path(part.path)
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    with no_probing(), quietly(), _plain_troubles(folder):
+        processor = load_processor(folder)
+    if part.chat_template is not None:
+        put_on(processor, part.chat_template)
+    if part.max_pixels is not None:
+        limit_pixels(processor, part.max_pixels)
+    return processor
 
 
 def limit_pixels(processor: Any, most: int) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.agent.methods.nano import TURNS
+from geosleuth.agent.method import Context
+from geosleuth.agent.methods import method
+from geosleuth.agent.methods.nano import RESULT_TOKENS, TURNS
 from geosleuth.photo import open_photo
 from geosleuth.train.nano import teacher
 from geosleuth.train.nano.lessons import Chat, precise, thousandths, town_to_guess
@@ -22,12 +25,8 @@ from nano_lessons import Taught, calls, pairs, words_of
 SIZE = (1632, 1224)
 
 
-@pytest.fixture
-def environment(
-    taught: list[Taught], few_towns: World, nano_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> GeoEnvironment:
+def environment_of(taught: list[Taught], world: World, result_tokens: int) -> GeoEnvironment:
     """The environment of all scenes of the class; its column is the place in the list."""
-    monkeypatch.setenv("GEOSLEUTH_HOME", str(nano_home))
 
     def pose(row: Any) -> Posed:
         one = taught[row["at"]]
@@ -35,8 +34,17 @@ def environment(
         reader = clue_reader(one.scene, one.drawing.marks, photo=opened.photo.handle)
         return Posed((opened,), truth_of(one.scene), reader)
 
-    setting = offline_setting("nano", atlas=world_atlas(few_towns), answer_by="reply", reward="ours")
+    short = replace(method("nano"), context=Context("trimmed", result_tokens=result_tokens))
+    setting = offline_setting(short, atlas=world_atlas(world), answer_by="reply", reward="ours")
     return environment_for(setting, pose)()
+
+
+@pytest.fixture
+def environment(
+    taught: list[Taught], few_towns: World, nano_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> GeoEnvironment:
+    monkeypatch.setenv("GEOSLEUTH_HOME", str(nano_home))
+    return environment_of(taught, few_towns, RESULT_TOKENS)
 
 
 def opened(environment: GeoEnvironment, at: int) -> Chat:
@@ -67,6 +75,19 @@ def test_the_map_is_asked_for_what_was_read_before(taught: list[Taught]) -> None
                     assert arguments["address"] in read
                 elif name == "read_text":
                     read += text
+
+
+def test_what_was_cut_off_for_length_was_not_read(
+    taught: list[Taught], few_towns: World, nano_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEOSLEUTH_HOME", str(nano_home))
+    environment = environment_of(taught, few_towns, 20)
+    for at, one in enumerate(taught):
+        lesson, distance_km, _ = teach(
+            few_towns, one.scene, one.drawing, environment, opened(environment, at), random.Random(0)
+        )
+        assert "geocode" not in [name for name, _, _ in calls(lesson)]
+        assert distance_km is None
 
 
 def test_zooms_hold_a_telling_line(taught: list[Taught]) -> None:
