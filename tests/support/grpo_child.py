@@ -1,6 +1,6 @@
 """A run of reinforcement learning in a process of its own, which is killed in the middle of drawing replies.
 
-    python grpo_child.py RECIPE.json RUN-FOLDER GENERATIONS
+    python grpo_child.py RECIPE.json GENERATIONS RUN-FOLDER ...
 
 Replies are near or far by the throw of the same dice as all other chance of a run. After so many generations the
 process kills itself, as a machine that goes down would; 0 lets it come to its end.
@@ -59,4 +59,5 @@ def recipe_of(words: Any) -> Any:
 
 
 if __name__ == "__main__":
-    play(recipe_of(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), Path(sys.argv[2]), int(sys.argv[3]))
+    for name in sys.argv[3:]:
+        play(recipe_of(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), Path(name), int(sys.argv[2]))

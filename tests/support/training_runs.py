@@ -5,6 +5,7 @@ STORE MODEL RUN STEPS TUNED between|saving.
 """
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -199,4 +200,7 @@ if __name__ == "__main__":
         stops = [killer(int(steps))] if when == "between" else []
         if when == "saving":
             kill_while_saving(int(steps))
-    run_sft(short_recipe(Path(model), Path(stored), tuned), Path(folder), callbacks=stops)
+    told: list[tuple[int, int]] = []
+    plan = short_recipe(Path(model), Path(stored), tuned)
+    run_sft(plan, Path(folder), callbacks=stops, progress=lambda done, total: told.append((done, total)))
+    print(json.dumps(told))

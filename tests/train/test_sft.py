@@ -22,7 +22,7 @@ pytest.importorskip("trl", reason="TRL is not installed; it is part of the devel
 import torch
 
 from geosleuth.train.collating import Collator, Order, positions_of
-from geosleuth.train.keeping import RunFolder, last_checkpoint
+from geosleuth.train.keeping import Finished, RunFolder, finished, last_checkpoint
 from geosleuth.train.masks import IGNORED, Writer
 from geosleuth.train.samples import CHATS, dataset_of, store_chats
 from geosleuth.train.sft import run_sft, sft_trainer
@@ -46,24 +46,35 @@ def figures(folder: Path) -> list[dict[str, Any]]:
     return [{key: line[key] for key in ("step", "loss", "num_tokens", "learning_rate", "grad_norm")} for line in lines]
 
 
-def killed(store: Path, folder: Path, after: int, tuned: str, when: str = "between") -> None:
+def in_a_process(store: Path, folder: Path, after: int, tuned: str, when: str) -> subprocess.CompletedProcess[str]:
+    """A run in a process of its own: what one computed before, in half precision say, shows in last bits."""
     words = [sys.executable, str(CHILD), str(store), str(tiny_vlm_folder()), str(folder), str(after), tuned, when]
-    child = subprocess.run(words, check=False, capture_output=True, text=True, timeout=300)
+    return subprocess.run(words, check=False, capture_output=True, text=True, timeout=300)
+
+
+def killed(store: Path, folder: Path, after: int, tuned: str, when: str = "between") -> None:
+    child = in_a_process(store, folder, after, tuned, when)
     assert child.returncode == -signal.SIGKILL, child.stderr[-2000:]
     assert not (folder / "done.json").exists()
 
 
+def ended(store: Path, folder: Path, tuned: str) -> tuple[Finished, list[list[int]]]:
+    child = in_a_process(store, folder, 0, tuned, "never")
+    assert child.returncode == 0, child.stderr[-2000:]
+    done = finished(RunFolder(folder))
+    assert done is not None
+    return done, json.loads(child.stdout.splitlines()[-1])
+
+
 def gone_on_is_the_same(store: Path, tmp_path: Path, tuned: str) -> None:
-    plan = short_recipe(tiny_vlm_folder(), store, tuned)
-    whole = run_sft(plan, tmp_path / "whole")
+    whole, _ = ended(store, tmp_path / "whole", tuned)
     # The kill comes in the second epoch, whose order of rows is another.
     killed(store, tmp_path / "killed", 3, tuned)
     checkpoint = last_checkpoint(RunFolder(tmp_path / "killed"))
     assert checkpoint is not None
     assert checkpoint.name == "checkpoint-3"
-    told: list[tuple[int, int]] = []
-    again = run_sft(plan, tmp_path / "killed", progress=lambda done, total: told.append((done, total)))
-    assert told == [(3, 4), (4, 4)]
+    again, told = ended(store, tmp_path / "killed", tuned)
+    assert told == [[3, 4], [4, 4]]
     assert again.steps == whole.steps == 4
     assert again.figures == whole.figures
     assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
