@@ -154,15 +154,13 @@ def test_a_run_in_slices_is_the_run_in_one(store: Path, tmp_path: Path, changes:
 
 @pytest.mark.slow
 def test_a_run_killed_while_it_saves_goes_on_from_the_checkpoint_before(store: Path, tmp_path: Path) -> None:
-    plan = short_recipe(tiny_vlm_folder(), store, "lora")
-    run_sft(plan, tmp_path / "whole")
+    ended(store, tmp_path / "whole", "lora")
     killed(store, tmp_path / "killed", 3, "lora", "saving")
     half = tmp_path / "killed" / "checkpoints" / "checkpoint-3"
     assert (half / "adapter_model.safetensors").exists()
     assert not (half / "trainer_state.json").exists()
-    told: list[int] = []
-    run_sft(plan, tmp_path / "killed", progress=lambda done, _: told.append(done))
-    assert told == [2, 3, 4]
+    _, told = ended(store, tmp_path / "killed", "lora")
+    assert [done for done, _ in told] == [2, 3, 4]
     assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
     assert figures(tmp_path / "killed") == figures(tmp_path / "whole")
 
