@@ -5,18 +5,18 @@ of it. These lessons cost a thousandth of a drawn scene, so there can be many.
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, cut
-from geosleuth.geo import LatLon, distance_km
+from geosleuth.geo import distance_km
 from geosleuth.names import country_name
 from geosleuth.tools import Observation, ToolCall
 from geosleuth.world.world import World
 
 from .lessons import Lesson, answer_words, asked, told
+from .teacher import NEAR_KM, nearest_shown
 
-NEAR_KM = 2.0
 _SEARCH = "geocode"
 
 LookUp = Callable[[ToolCall], Observation]
@@ -47,8 +47,8 @@ def look_ups(
         business = chance.choice(world.businesses(town))
         seen = look_up(ToolCall(f"call-{number + 1}", _SEARCH, {"address": business.name}))
         text = seen.text if result_tokens is None else cut(seen.text, result_tokens * CHARACTERS_PER_TOKEN)
-        point = _shown(seen, text, business.point)
-        if point is None:
+        point = nearest_shown(seen.data if isinstance(seen.data, Mapping) else {}, business.point, text)
+        if point is None or distance_km(point, business.point) > NEAR_KM:
             continue
         call = {"type": "function", "function": {"name": _SEARCH, "arguments": {"address": business.name}}}
         yield Lesson(
@@ -62,12 +62,3 @@ def look_ups(
             ],
             tools=True,
         )
-
-
-def _shown(seen: Observation, text: str, truth: LatLon) -> LatLon | None:
-    """The hit next to the business, where its numbers are still in the words."""
-    hits: Sequence[Mapping[str, Any]] = seen.data.get("results", ()) if isinstance(seen.data, Mapping) else ()
-    points = [LatLon(hit["lat"], hit["lon"]) for hit in hits]
-    near = [point for point in points if f"{point.lat:.5f}, {point.lon:.5f}" in text]
-    best = min(near, key=lambda point: distance_km(point, truth), default=None)
-    return best if best is not None and distance_km(best, truth) <= NEAR_KM else None

@@ -116,7 +116,7 @@ def teach(
         if line not in read or not query or not notes.is_new("geocode", address=query):
             continue
         searches += 1
-        found = [best, _nearest(notes.call("geocode", address=query), truth, notes.shown)]
+        found = [best, nearest_shown(notes.call("geocode", address=query), truth, notes.shown)]
         best = min((point for point in found if point), key=lambda point: distance_km(point, truth), default=None)
     name, capital = town_to_guess(world, scene.spot.country)
     if best is None or distance_km(best, truth) > distance_km(capital, truth):
@@ -182,7 +182,7 @@ def _query(sort: str, line: str) -> str:
     return _POSTCODE.sub("", line).strip() if sort == "town_name" else line
 
 
-def _nearest(data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon | None:
+def nearest_shown(data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon | None:
     """Of the hits whose numbers the observation shows, the one next to the truth."""
     points = [LatLon(hit["lat"], hit["lon"]) for hit in data.get("results", ())]
     points = [point for point in points if _numbers(point) in shown]
