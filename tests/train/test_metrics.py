@@ -49,7 +49,8 @@ def test_a_line_holds_what_is_a_number(tmp_path: Path) -> None:
 
 def test_speed_and_mfu_come_from_tokens_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([100.0, 102.0, 107.0, 108.0])
-    monkeypatch.setattr("geosleuth.train.metrics.time.monotonic", lambda: next(clock))
+    # The name in that module alone: threads of other tests go on asking the real clock.
+    monkeypatch.setattr("geosleuth.train.metrics.monotonic", lambda: next(clock))
     writing = recorder(tmp_path, flops_per_token=3e6, peak_flops=1e9)
     writing.begin(0)
     first, second, third = (

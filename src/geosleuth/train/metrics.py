@@ -7,12 +7,12 @@ those that TRL has no word for are named here.
 import json
 import math
 import os
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from geosleuth.errors import BadInput, install_command, require
@@ -158,7 +158,7 @@ class Recorder:
         self._folder.path.mkdir(parents=True, exist_ok=True)
         kept = drop_after(self.path, step)
         self._before_s = max((float(line.get("seconds", 0.0)) for line in kept), default=0.0)
-        self._began, self._last = time.monotonic(), None
+        self._began, self._last = monotonic(), None
         self.end()
         self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         if self._wants_tensorboard:
@@ -166,7 +166,7 @@ class Recorder:
 
     def write(self, step: int, figures: Mapping[str, Any]) -> Line:
         """Add a line; what is no finite number is left out of it."""
-        now = time.monotonic()
+        now = monotonic()
         line: Line = {"step": step, "seconds": round(self._before_s + now - self._began, 3), "stage": self._stage}
         line |= {name: number for name, value in figures.items() if (number := _finite(value)) is not None}
         line |= self._speed(now, line)
@@ -244,7 +244,7 @@ class _Hooks:
 
     def __init__(self, recorder: Recorder, page: Callable[[], object], watch: Any = None) -> None:
         self._recorder, self._page, self._watch = recorder, page, watch
-        self._drawn_at = time.monotonic()
+        self._drawn_at = monotonic()
 
     def on_train_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         if state.is_world_process_zero:
@@ -256,7 +256,7 @@ class _Hooks:
         if not state.is_world_process_zero or not logs or not _SUMMARY.isdisjoint(logs):
             return
         self._recorder.write(state.global_step, logs)
-        if time.monotonic() - self._drawn_at > _PAGE_EVERY_S:
+        if monotonic() - self._drawn_at > _PAGE_EVERY_S:
             self._draw()
 
     def on_save(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
@@ -274,7 +274,7 @@ class _Hooks:
 
     def _draw(self) -> None:
         self._page()
-        self._drawn_at = time.monotonic()
+        self._drawn_at = monotonic()
 
 
 def metrics_callback(

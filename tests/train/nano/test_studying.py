@@ -141,7 +141,7 @@ def test_a_pool_that_is_still_empty_is_waited_for(tmp_path: Path, monkeypatch: p
         with ShardWriter(tmp_path, "levels", "w") as shards:
             shards.add(sample)
 
-    monkeypatch.setattr("geosleuth.train.nano.studying.time.sleep", write)
+    monkeypatch.setattr("geosleuth.train.nano.studying.sleep", write)
     assert numbers(next(fresh_batches(tmp_path, how(), list)))[0] == sample.input_ids.tobytes()
 
 

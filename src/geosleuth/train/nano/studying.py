@@ -8,10 +8,10 @@ from all that is there.
 """
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
@@ -99,7 +99,7 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
             pool, how, collator, start=0 if start is None else step_of(start), loader=loader, loaders=loaders
         ),
     )
-    until = None if how.seconds is None else time.monotonic() + how.seconds
+    until = None if how.seconds is None else monotonic() + how.seconds
     counted = {"tokens": 0, "skipped": 0}
 
     class Student(trl.SFTTrainer):  # type: ignore[misc]
@@ -126,7 +126,7 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
                     grad.zero_()
 
         def on_step_end(self, _args: Any, state: Any, control: Any, **_: Any) -> Any:
-            if until is not None and time.monotonic() > until and state.global_step < state.max_steps:
+            if until is not None and monotonic() > until and state.global_step < state.max_steps:
                 control.should_save = control.should_training_stop = True
             return control
 
@@ -150,9 +150,9 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
         callbacks=[Clock()],
     )
     trainer.remove_callback(transformers.PrinterCallback)
-    began = time.monotonic()
+    began = monotonic()
     trainer.train(resume_from_checkpoint=None if start is None else str(start))
-    seconds = time.monotonic() - began
+    seconds = monotonic() - began
     history = [line for line in trainer.state.log_history if "loss" in line]
     return {
         "steps": trainer.state.global_step,
@@ -194,7 +194,7 @@ def fresh_batches(
     pool = ShardPool(folder)
     while True:
         if not any(pool.counts.get(kind) for kind in how.weights):
-            time.sleep(_WAIT_S)
+            sleep(_WAIT_S)
             pool.refresh()
             continue
         chats = _drawn(pool, how, draw)
