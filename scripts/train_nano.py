@@ -3,7 +3,7 @@
     python scripts/train_nano.py make --out NANO                 weights drawn at random, tokens of its own
     python scripts/train_nano.py school --pool POOL --model NANO lessons, drawn on the CPU until told to stop
     python scripts/train_nano.py draw --kept DIR ...             pictures for reinforcement learning and for evaluation
-    python scripts/train_nano.py study --stage base|sft|coldstart ...
+    python scripts/train_nano.py study --stage words|base|sft|coldstart ...
     python scripts/train_nano.py grpo --name main ...            one run of GRPO, then its evaluation
     python scripts/train_nano.py evaluate --policy DIR ...
 
@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,9 @@ WORLD, LESSONS, REINFORCED, HELD_OUT = 1, 1001, 2002, 3003
 """The seed of the world, and those of the scenes of lessons, of reinforcement learning and of evaluation."""
 
 MIXES = {
-    "base": {"perception": 1.0, "reading": 1.0, "format": 1.0, "copying": 2.0},
-    "sft": {"perception": 0.7, "levels": 1.6, "reading": 0.5, "format": 0.6},
+    "words": {"echo": 1.0, "copying": 0.2},
+    "base": {"perception": 1.0, "reading": 1.0, "format": 1.0, "copying": 1.5, "echo": 1.5},
+    "sft": {"perception": 0.7, "levels": 1.6, "reading": 0.5, "format": 0.6, "echo": 0.4},
     "coldstart": {"trajectory": 1.0, "copying": 0.4},
 }
 TURN_TOKENS = 96
@@ -175,11 +177,13 @@ def reinforced(given: argparse.Namespace) -> None:
 
     from geosleuth.train.grpo import grpo_trainer
     from geosleuth.train.keeping import RunFolder, last_checkpoint
+    from geosleuth.train.nano.encoding import final_shrink
     from geosleuth.train.nano.fast_vision import patch_vision_attention, patch_vision_inputs
-    from geosleuth.train.nano.quick import quicken, ready_images, shrinking
+    from geosleuth.train.nano.quick import quicken, ready_images
     from geosleuth.train.prompts import prompt_rows
     from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
     from geosleuth.train.sft import pacing
+    from geosleuth.train.shrinking import shrinking
     from geosleuth.train.tuning import save_policy
 
     model, processor = loaded(given.model)
@@ -209,7 +213,7 @@ def reinforced(given: argparse.Namespace) -> None:
         recipe,
         given.out,
         environment_workers=given.crew,
-        dress=lambda one: shrinking(one, processor, names),
+        dress=partial(shrinking, shrink=final_shrink(processor), tools=names),
     )
     quicken(trainer, turn_tokens=TURN_TOKENS, max_batch=max(64, given.prompts * given.group))
     trainer.add_callback(pacing(transformers.TrainerCallback, saying(given.name), given.seconds))

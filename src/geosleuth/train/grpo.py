@@ -6,7 +6,7 @@ and going on from a checkpoint in step with the rows.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from .objective import check_k, check_loss_mask, scaled_advantages
 from .prompts import Row, phases, prompt_rows, run_order
 from .recipe import Recipe
 from .rollouts import Ground, Outcome, Remembered, Rollouts, ground_of
-from .rollouts_crew import Ahead, Crew, MakeGround, remote_environment, send_resets, usual_workers
+from .rollouts_crew import Ahead, Crew, Dress, MakeGround, remote_environment, send_resets, usual_workers
 from .sft import silence, train_to_end
 from .templates import check_for_grpo
 from .tuning import adapters, has_gpu, load_model, open_processor, quietly
@@ -86,7 +86,7 @@ def grpo_trainer(
     *,
     ground: Ground | MakeGround | None = None,
     environment_workers: int = 0,
-    dress: Callable[[Any], Any] | None = None,
+    dress: Dress | None = None,
     callbacks: Sequence[Any] = (),
 ) -> Any:
     """The `trl.GRPOTrainer` of a recipe.
@@ -100,7 +100,8 @@ def grpo_trainer(
         ground: where replies are played, in place of the one that the recipe says; a function that makes it, where
             other processes are to serve it.
         environment_workers: processes that serve tools; 0 serves them in this one.
-        dress: changes the class of the environments, such as `nano.quick.shrinking`.
+        dress: changes the class of the environments, where they are served; for other processes it must be a function
+            of a module, or a ``partial`` of one, such as of `geosleuth.train.shrinking.shrinking`.
         callbacks: further ``transformers.TrainerCallback``s.
 
     Raises:
@@ -117,11 +118,13 @@ def grpo_trainer(
     check_for_grpo(processor, tools=bool(played.setting.toolset.names))
     rollouts = Rollouts(played.setting)
     environment: type = Ground(played.setting, Remembered(played.pose)).environment()
+    if dress is not None:
+        environment = dress(environment)
     crew = None
     if environment_workers:
         if isinstance(ground, Ground):
             raise BadInput("other processes can't take over a ground; give a function that makes it")
-        crew = Crew(make, environment_workers)
+        crew = Crew(make, environment_workers, dress)
         environment = remote_environment(environment, played.setting.toolset.names, crew)
     prompt = prompt_for(played.setting)
     # Environments are TRL's experiment; it would say so at every start.
@@ -137,7 +140,7 @@ def grpo_trainer(
             processing_class=processor,
             args=_arguments(recipe, folder, played),
             train_dataset=table,
-            environment_factory=environment if dress is None else dress(environment),
+            environment_factory=environment,
             reward_funcs=rollouts,
             peft_config=adapters(recipe.model),
             callbacks=list(callbacks),

@@ -1,12 +1,11 @@
 """A model in memory that replies to many conversations at once, read and written as `policies.weights` does it."""
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from geosleuth.errors import require
 from geosleuth.photo.runtime import no_probing
@@ -16,11 +15,9 @@ from geosleuth.policies.weights_engine import Device, Dtype, Engine, Generated
 from geosleuth.policies.weights_folder import check_folder, check_installed
 
 from .replying_encoding import Asked, Encoder, Inputs
+from .shrinking import Shrink, shrink_of
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-__all__ = ["MAX_NEW_TOKENS", "Asked", "ChatWords", "Drawn", "Generate", "Refused", "Replier", "Shrink", "fast_generate"]
+__all__ = ["MAX_NEW_TOKENS", "Asked", "ChatWords", "Drawn", "Generate", "Refused", "Replier", "fast_generate"]
 
 _PRINT_VALUES = 64
 MAX_NEW_TOKENS = 2048
@@ -35,38 +32,6 @@ class Refused:
     """No reply: the conversation is longer than the model can take, or memory is short."""
 
     trouble: str
-
-
-@dataclass(frozen=True, slots=True)
-class Shrink:
-    """Brings a picture to the size that an image processor would give it, so that only these pixels need to travel.
-
-    The rule is that of Qwen's processors: sides are multiples of ``factor``, the area lies between two bounds.
-    """
-
-    factor: int
-    least_pixels: int
-    most_pixels: int
-    resample: int
-
-    def __call__(self, picture: "Image") -> "Image":
-        """The picture in that size."""
-        width, height = picture.size
-        size = self._fitted(width, height)
-        return picture if size == (width, height) else picture.convert("RGB").resize(size, self.resample)
-
-    def _fitted(self, width: int, height: int) -> tuple[int, int]:
-        def sides(scale: float, to_whole: Callable[[float], int]) -> tuple[int, int]:
-            across, down = (max(1, to_whole(side * scale / self.factor)) * self.factor for side in (width, height))
-            return across, down
-
-        whole = sides(1.0, round)
-        area = (round(width / self.factor) * self.factor) * (round(height / self.factor) * self.factor)
-        if area > self.most_pixels:
-            return sides(1 / math.sqrt(width * height / self.most_pixels), math.floor)
-        if area < self.least_pixels:
-            return sides(math.sqrt(self.least_pixels / (width * height)), math.ceil)
-        return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,17 +203,6 @@ class Replier(Engine):
             self.drawn.input_tokens += given[number]
             self.drawn.output_tokens += len(ids)
             yield Generated(opened + text, given[number], len(ids), end is None)
-
-
-def shrink_of(processor: Any) -> Shrink | None:
-    """How pictures can be made small before they travel; None where the processor does it in a way of its own."""
-    images: Any = getattr(processor, "image_processor", None)
-    size = getattr(images, "size", None)
-    # Other kinds resize with other libraries, whose pixels differ by a hair.
-    if not type(images).__name__.startswith("Qwen2VLImageProcessorPil") or size is None:
-        return None
-    least, most = size["shortest_edge"], size["longest_edge"]
-    return Shrink(images.patch_size * images.merge_size, int(least), int(most), int(images.resample))
 
 
 def fast_generate(write: Callable[..., list[list[int]]], pad_id: int) -> Generate:

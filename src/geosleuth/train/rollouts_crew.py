@@ -25,6 +25,9 @@ _FEWEST_CORES = 4
 MakeGround = Callable[[], Ground]
 """Made anew in every process, so it must be a function of a module, or a partial of one."""
 
+Dress = Callable[[Any], Any]
+"""Changes the class of environments; likewise."""
+
 
 def usual_workers() -> int:
     """How many processes serve environments where nobody says: one a core but the first; 0 where cores are few."""
@@ -40,12 +43,13 @@ class Crew:
         ahead: knows the calls of the turn that is under way.
     """
 
-    def __init__(self, make: MakeGround, workers: int) -> None:
+    def __init__(self, make: MakeGround, workers: int, dress: Dress | None = None) -> None:
         """Start nothing before the first task."""
         self.ahead: Ahead | None = None
         context = get_context("spawn")
+        given = (make, dress)
         self._workers = [
-            ProcessPoolExecutor(1, mp_context=context, initializer=_open, initargs=(make,)) for _ in range(workers)
+            ProcessPoolExecutor(1, mp_context=context, initializer=_open, initargs=given) for _ in range(workers)
         ]
 
     def worker(self, number: int, of: int) -> ProcessPoolExecutor:
@@ -148,11 +152,12 @@ _kind: type[RolloutEnvironment] | None = None
 _held: dict[int, RolloutEnvironment] = {}
 
 
-def _open(make: MakeGround) -> None:
+def _open(make: MakeGround, dress: Dress | None) -> None:
     global _kind  # noqa: PLW0603  (what this process is for)
     threading.Thread(target=_leave_with_parent, name="leave-with-parent", daemon=True).start()
     ground = make()
-    _kind = Ground(ground.setting, Remembered(ground.pose)).environment()
+    kind = Ground(ground.setting, Remembered(ground.pose)).environment()
+    _kind = kind if dress is None else dress(kind)
 
 
 def _leave_with_parent() -> None:

@@ -1,5 +1,6 @@
 """GRPO made quick: the same tokens, the same pixels, the same tools as TRL's own way."""
 
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from PIL import Image
 from geosleuth.photo import open_photo
 from geosleuth.policies.weights_engine import load_processor
 from geosleuth.train.grpo import grpo_trainer
+from geosleuth.train.nano.collating import Collator
 from geosleuth.train.nano.encoding import final_pixels
-from geosleuth.train.nano.quick import quicken, ready_images, shrinking
+from geosleuth.train.nano.quick import quicken, ready_images
 from geosleuth.train.prompts import prompt_rows
 from geosleuth.train.recipe import RolloutPart
+from geosleuth.train.shrinking import Shrink, shrinking
 from geosleuth.world.environment import GeoEnvironment, Posed, environment_for, offline_setting
 from nano_models import chat, noise, tiny_nano_folder, tiny_nano_processor
 from scripted_grpo import FAR, NEAR, called, make_photos, script, tiny_recipe
@@ -25,6 +28,7 @@ pytestmark = [
     pytest.mark.usefixtures("atlas_home"),
 ]
 TOOLS = ("zoom", "read_text", "geocode")
+SHRINK = Shrink(32, 130_000, 155_000, int(Image.Resampling.BICUBIC))
 
 
 def trainer_of(folder: Path, rollout: RolloutPart, **options: Any) -> Any:
@@ -121,7 +125,7 @@ def pictures_in(content: Any) -> list[Any]:
 def test_tools_look_the_same_and_their_pictures_are_at_final_size() -> None:
     utils: Any = import_module("transformers.utils")
     plain = photo_environment((800, 600))
-    small = shrinking(plain, tiny_nano_processor(), TOOLS)
+    small = shrinking(plain, shrink=SHRINK, tools=TOOLS)
     assert small.__name__ == plain.__name__
     for name in TOOLS:
         assert utils.get_json_schema(getattr(small, name)) == utils.get_json_schema(getattr(plain, name))
@@ -136,14 +140,40 @@ def test_tools_look_the_same_and_their_pictures_are_at_final_size() -> None:
     assert one.geocode(address="Monaco") == other.geocode(address="Monaco")
 
 
+def test_the_replies_of_a_group_share_the_picture_they_open_with() -> None:
+    small = shrinking(photo_environment((800, 600)), shrink=SHRINK, tools=TOOLS)
+    one: Any = small()
+    other: Any = small()
+    (first,), (again,) = pictures_in(one.reset(id="7")), pictures_in(other.reset(id="7"))
+    assert first is again
+    assert pictures_in(one.reset(id="8"))[0] is not first
+    box = {"bbox_2d": [100, 100, 500, 600]}
+    assert pictures_in(one.zoom(**box))[0] is not pictures_in(other.zoom(**box))[0]
+
+
+def test_a_copy_of_a_picture_is_made_ready_no_second_time() -> None:
+    processor = load_processor(tiny_nano_folder())
+    pictures = [Image.fromarray(final_pixels(processor, noise(640, 480, seed))) for seed in (1, 2)]
+    made: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch, ready_images(processor):
+        cut = Collator.patches
+
+        def counted(self: Collator, pixels: Any, grids: Any) -> Any:
+            made.append(grids)
+            return cut(self, pixels, grids)
+
+        patch.setattr(Collator, "patches", counted)
+        for given in (pictures, [one.copy() for one in pictures]):
+            processor.image_processor(images=given, return_tensors="pt")
+    assert len(made) == 2
+
+
 @pytest.mark.slow
 def test_pictures_from_other_processes_are_shrunk_too(tmp_path: Path) -> None:
     tools = ("image_zoom_in_tool", "maps_geocode")
     rollout = RolloutPart(method="nano", tools=tools, reward="spotagent", group=2, reply_tokens=1400)
-    processor = load_processor(tiny_nano_folder())
-    trainer = trainer_of(
-        tmp_path, rollout, environment_workers=2, dress=lambda one: shrinking(one, processor, ("zoom", "geocode"))
-    )
+    dress = partial(shrinking, shrink=SHRINK, tools=("zoom", "geocode"))
+    trainer = trainer_of(tmp_path, rollout, environment_workers=2, dress=dress)
     said = iter([[called("zoom", bbox_2d=[0, 0, 500, 500]), called("geocode", address="Monaco")], [NEAR, FAR]])
     script(trainer.model, trainer.processing_class.tokenizer, lambda _rows: next(said))
     try:

@@ -4,7 +4,6 @@ The outcome is that of the processor itself, which takes each picture through se
 tells whose words are whose wrongly once a chat holds pictures.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from geosleuth.errors import require
+from geosleuth.train.shrinking import Shrink, shrink_of
 
 Message = Mapping[str, Any]
 Pixels = NDArray[np.uint8]
@@ -65,9 +65,8 @@ def final_pixels(processor: Any, image: Image.Image) -> Pixels:
     Raises:
         ValueError: it is far too oblong.
     """
-    height, width = final_size(processor, image.height, image.width)
-    rgb = image if image.mode == "RGB" else image.convert("RGB")
-    return np.asarray(rgb.resize((width, height), Image.Resampling(processor.image_processor.resample)), np.uint8)
+    final_size(processor, image.height, image.width)
+    return np.asarray(final_shrink(processor)(image), np.uint8)
 
 
 def final_size(processor: Any, height: int, width: int) -> tuple[int, int]:
@@ -78,19 +77,20 @@ def final_size(processor: Any, height: int, width: int) -> tuple[int, int]:
     """
     if max(height, width) > _MOST_OBLONG * min(height, width):
         raise ValueError(f"a picture of {width} x {height} pixels is too oblong to be shown")
-    images = processor.image_processor
-    cell, least, most = _cell(processor), images.size["shortest_edge"], images.size["longest_edge"]
-    rounded = round(height / cell) * cell, round(width / cell) * cell
-    if rounded[0] * rounded[1] > most:
-        shrink = math.sqrt(height * width / most)
-        return (
-            max(cell, math.floor(height / shrink / cell) * cell),
-            max(cell, math.floor(width / shrink / cell) * cell),
-        )
-    if rounded[0] * rounded[1] < least:
-        grow = math.sqrt(least / (height * width))
-        return math.ceil(height * grow / cell) * cell, math.ceil(width * grow / cell) * cell
-    return rounded
+    across, down = final_shrink(processor).fitted(width, height)
+    return down, across
+
+
+def final_shrink(processor: Any) -> Shrink:
+    """What brings pictures to that size.
+
+    Raises:
+        ValueError: the processor makes them ready in a way of its own.
+    """
+    shrink = shrink_of(processor)
+    if shrink is None:
+        raise ValueError(f"{type(processor).__name__} makes pictures ready in a way of its own")
+    return shrink
 
 
 def image_tokens(processor: Any, height: int, width: int) -> int:

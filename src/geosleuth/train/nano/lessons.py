@@ -22,7 +22,7 @@ from geosleuth.world.drawing import Drawing
 from geosleuth.world.model import Clue, Mark, Scene
 from geosleuth.world.world import World
 
-Kind = Literal["perception", "reading", "format", "copying", "levels", "trajectory"]
+Kind = Literal["echo", "perception", "reading", "format", "copying", "levels", "trajectory"]
 Chat = list[dict[str, Any]]
 
 READ_PX = 7.0

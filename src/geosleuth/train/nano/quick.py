@@ -6,17 +6,15 @@ and how stays TRL's.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import wraps
+from hashlib import blake2b
 from types import MethodType
 from typing import Any
 
 from geosleuth.errors import require
-from geosleuth.world.environment import GeoEnvironment
 
 from .collating import Collator
-from .encoding import final_pixels
 from .fast import FastGenerator
 from .fast_check import image_ids
 
@@ -69,59 +67,39 @@ def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens:
     return trainer
 
 
-def shrinking(environment: type[GeoEnvironment], processor: Any, tools: Sequence[str]) -> type[GeoEnvironment]:
-    """The same environment, its pictures at the size at which the model sees them: none is shrunk twice.
-
-    Args:
-        environment: a class for TRL's ``environment_factory``, such as one that other processes serve.
-        processor: of the model.
-        tools: the names of its tools, as the model knows them.
-    """
-    from PIL import Image
-
-    def small(content: Any) -> Any:
-        if not isinstance(content, list):
-            return content
-        return [
-            {**part, "image": Image.fromarray(final_pixels(processor, part["image"]))}
-            if part["type"] == "image"
-            else part
-            for part in content
-        ]
-
-    def shrunk(method: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(method)
-        def call(self: Any, /, *given: Any, **named: Any) -> Any:
-            return small(method(self, *given, **named))
-
-        return call
-
-    members = {name: shrunk(getattr(environment, name)) for name in (*tools, "reset")}
-    return type(environment.__name__, (environment,), members)
-
-
 @contextmanager
-def ready_images(processor: Any, keep: int = 4096) -> Iterator[None]:
+def ready_images(processor: Any, keep: int = 512) -> Iterator[None]:
     """Let a processor take pictures that are at final size already as they are, with the same outcome as its own way.
 
-    It keeps the patches of the newest pictures: TRL asks for the same ones turn after turn. Meanwhile the processor
-    takes no others; `shrinking` makes them so.
+    It keeps the patches of the newest pictures: TRL asks for the same ones turn after turn, and the replies of a group
+    open with the same one, though it may have come from other processes as copies. Meanwhile the processor takes no
+    others; `geosleuth.train.shrinking` makes them so.
 
     Args:
         processor: of a Qwen-VL model.
-        keep: how many pictures' patches are kept.
+        keep: how many pictures' patches are kept, some 3 MB each.
     """
     torch: Any = require("torch", extra="train")
     np: Any = require("numpy", extra="train")
     transformers: Any = require("transformers", extra="train")
     own, kind = processor.image_processor, type(processor.image_processor)
     collator, cell = Collator(processor), own.patch_size * own.merge_size
-    kept: dict[int, tuple[Any, Any, list[int]]] = {}
+    known: dict[int, tuple[Any, bytes]] = {}
+    kept: dict[bytes, tuple[Any, list[int]]] = {}
+
+    def digest(image: Any) -> bytes:
+        if id(image) not in known:
+            if len(known) >= keep:
+                known.clear()
+            # The picture is kept too: its id must not go to another one meanwhile.
+            known[id(image)] = image, blake2b(image.tobytes(), key=repr((image.size, image.mode)).encode()).digest()
+        return known[id(image)][1]
 
     def preprocess(_self: Any, images: Any = None, *_: Any, **__: Any) -> Any:
         rows, grids = [], []
         for image in _flat(images):
-            if id(image) not in kept:
+            name = digest(image)
+            if name not in kept:
                 if len(kept) >= keep:
                     kept.clear()
                 array = np.array(image.convert("RGB"), dtype=np.uint8)
@@ -129,9 +107,8 @@ def ready_images(processor: Any, keep: int = 4096) -> Iterator[None]:
                     raise ValueError(f"a picture of {array.shape[1]} x {array.shape[0]} pixels is not at final size")
                 grid = [1, array.shape[0] // own.patch_size, array.shape[1] // own.patch_size]
                 cut = collator.patches(torch.from_numpy(array.reshape(-1)), [grid])
-                # The picture is kept too: its id must not go to another one meanwhile.
-                kept[id(image)] = image, cut, grid
-            _, cut, grid = kept[id(image)]
+                kept[name] = cut, grid
+            cut, grid = kept[name]
             rows.append(cut)
             grids.append(grid)
         return transformers.BatchFeature({"pixel_values": torch.cat(rows), "image_grid_thw": torch.tensor(grids)})

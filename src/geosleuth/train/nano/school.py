@@ -19,6 +19,7 @@ from geosleuth.world.reader import clue_reader
 from geosleuth.world.world import World
 
 from .copying import look_ups
+from .echoing import echoes, listed
 from .encoding import Encoded, encode_chat, final_pixels
 from .lessons import Chat, Lesson, all_lessons
 from .teacher import looking_up, stroll, teach
@@ -28,6 +29,11 @@ STROLLS = 0.5
 
 LOOK_UPS = 4
 """How many businesses are asked for beside each scene."""
+
+_TOWNS = 4  # whose names are said again
+
+ECHOES = 16
+"""How many lessons in saying again are made beside each scene; as many in lists."""
 
 
 class Teaching:
@@ -45,6 +51,7 @@ class Teaching:
         self.setting = offline_setting("nano", atlas=world_atlas(world), answer_by="reply", reward="ours")
         self._environment: Any = environment_for(self.setting, self._pose)()
         self._system = prompt_for(self.setting)[0]
+        self._towns = world.towns_in("train")
         self.tools = native_tools(self.setting.toolset)
         self._background = Background()
         self._posed: dict[str, Posed] = {}
@@ -68,6 +75,11 @@ class Teaching:
             yield stroll(self.world, scene, self._environment, self._opening(scene), chance)
         tokens = self.setting.method.context.result_tokens
         yield from look_ups(self.world, self._system, self._look_up, tokens, chance, LOOK_UPS)
+        names = [
+            business.name for town in chance.sample(self._towns, _TOWNS) for business in self.world.businesses(town)
+        ]
+        yield from echoes(names, chance, ECHOES)
+        yield from listed(names, chance, ECHOES)
 
     def encoded(self, number: int) -> Iterator[tuple[str, Encoded]]:
         """The same, as the model takes it in, with the kind of each."""
