@@ -24,6 +24,7 @@ EVERY_KIND = [
     ("country_facts", {"country": "Monaco"}),
     ("static_map_query", {"centre": "43.7354,7.4211", "zoom": 9}),
     ("brand_lookup", {"name": "Monoprix"}),
+    ("text_clues", {"text": "Tel. +377 93 15 22 22"}),
     ("note_hypothesis", {"place": "Monaco", "confidence": 0.5}),
 ]
 
@@ -86,7 +87,7 @@ def test_a_recording_is_played_with_every_kind_of_tool_and_no_socket(tmp_path: P
     assert "43.73540, 7.42110" in done.out
     seen = read_trajectory(again).observations
     assert [one.name for one in seen] == ["image_zoom_in_tool", *(name for name, _ in EVERY_KIND)]
-    assert [one.failure for one in seen] == [None] * 8
+    assert [one.failure for one in seen] == [None] * (1 + len(EVERY_KIND))
     # Nothing but our own lines: no warnings of the libraries that read and draw.
     assert all(line.startswith(("turn ", "  ")) for line in done.err.splitlines()), done.err
 

@@ -164,6 +164,7 @@ _CALLS: Mapping[str, Callable[[_Arguments], str]] = {
     "satellite_map_query": lambda given: f"looks at {_text(given, 'centre') or 'a place'} from above",
     "country_facts": lambda given: f"reads up on the country {_text(given, 'country', 'name')}".rstrip(),
     "brand_lookup": lambda given: f"looks up the brand {_text(given, 'brand', 'name', 'text')}".rstrip(),
+    "text_clues": lambda given: f"asks what {_text(given, 'text') or 'a sign'} tells",
     "sun_position": lambda given: f"works out where the sun stands{_point(given)}",
     "range_fix": lambda given: f"works out where the distances to {_several(given, 'towns') or 'the towns'} meet",
     "note_hypothesis": _notes,

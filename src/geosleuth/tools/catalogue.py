@@ -8,7 +8,7 @@ from .toolset import Toolset
 @cache
 def all_tools() -> Toolset:
     """All tools, in the order that models are shown them."""
-    from . import facts, maps, notes, pictures, ranges, reading, searching, sun, visual, zoom
+    from . import facts, maps, notes, pictures, ranges, reading, searching, sun, telling, visual, zoom
 
     return Toolset(
         (
@@ -29,6 +29,7 @@ def all_tools() -> Toolset:
             pictures.satellite_map_query,
             facts.country_facts,
             facts.brand_lookup,
+            telling.text_clues,
             sun.sun_position,
             ranges.range_fix,
             notes.note_hypothesis,

@@ -32,6 +32,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("static_map_query", {"centre": "43.7384,7.4246", "zoom": 15}),
     ("country_facts", {"country": "Monaco"}),
     ("brand_lookup", {"name": "Monoprix"}),
+    ("text_clues", {"text": "Tel. +377 93 15 22 22"}),
     ("sun_position", {"time": "2024-06-21T12:00Z", "place": "Monaco", "shadow_ratio": 0.5}),
     ("sun_position", {"time": "2024-06-21T12:00Z", "shadow_ratio": 0.5, "shadow_direction": 10}),
     ("range_fix", {"towns": ["Lyon", "Marseille"], "distances": [200, 180]}),

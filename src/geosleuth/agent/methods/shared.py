@@ -38,6 +38,7 @@ _USES = {
     "satellite_map_query": "see a point from above: roofs, fields, shapes of roads",
     "country_facts": "get the driving side, languages, phone code, plates and more of a country",
     "brand_lookup": "learn in which countries a brand or a chain is found",
+    "text_clues": "learn what a phone number, postcode, plate, price or web address on a sign says about where it is",
     "sun_position": "work out from a shadow and a time where on Earth the sun could stand so",
     "range_fix": "find the places at given distances from towns that a sign names",
     "note_hypothesis": "put a candidate into the pool, or change what you think of it",

@@ -110,6 +110,7 @@ def _data_schemas() -> dict[str, Schema]:
         "satellite_map_query": picture,
         "country_facts": _country(),
         "brand_lookup": record({"results": many(_brand()), "shares": table(NUMBER)}),
+        "text_clues": record({"results": many(_clue())}),
         "sun_position": {"anyOf": [_sun_here(), _sun_anywhere()]},
         "range_fix": _ranges(),
         "note_hypothesis": record({"hypothesis": _hypothesis()}),
@@ -180,6 +181,23 @@ def _brand() -> Schema:
             "match": TEXT,
             "matched": TEXT,
             "score": NUMBER,
+        }
+    )
+
+
+def _clue() -> Schema:
+    spot = record(
+        {"name": TEXT, **POINT, "radius_km": NUMBER, "share": NUMBER, "country": maybe(TEXT)},
+    )
+    return record(
+        {
+            "kind": TEXT,
+            "seen": TEXT,
+            "says": TEXT,
+            "reliability": NUMBER,
+            "countries": table(NUMBER),
+            "spots": many(spot),
+            "caution": maybe(TEXT),
         }
     )
 

@@ -1,0 +1,103 @@
+"""The tool `text_clues`: what the numbers and words on a sign tell about where it stands, without a map."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from geosleuth.errors import BadInput
+from geosleuth.names import country_name
+
+from .declare import tool
+from .model import Case, Output
+from .wording import asked, at, length, numbered, one_line, percent, point_data, quoted, unique
+
+if TYPE_CHECKING:
+    from geosleuth.clues import Clue, Spot, TextSeen
+
+_LINES = 40
+_SHOWN = 8
+_COUNTRIES = 4
+_SPOTS = 3
+_LEAST_SHARE = 0.02
+# Lines lie under each other, as on a sign: clues may be split over neighbours.
+_LINE_HEIGHT, _LINE_WIDTH = 30.0, 400.0
+
+
+@tool(
+    "text_clues",
+    aliases=("clues", "phone_lookup", "postcode_lookup", "plate_lookup"),
+    renames={"lines": "text", "query": "text", "number": "text", "phone": "text"},
+)
+async def text_clues(case: Case, text: str) -> Output:  # noqa: ARG001  # every tool takes the case
+    """Say what the text on a sign tells of countries and areas: phone numbers, postcodes, plates, prices, languages.
+
+    Web addresses, road numbers and dates count too. Telephone numbers lead to the area of their code. Every clue says
+    how often its kind is about the place at all.
+
+    Args:
+        text: a line as it stands on the sign, such as "Tel. +44 1463 608026"; or several lines.
+    """
+    from geosleuth.clues import text_clues as clues_in
+
+    lines = [line for part in text.splitlines() if (line := one_line(part))]
+    if not lines:
+        raise BadInput("text is empty; write a line of a sign, such as 'Tel. +44 1463 608026'")
+    seen = [_seen(number, line) for number, line in enumerate(lines[:_LINES])]
+    clues = await asyncio.to_thread(clues_in, seen)
+    data = {"results": [_clue_data(clue) for clue in clues]}
+    sources = unique(source for clue in clues for source in clue.sources)
+    if not clues:
+        nothing = f"{asked(text)} tells nothing of countries or areas. Names of places and shops are for the map."
+        return Output(nothing, data, sources=sources)
+    body = numbered(f"What {asked(text)} tells:", [_line(clue) for clue in clues[:_SHOWN]], sources)
+    return Output(body, data, sources=sources)
+
+
+def _seen(number: int, line: str) -> "TextSeen":
+    from geosleuth.clues import TextSeen
+    from geosleuth.photo.text import script_of
+
+    top = number * _LINE_HEIGHT
+    return TextSeen(line, "text", (0.0, top, _LINE_WIDTH, top + _LINE_HEIGHT), 1.0, script_of(line))
+
+
+def _line(clue: "Clue") -> str:
+    parts = [f"{clue.kind.replace('_', ' ')} {quoted(clue.seen, 60)}: {one_line(clue.says)}"]
+    parts += [f"{one_line(spot.name)}: {at(spot.point)}, within {length(spot.radius_km)}" for spot in _telling(clue)]
+    likely = [(code, share) for code, share in _likeliest(clue) if share >= _LEAST_SHARE]
+    if len(likely) > 1:
+        parts.append(", ".join(f"{country_name(code)} {percent(share)}" for code, share in likely))
+    parts.append(f"about the place in {percent(clue.reliability)} of cases")
+    return "; ".join([*parts, *([clue.caution] if clue.caution else [])])
+
+
+def _telling(clue: "Clue") -> list["Spot"]:
+    """The likeliest spots, each point once."""
+    kept: dict[Any, Spot] = {}
+    for spot in clue.spots:
+        kept.setdefault(spot.point, spot)
+    return list(kept.values())[:_SPOTS]
+
+
+def _likeliest(clue: "Clue") -> list[tuple[str, float]]:
+    return sorted(clue.countries.items(), key=lambda one: (-one[1], one[0]))[:_COUNTRIES]
+
+
+def _clue_data(clue: "Clue") -> dict[str, Any]:
+    return {
+        "kind": clue.kind,
+        "seen": clue.seen,
+        "says": clue.says,
+        "reliability": clue.reliability,
+        "countries": dict(clue.countries),
+        "spots": [
+            {
+                "name": spot.name,
+                **point_data(spot.point),
+                "radius_km": spot.radius_km,
+                "share": spot.weight,
+                "country": spot.country,
+            }
+            for spot in clue.spots
+        ],
+        "caution": clue.caution,
+    }
