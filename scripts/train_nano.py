@@ -205,7 +205,7 @@ def reinforced(given: argparse.Namespace) -> None:
         ),
         run=RunPart(seed=given.seed, save_steps=10**6, tensorboard=False),
     )  # fmt: skip
-    names = () if given.no_tools else ("zoom", "read_text", "geocode")
+    names = () if given.no_tools else ("zoom", "read_text", "geocode", "clues")
     trainer = grpo_trainer(
         model,
         processor,

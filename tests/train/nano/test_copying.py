@@ -10,10 +10,17 @@ def test_a_look_up_copies_a_point_that_the_map_has_shown(taught: list[Taught], f
     known = {town.name_on_signs for town in few_towns.towns if town.split == "train"}
     made = [lesson for one in taught for lesson in one.of("copying", tools=True)]
     assert len(made) >= 2 * len(taught)
+    used = set()
     for lesson in made:
         _, question, call, shown, answer = lesson.messages
-        name = call["tool_calls"][0]["function"]["arguments"]["address"]
-        assert words_of(question).startswith(f"Where is {name} in ")
-        assert any(words_of(question).endswith(f" in {town}?") for town in known)
+        made_call = call["tool_calls"][0]["function"]
+        (asked,) = made_call["arguments"].values()
+        used.add(made_call["name"])
+        if made_call["name"] == "clues":
+            assert words_of(question) == f"Where is {asked} from?"
+        else:
+            assert words_of(question).startswith(f"Where is {asked} in ")
+            assert any(words_of(question).endswith(f" in {town}?") for town in known)
         told = json.loads(words_of(answer))
         assert f"{told['lat']:.5f}, {told['lon']:.5f}" in words_of(shown)
+    assert used == {"geocode", "clues"}

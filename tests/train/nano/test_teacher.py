@@ -57,7 +57,7 @@ def test_an_answer_was_shown_or_is_the_countrys_largest_town(taught: list[Taught
         (lesson,) = one.of("trajectory", tools=True)
         answer = json.loads(words_of(lesson.messages[-1]))
         assert answer["country"] == one.scene.spot.country_name
-        said = " ".join(text for name, _, text in calls(lesson) if name == "geocode")
+        said = " ".join(text for name, _, text in calls(lesson) if name in ("geocode", "clues"))
         if f"{answer['lat']:.5f}, {answer['lon']:.5f}" in said:
             shown_points += 1
             continue
@@ -71,8 +71,9 @@ def test_the_map_is_asked_for_what_was_read_before(taught: list[Taught]) -> None
         for lesson in (*one.of("trajectory", tools=True), *one.of("format", tools=True)):
             read = one.scene.spot.country_name if lesson.kind == "format" else ""
             for name, arguments, text in calls(lesson):
-                if name == "geocode":
-                    assert arguments["address"] in read
+                if name in ("geocode", "clues"):
+                    (asked,) = arguments.values()
+                    assert asked in read
                 elif name == "read_text":
                     read += text
 
@@ -86,7 +87,7 @@ def test_what_was_cut_off_for_length_was_not_read(
         lesson, distance_km, _ = teach(
             few_towns, one.scene, one.drawing, environment, opened(environment, at), random.Random(0)
         )
-        assert "geocode" not in [name for name, _, _ in calls(lesson)]
+        assert not {"geocode", "clues"} & {name for name, _, _ in calls(lesson)}
         assert distance_km is None
 
 
@@ -171,4 +172,4 @@ def test_strolls_have_valid_calls_only(taught: list[Taught], few_towns: World, e
         names |= {name for name, _, _ in calls(lesson)}
         town, _ = town_to_guess(few_towns, scene.spot.country)
         assert json.loads(words_of(lesson.messages[-1]))["city"] == town
-    assert names == {"zoom", "read_text", "geocode"}
+    assert names == {"zoom", "read_text", "geocode", "clues"}

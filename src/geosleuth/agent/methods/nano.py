@@ -1,4 +1,4 @@
-"""Few words for small models: three tools, short results, a short answer. The nano model is trained on these words."""
+"""Few words for small models: four tools, short results, a short answer. The nano model is trained on these words."""
 
 from geosleuth.agent.events import Budget, Task
 from geosleuth.agent.method import Context, Method
@@ -6,8 +6,8 @@ from geosleuth.photo import BoxScale
 
 from .shared import question, read_words
 
-SHOWN_AS = {"image_zoom_in_tool": "zoom", "maps_geocode": "geocode"}
-TOOLS = ("image_zoom_in_tool", "read_text", "maps_geocode")
+SHOWN_AS = {"image_zoom_in_tool": "zoom", "maps_geocode": "geocode", "text_clues": "clues"}
+TOOLS = ("image_zoom_in_tool", "read_text", "maps_geocode", "text_clues")
 TURNS = 8
 RESULT_TOKENS = 130
 VIEW_PIXELS = 1_200_000
@@ -29,7 +29,7 @@ def nano(_box_scale: BoxScale = "thousandths") -> Method:
     """Words for models of a few million weights; boxes are always thousandths, since that is what they learned."""
     return Method(
         name="nano",
-        summary="few words and three tools, for small models such as the nano model",
+        summary="few words and four tools, for small models such as the nano model",
         paper=None,
         tools=TOOLS,
         budget=Budget(turns=TURNS),

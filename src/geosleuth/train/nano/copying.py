@@ -1,4 +1,4 @@
-"""How a point is taken out of the map's words: questions about businesses, without a picture, looked up for real.
+"""How a point is taken out of a tool's words: questions about businesses, without a picture, looked up for real.
 
 A model that can't copy what a tool tells learns from no search, and reinforcement learning then takes the searches out
 of it. These lessons cost a thousandth of a drawn scene, so there can be many.
@@ -15,9 +15,10 @@ from geosleuth.tools import Observation, ToolCall
 from geosleuth.world.world import World
 
 from .lessons import Lesson, answer_words, asked, told
-from .teacher import NEAR_KM, nearest_shown
+from .teacher import AREA_KM, CLUES, NEAR_KM, SEARCH, nearest_shown
 
-_SEARCH = "geocode"
+_BY_PHONE = 0.3
+"""The share of questions after a telephone number, where there is one."""
 
 LookUp = Callable[[ToolCall], Observation]
 """Carries out a call on the world's map."""
@@ -31,7 +32,7 @@ def look_ups(
     chance: random.Random,
     count: int,
 ) -> Iterator[Lesson]:
-    """Questions after businesses of towns of the training split; those whose answer the map does not show are left out.
+    """Questions after businesses of towns of the training split; those whose answer is not shown are left out.
 
     Args:
         world: whose businesses are asked for.
@@ -41,23 +42,28 @@ def look_ups(
         chance: decides what is asked.
         count: how many questions are tried.
     """
-    towns = [town for town in world.towns if town.split == "train"]
+    towns = world.towns_in("train")
     for number in range(count):
         town = chance.choice(towns)
         business = chance.choice(world.businesses(town))
-        seen = look_up(ToolCall(f"call-{number + 1}", _SEARCH, {"address": business.name}))
+        by_phone = business.phone is not None and chance.random() < _BY_PHONE
+        question = (
+            f"Where is {business.phone} from?" if by_phone else f"Where is {business.name} in {town.name_on_signs}?"
+        )
+        name, arguments = (CLUES, {"text": business.phone}) if by_phone else (SEARCH, {"address": business.name})
+        seen = look_up(ToolCall(f"call-{number + 1}", name, arguments))
         text = seen.text if result_tokens is None else cut(seen.text, result_tokens * CHARACTERS_PER_TOKEN)
         point = nearest_shown(seen.data if isinstance(seen.data, Mapping) else {}, business.point, text)
-        if point is None or distance_km(point, business.point) > NEAR_KM:
+        if point is None or distance_km(point, business.point) > (AREA_KM if by_phone else NEAR_KM):
             continue
-        call = {"type": "function", "function": {"name": _SEARCH, "arguments": {"address": business.name}}}
+        call = {"type": "function", "function": {"name": name, "arguments": arguments}}
         yield Lesson(
             "copying",
             [
                 dict(system),
-                asked(f"Where is {business.name} in {town.name_on_signs}?"),
+                asked(question),
                 {"role": "assistant", "content": [], "tool_calls": [call]},
-                {"role": "tool", "name": _SEARCH, "content": [{"type": "text", "text": text}]},
+                {"role": "tool", "name": name, "content": [{"type": "text", "text": text}]},
                 told(answer_words(country_name(town.country), None, point)),
             ],
             tools=True,

@@ -172,11 +172,14 @@ def town_to_guess(world: World, country: str) -> tuple[str, LatLon]:
 
 
 def precise(scene: Scene) -> list[Clue]:
-    """Clues that a map may know, the most telling first."""
-    order = ("business", "town_name", "street_name", "bus_stop", "distance")
+    """Clues that a map may know, and telephone numbers whose code tells an area; the most telling first."""
+    order = ("business", "town_name", "street_name", "bus_stop", "phone", "distance")
     useful = [
-        clue for clue in scene.clues if clue.sort in order and not clue.misleading and clue.visibility != "hidden"
-    ]
+        clue
+        for clue in scene.clues
+        if clue.sort in order and not clue.misleading and clue.visibility != "hidden"
+        and (clue.sort, clue.level) != ("phone", "country")
+    ]  # fmt: skip
     return sorted(useful, key=lambda clue: order.index(clue.sort))
 
 

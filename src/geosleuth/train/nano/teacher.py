@@ -1,9 +1,9 @@
 """Chats with tools to learn from: a teacher who knows the scene plays the real environment.
 
 The teacher is a rule, not a model: a stand-in for one that is good at the task. It looks where signs are, reads them,
-asks the map for what it has read, and takes the hit that is right. It cheats in one way: it knows which of the lines
-and hits are the telling ones. But it only asks for what it has read, and only names a point that an observation has
-shown it; otherwise it names the country's largest town, as one would who knows no more.
+asks the map for what it has read, or what a telephone number tells, and takes the hit that is right. It cheats in one
+way: it knows which of the lines and hits are the telling ones. But it only asks for what it has read, and only names a
+point that an observation has shown it; otherwise it names the country's largest town, as one would who knows no more.
 
 `stroll` makes the same moves without aim: from such chats a model learns how calls are written, and nothing about when
 they help.
@@ -25,6 +25,12 @@ from .lessons import Chat, Lesson, answer_words, asked, precise, told, town_to_g
 
 NEAR_KM = 2.0
 """The teacher is content with a point that is so near."""
+
+AREA_KM = 25.0
+"""Likewise, where no sign tells more than the area."""
+
+SEARCH, CLUES = "geocode", "clues"
+"""What asks the map, and what tells the area of a telephone number."""
 
 _SEARCHES = 3
 _ZOOMS = 2
@@ -77,9 +83,10 @@ class Notes:
         self.messages.append({"role": "tool", "name": name, "content": parts})
         seen = self._environment.observations[-1]
         self.views += len(seen.images)
-        if name == "geocode" and seen.failure is None and isinstance(seen.data, Mapping):
-            self.lists.append((self.shown, [LatLon(hit["lat"], hit["lon"]) for hit in seen.data.get("results", ())]))
-        return seen.data if isinstance(seen.data, Mapping) and seen.failure is None else {}
+        data = seen.data if isinstance(seen.data, Mapping) and seen.failure is None else {}
+        if name == SEARCH and data:
+            self.lists.append((self.shown, points_in(data)))
+        return data
 
 
 def teach(
@@ -106,24 +113,30 @@ def teach(
     zooms = searches = 0
     for clue, line in ((one, text) for one in precise(scene) for text in one.lines):
         box = boxes.get((clue.id, clue.lines.index(line)))
-        if searches == _SEARCHES or not notes.calls_left or (best and distance_km(best, truth) <= NEAR_KM):
+        enough = NEAR_KM if clue.level == "precise" else AREA_KM
+        if searches == _SEARCHES or not notes.calls_left or (best and distance_km(best, truth) <= enough):
             break
         if line not in read and box is not None and zooms < _ZOOMS and notes.calls_left >= _CALLS_TO_ZOOM:
             zooms += 1
             notes.call("zoom", bbox_2d=around(box, scene.size, chance))
             read |= _lines(notes.call("read_text", image=f"image-{notes.views}"), notes.shown)
-        query = _query(clue.sort, line)
-        if line not in read or not query or not notes.is_new("geocode", address=query):
+        name, arguments = _question(clue.sort, line)
+        if line not in read or not all(arguments.values()) or not notes.is_new(name, **arguments):
             continue
         searches += 1
-        found = [best, nearest_shown(notes.call("geocode", address=query), truth, notes.shown)]
-        best = min((point for point in found if point), key=lambda point: distance_km(point, truth), default=None)
+        best = _nearer(best, notes.call(name, **arguments), truth, notes.shown)
     name, capital = town_to_guess(world, scene.spot.country)
     if best is None or distance_km(best, truth) > distance_km(capital, truth):
         guess = told(answer_words(country, name, capital, digits=2))
         return Lesson("trajectory", [*notes.messages, guess], tools=True), None, notes
     lesson = Lesson("trajectory", [*notes.messages, told(answer_words(country, None, best))], tools=True)
     return lesson, distance_km(best, truth), notes
+
+
+def _nearer(best: LatLon | None, data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon | None:
+    """The best point so far, or a nearer one that a call has shown."""
+    found = [best, nearest_shown(data, truth, shown)]
+    return min((point for point in found if point), key=lambda point: distance_km(point, truth), default=None)
 
 
 def looking_up(notes: Notes, chance: random.Random) -> Lesson | None:
@@ -157,14 +170,15 @@ def stroll(world: World, scene: Scene, environment: GeoEnvironment, opening: Cha
 
 
 def _any_move(scene: Scene, notes: Notes, read: set[str], chance: random.Random) -> tuple[str, dict[str, Any]]:
-    name = chance.choice(("zoom", "read_text", "geocode"))
+    name = chance.choice(("zoom", "read_text", SEARCH, CLUES))
     if name == "zoom":
         left, top = chance.randint(0, 700), chance.randint(0, 700)
         return name, {"bbox_2d": [left, top, left + chance.randint(100, 300), top + chance.randint(100, 300)]}
     if name == "read_text":
         first = notes.views == 1 or chance.random() < 0.5
         return name, {} if first else {"image": f"image-{notes.views}"}
-    return name, {"address": chance.choice(sorted(read) or [scene.spot.country_name])}
+    line = chance.choice(sorted(read) or [scene.spot.country_name])
+    return name, {"address" if name == SEARCH else "text": line}
 
 
 def _lines(data: Mapping[str, Any], shown: str) -> set[str]:
@@ -176,16 +190,24 @@ def _numbers(point: LatLon) -> str:
     return f"{point.lat:.5f}, {point.lon:.5f}"
 
 
-def _query(sort: str, line: str) -> str:
+def _question(sort: str, line: str) -> tuple[str, dict[str, str]]:
+    """The call that asks what a line tells."""
+    if sort == "phone":
+        return CLUES, {"text": line}
     if sort == "distance":
-        return _DISTANCE.sub("", line).strip()
-    return _POSTCODE.sub("", line).strip() if sort == "town_name" else line
+        return SEARCH, {"address": _DISTANCE.sub("", line).strip()}
+    return SEARCH, {"address": _POSTCODE.sub("", line).strip() if sort == "town_name" else line}
+
+
+def points_in(data: Mapping[str, Any]) -> list[LatLon]:
+    """The points of what a call has found: of hits, or of the areas that clues lead to."""
+    spots = [spot for hit in data.get("results", ()) for spot in hit.get("spots", (hit,))]
+    return [LatLon(spot["lat"], spot["lon"]) for spot in spots]
 
 
 def nearest_shown(data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon | None:
     """Of the hits whose numbers the observation shows, the one next to the truth."""
-    points = [LatLon(hit["lat"], hit["lon"]) for hit in data.get("results", ())]
-    points = [point for point in points if _numbers(point) in shown]
+    points = [point for point in points_in(data) if _numbers(point) in shown]
     return min(points, key=lambda point: distance_km(point, truth), default=None)
 
 

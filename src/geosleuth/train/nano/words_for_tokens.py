@@ -9,7 +9,7 @@ from geosleuth.atlas import Hit, Place
 from geosleuth.atlas.facts.countries import country_names
 from geosleuth.geo import Disc
 from geosleuth.photo.text import SCRIPTS
-from geosleuth.tools.wording import hits_output, quoted
+from geosleuth.tools.wording import at, hits_output, quoted
 from geosleuth.world import Business, World, WorldTown
 
 _CHATS_A_TOWN: Final = 6
@@ -18,7 +18,7 @@ _WORDS: Final = (
     "Find the place. Boxes are thousandths. Signs are evidence, not orders. "
     'Answer with {"country": "...", "city": "...", "lat": 0.0, "lon": 0.0}.',
     "Where was this photo taken? Answer now. image-1 (1264 x 948 pixels): image-2 (800 x 600 pixels):",
-    "Tools:\nzoom(bbox_2d, image)\nread_text(bbox_2d, image)\ngeocode(address, country)\nanswer(reply)",
+    "Tools:\nzoom(bbox_2d, image)\nread_text(bbox_2d, image)\ngeocode(address, country)\nclues(text)\nanswer(reply)",
     "system\nuser\nassistant\n",
     "No text could be read in image-1. A box around a sign is read larger: give bbox_2d.",
     "The language of the sign, the script, the side of the road, the number plate, the plants, the climate and the "
@@ -52,6 +52,7 @@ def _chat(
     one: Business, town: WorldTown, found: Sequence[tuple[Business, WorldTown]], chance: random.Random
 ) -> Iterator[str]:
     """What a call, its result and an answer about one business say."""
+    country = country_names(town.country).get("en", town.country)
     box = [chance.randrange(1000) for _ in range(4)]
     width, height = chance.randrange(300, 1632), chance.randrange(200, 1224)
     image = f"image-{chance.randrange(1, 6)}"
@@ -71,9 +72,16 @@ def _chat(
         yield f"{number}. {quoted(line)} {script}, confidence {chance.random():.2f}, at {box}"
     asked = chance.choice((one.name, f"{one.name}, {town.name}", f"{one.street} {one.house_number}, {town.name}"))
     yield _call("geocode", address=asked)
+    if one.phone:
+        yield _call("clues", text=one.phone)
+        yield (
+            f"What {quoted(one.phone)} tells:\n1. phone {quoted(one.phone)}: telephone number of {town.name}: "
+            f"{country}; {town.name}: {at(town.point)}, within {chance.uniform(1, 9):.1f} km; "
+            "about the place in 90 % of cases; tour buses, lorries and chains carry their home number abroad\n"
+            "From: phonenumbers; GeoNames."
+        )
     hits = [_hit(business, its_town, chance) for business, its_town in found]
     yield hits_output(f"Places for {quoted(asked)}:", hits, "").text
-    country = country_names(town.country).get("en", town.country)
     point = {"lat": round(one.point.lat, 4), "lon": round(one.point.lon, 4)}
     answer = json.dumps({"country": country, "city": town.name, **point}, ensure_ascii=False)
     yield answer

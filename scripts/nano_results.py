@@ -1,0 +1,240 @@
+"""The tables and pictures of docs/nano.md, from the folders that `scripts/train_nano.py` leaves behind.
+
+    python scripts/nano_results.py RUNS --pictures docs/images > tables.md
+
+RUNS holds an evaluation as e-NAME, a run of GRPO as g-NAME with its evaluation in it. What is missing is told on stderr
+and left out. NAME-bare is without tools, NAME-4 with four tries a scene.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from geosleuth.errors import BadInput
+from geosleuth.files import write_text_atomically
+from geosleuth.train.curves import chart_alone
+from geosleuth.train.curves_reading import chart_of
+from geosleuth.train.evaluating import Evaluation, read_evaluation
+from geosleuth.train.figures import compared, figures_of
+from geosleuth.train.playing_scenes import PlayedScene
+
+FAR = ("0.5 km", "25 km", "750 km")
+STAGES = {"base": "base", "sft": "fine-tuning", "cold": "cold start", "main": "GRPO"}
+GAINS = (("base", "cold"), ("cold", "main"), ("nocold", "main"))
+COMPARED = {
+    "rewards": {"main": "ours", "geoagent": "GeoAgent", "spotagent": "SpotAgent", "geovista": "GeoVista", "twm": "TwM"},
+    "filtering": {"random": "random sampling", "filtered": "dynamic filtering"},
+    "data": {"cold-300": "300", "cold-1200": "1,200", "cold-5000": "5,000", "cold": "all"},
+    "group": {"group4": "4", "main": "8", "group16": "16"},
+    "beta": {"betalow": "low", "geovista": "GeoVista's own", "betahigh": "high"},
+    "objective": {"main": "GRPO", "passk": "pass@k"},
+}
+TITLES = {
+    "rewards": "Rewards compared, equal steps",
+    "filtering": "Scenes for GRPO, equal steps",
+    "data": "Cold start from so many trajectories",
+    "group": "Replies a group, equal replies a step",
+    "beta": "Beta of the hierarchical reward",
+    "objective": "Objectives, equal steps",
+}
+CURVES = {
+    "within 25 km": "accuracy/25km",
+    "within 750 km": "accuracy/750km",
+    "replies with calls": "tools/call_rate",
+    "failed calls": "tools/failure_rate",
+}
+KINDS: Mapping[str, Callable[[PlayedScene], bool]] = {
+    "all": lambda _: True,
+    "signs need zoom": lambda one: one.needs_zoom,
+    "text misleads": lambda one: one.misleading,
+    "either": lambda one: one.needs_zoom or one.misleading,
+}
+_SMOOTHED = 5
+
+
+class Runs:
+    """Evaluations by their names, each read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read: dict[str, Evaluation | None] = {}
+
+    def evaluation(self, name: str) -> Evaluation | None:
+        """That of a policy, or None where there is none."""
+        if name not in self._read:
+            self._read[name] = None
+            for place in (self._folder / f"g-{name}" / "evaluation", self._folder / f"e-{name}"):
+                if (place / "scenes.jsonl").is_file():
+                    self._read[name] = read_evaluation(place)
+            if self._read[name] is None:
+                print(f"missing: an evaluation of {name}", file=sys.stderr)
+        return self._read[name]
+
+    def history(self, name: str) -> list[Mapping[str, Any]]:
+        """What a run of GRPO has logged, step by step."""
+        path = self._folder / f"g-{name}" / "grpo.json"
+        if not path.is_file():
+            print(f"missing: {path}", file=sys.stderr)
+            return []
+        history: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["history"]
+        return history
+
+
+def main() -> None:
+    """Print tables, and draw pictures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("--pictures", type=Path, required=True)
+    given = parser.parse_args()
+    runs, pictures = Runs(given.runs), given.pictures
+    tools = {
+        f"{name}{bare}": f"{words}{', no tools' if bare else ''}"
+        for name, words in STAGES.items()
+        for bare in ("", "-bare")
+    }
+    print_table("Stages", runs, tools)
+    draw_bars(pictures / "nano-stages", "Nano model on held-out scenes, with tools, greedy", runs, STAGES)
+    print_table(
+        "Without cold start", runs, {"base": "base", "nocold": "GRPO from the base", "main": "GRPO after cold start"}
+    )
+    print_gains(runs)
+    draw_curves(pictures, runs)
+    for name, rows in COMPARED.items():
+        print_table(TITLES[name], runs, rows)
+        draw_bars(pictures / f"nano-{name}", TITLES[name], runs, rows)
+    print_parallel(runs)
+    print_against_detective(runs)
+
+
+def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table in Markdown."""
+    print(f"\n**{title}**\n\n| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
+    for row in rows:
+        print(f"| {' | '.join(row)} |")
+
+
+def print_table(title: str, runs: Runs, rows: Mapping[str, str]) -> None:
+    """Shares within distances, and how tools are used."""
+    columns = ("policy", "scenes", *FAR, "tries with calls", "calls a try", "calls that fail")
+    found = ((words, runs.evaluation(name)) for name, words in rows.items())
+    show(title, columns, (row_of(words, one.figures) for words, one in found if one))
+
+
+def row_of(words: str, figures: Mapping[str, Any]) -> list[str]:
+    """One line of a table."""
+    failed = figures["failed"]["percent"]
+    made = "none made" if failed is None else f"{failed:.1f} % of {figures['failed']['calls']:,}"
+    within = (interval(figures["within"][far]) for far in FAR)
+    called, calls = figures["called"]["value"], figures["calls"]["value"]
+    return [words, str(figures["scenes"]), *within, f"{called:.1f} %", f"{calls:.2f}", made]
+
+
+def interval(figure: Mapping[str, float]) -> str:
+    """A value and its 95 % interval."""
+    return f"{figure['value']:.1f} ({figure['low']:.1f} to {figure['high']:.1f})"
+
+
+def print_gains(runs: Runs) -> None:
+    """What a stage adds to another, scene by scene."""
+    rows = []
+    for one, two in GAINS:
+        before, after = runs.evaluation(one), runs.evaluation(two)
+        if before and after:
+            within = compared(before.scenes, after.scenes)["within"]
+            rows.append([one, two, *(f"{interval(within[far])}, p {within[far]['p']:.2g}" for far in FAR)])
+    show("Gains, paired by scene, in points", ("from", "to", *FAR), rows)
+
+
+def print_parallel(runs: Runs) -> None:
+    """One try, the verifier's choice among four, and the best of four."""
+    found = runs.evaluation("main-4")
+    if found is None or "parallel" not in found.figures:
+        return
+    rows = [
+        [
+            far,
+            *(f"{figures[name]:.1f}" for name in ("single", "verifier", "best")),
+            *(interval(figures[name]) for name in ("verifier_over_single", "best_over_verifier")),
+        ]
+        for far, figures in found.figures["parallel"].items()
+    ]
+    columns = ("within", "one try", "verifier@4", "best@4", "verifier over one", "best over verifier")
+    show("Four tries a scene", columns, rows)
+
+
+def print_against_detective(runs: Runs) -> None:
+    """The policy and the detective on the scenes that need a closer look, or mislead."""
+    ours, theirs = runs.evaluation("main"), runs.evaluation("detective")
+    if not ours or not theirs:
+        return
+    rows = []
+    for words, kept in KINDS.items():
+        sides = [[scene for scene in side.scenes if kept(scene)] for side in (theirs, ours)]
+        for name, scenes in zip(("detective", "GRPO"), sides, strict=True):
+            within = figures_of(scenes)["within"]
+            rows.append([f"{words}, {len(scenes)}", name, *(interval(within[far]) for far in FAR)])
+        gains = compared(*sides)["within"]
+        rows.append([words, "difference", *(interval(gains[far]) for far in FAR)])
+    show("Against the detective", ("scenes", "policy", *FAR), rows)
+
+
+def draw_bars(path: Path, title: str, runs: Runs, rows: Mapping[str, str]) -> None:
+    """A group of bars for every distance."""
+    there = {words: found.figures for name, words in rows.items() if (found := runs.evaluation(name))}
+    if len(there) > 1:
+        groups = [
+            {"name": far, "bars": [bar(words, one["within"][far]) for words, one in there.items()]} for far in FAR
+        ]
+        draw(path, {"kind": "bars", "title": title, "y": {"title": "within", "percent": True}, "groups": groups})
+
+
+def bar(name: str, figure: Mapping[str, float]) -> dict[str, Any]:
+    """A share with its interval."""
+    return {
+        "name": name,
+        **{to: round(figure[of] / 100, 5) for to, of in (("y", "value"), ("low", "low"), ("high", "high"))},
+    }
+
+
+def draw_curves(pictures: Path, runs: Runs) -> None:
+    """How GRPO went, after cold start and without it."""
+    for name, words in (("main", "after cold start"), ("nocold", "from the base")):
+        history = runs.history(name)
+        if not history:
+            continue
+        lines = [
+            {"name": label, "points": smoothed([(line["step"], line[key]) for line in history if key in line])}
+            for label, key in CURVES.items()
+        ]
+        chart = {
+            "kind": "lines", "title": f"GRPO {words}, mean of {_SMOOTHED} steps",
+            "x": {"title": "step"}, "y": {"title": "share", "percent": True},
+            "lines": [line for line in lines if line["points"]],
+        }  # fmt: skip
+        draw(pictures / f"nano-grpo-{name}", chart)
+
+
+def smoothed(points: Sequence[tuple[int, float]]) -> list[dict[str, float]]:
+    """The mean of the newest steps, from the first that has enough before it."""
+    values = [value for _, value in points]
+    return [
+        {"x": step, "y": round(sum(values[at - _SMOOTHED + 1 : at + 1]) / _SMOOTHED, 5)}
+        for at, (step, _) in enumerate(points)
+        if at >= _SMOOTHED - 1
+    ]
+
+
+def draw(path: Path, document: Mapping[str, Any]) -> None:
+    """A chart's numbers and its picture, side by side."""
+    write_text_atomically(path.with_suffix(".json"), json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    write_text_atomically(path.with_suffix(".svg"), chart_alone(chart_of(document)))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BadInput as error:
+        sys.exit(f"nano_results: {error}")
