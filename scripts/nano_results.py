@@ -27,7 +27,7 @@ GAINS = (("base", "cold"), ("cold", "main"), ("nocold", "main"))
 COMPARED = {
     "rewards": {"main": "ours", "geoagent": "GeoAgent", "spotagent": "SpotAgent", "geovista": "GeoVista", "twm": "TwM"},
     "filtering": {"random": "random sampling", "filtered": "dynamic filtering"},
-    "data": {"cold-300": "300", "cold-1200": "1,200", "cold-5000": "5,000", "cold": "all"},
+    "data": {"cold-300": "300", "cold-1200": "1,200", "cold-5000": "5,000", "cold-100000": "all"},
     "group": {"group4": "4", "main": "8", "group16": "16"},
     "beta": {"betalow": "low", "geovista": "GeoVista's own", "betahigh": "high"},
     "objective": {"main": "GRPO", "passk": "pass@k"},

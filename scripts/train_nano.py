@@ -6,6 +6,7 @@
     python scripts/train_nano.py study --stage words|base|sft|coldstart ...
     python scripts/train_nano.py grpo --name main ...            one run of GRPO, then its evaluation
     python scripts/train_nano.py evaluate --policy DIR ...
+    python scripts/train_nano.py ceiling                         how near the teacher comes on held-out scenes
 
 docs/nano.md tells in which order, for how long, and what came of it.
 """
@@ -37,9 +38,8 @@ def main() -> None:
     """Do what is asked."""
     given = parsed()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    {"make": make, "school": teach, "draw": drawn, "study": studied, "grpo": reinforced, "evaluate": evaluated}[
-        given.what
-    ](given)
+    stages = {"make": make, "school": teach, "draw": drawn, "study": studied, "grpo": reinforced}
+    {**stages, "evaluate": evaluated, "ceiling": ceiling}[given.what](given)
 
 
 def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
@@ -98,8 +98,10 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     evaluate.add_argument("--attempts", type=int, default=1)
     evaluate.add_argument("--train-scenes", action="store_true", help="tries on the scenes of GRPO, for filtering")
     evaluate.add_argument("--workers", type=int, default=0)
+    best = parts.add_parser("ceiling")
     for one in (grpo, evaluate):
         one.add_argument("--pictures", type=Path)
+    for one in (grpo, evaluate, best):
         one.add_argument("--held-out", type=int, default=1000)
     return parser.parse_args()
 
@@ -299,6 +301,29 @@ def evaluated(given: argparse.Namespace) -> None:
     drawing = {name: getattr(replier.drawn, name) for name in replier.drawn.__slots__}
     tell(given.out / "drawn.json", drawing)
     print(json.dumps(found.figures["within"]), flush=True)
+
+
+def ceiling(given: argparse.Namespace) -> None:
+    """What whoever copies the teacher can reach at most: its own answers on the scenes of evaluation."""
+    from geosleuth.geo import LatLon, distance_km
+    from geosleuth.score.statistics import wilson
+    from geosleuth.train.nano.school import Teaching
+    from geosleuth.world import open_world
+    from geosleuth.world.design import design_scene
+
+    world = open_world(WORLD)
+    teaching = Teaching(world, HELD_OUT, None, split="held-out")
+    errors = []
+    for number in range(given.held_out):
+        lesson = next(one for one in teaching.lessons(number) if one.kind == "trajectory")
+        answer = json.loads(lesson.messages[-1]["content"][0]["text"])
+        truth = design_scene(world, HELD_OUT, number, split="held-out").spot.point
+        errors.append(distance_km(LatLon(answer["lat"], answer["lon"]), truth))
+        if sys.stderr.isatty():
+            print(f"\r{number + 1} of {given.held_out} scenes", end="", file=sys.stderr)
+    for km in (0.5, 25.0, 200.0, 750.0):
+        share = wilson(sum(error <= km for error in errors), len(errors))
+        print(f"within {km:g} km: {share.value:.1%} ({share.low:.1%} to {share.high:.1%})")
 
 
 def loaded(folder: Path) -> tuple[Any, Any]:

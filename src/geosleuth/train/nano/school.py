@@ -14,7 +14,7 @@ from geosleuth.world.design import design_scene, truth_of
 from geosleuth.world.drawing import draw_scene
 from geosleuth.world.environment import Posed, environment_for, offline_setting, prompt_for
 from geosleuth.world.layer import world_atlas
-from geosleuth.world.model import Scene
+from geosleuth.world.model import Scene, Split
 from geosleuth.world.reader import clue_reader
 from geosleuth.world.world import World
 
@@ -43,11 +43,12 @@ class Teaching:
         world: where scenes are set.
         seed: of the scenes and of whatever lessons leave to chance.
         processor: of the model that is taught.
+        split: which scenes; only to see how the teacher does on others may it be another than "train".
     """
 
-    def __init__(self, world: World, seed: int, processor: Any) -> None:
+    def __init__(self, world: World, seed: int, processor: Any, split: Split = "train") -> None:
         """Open the world's map, and the environment that the teacher plays."""
-        self.world, self.seed, self._processor = world, seed, processor
+        self.world, self.seed, self._processor, self._split = world, seed, processor, split
         self.setting = offline_setting("nano", atlas=world_atlas(world), answer_by="reply", reward="ours")
         self._environment: Any = environment_for(self.setting, self._pose)()
         self._system = prompt_for(self.setting)[0]
@@ -59,7 +60,7 @@ class Teaching:
 
     def lessons(self, number: int) -> Iterator[Lesson]:
         """All that a scene teaches; the photo that several lessons open with is one image in all of them."""
-        scene = design_scene(self.world, self.seed, number, split="train")
+        scene = design_scene(self.world, self.seed, number, split=self._split)
         chance = random.Random(f"lessons {self.seed} {number}")  # noqa: S311 - no secret depends on it
         drawing = draw_scene(scene)
         opened = open_photo(drawing.jpeg())
