@@ -1,40 +1,46 @@
 """How words and numbers are said again: lessons without picture or map, of which there can be any number.
 
 Whoever uses a tool's words must first be able to take them over. A small model learns that late, or never, where few of
-the words it is judged by are such; here all of them are. Words come from names of businesses, in all scripts. Points
-are drawn at random, so that nothing but the text itself can tell them.
+the words it is judged by are such; here all of them are. What is said again are words that are a token each, in no
+order, and points drawn at random: nothing but the text itself can tell what comes next. With snippets of names, whose
+letters tell the letters after them, it takes several times as long.
 """
 
 import random
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from .lessons import Chat, Lesson, asked, told
 
-_ITEMS = 4
-_WORDS = 8
+_FEWEST, _MOST = 4, 24
+_LEAST_LETTERS = 3
 _LINES = 5
 _QUESTIONS = 3
-_NUMBERS = 0.4
-"""The share of numbers among what is said again."""
+_NUMBERS = 0.35
+"""The share of lessons with points in them; words alone are learned sooner, and numbers after them."""
 
 
-def echoes(names: Sequence[str], chance: random.Random, count: int) -> Iterator[Lesson]:
-    """Words in no order and points, to be said again.
+def whole_words(tokenizer: Any) -> list[str]:
+    """The words that are one token each, wherever they stand in a line; sorted."""
+    texts = (tokenizer.convert_tokens_to_string([token]) for token in tokenizer.get_vocab())
+    words = {text.strip() for text in texts if text.startswith(" ")}
+    return sorted(word for word in words if len(word) >= _LEAST_LETTERS and word.isalpha())
+
+
+def echoes(words: Sequence[str], chance: random.Random, count: int) -> Iterator[Lesson]:
+    """Words in no order, some with points among them, to be said again.
 
     Args:
-        names: where words come from.
+        words: that lines are made of, see `whole_words`.
         chance: decides.
         count: how many lessons.
     """
-    words = sorted({word for name in names for word in name.split()})
     for _ in range(count):
-        items = [
-            any_point(chance)
-            if chance.random() < _NUMBERS
-            else " ".join(chance.choice(words) for _ in range(chance.randint(1, _WORDS)))
-            for _ in range(chance.randint(1, _ITEMS))
-        ]
-        said = "; ".join(items)
+        items = chance.choices(words, k=chance.randint(_FEWEST, _MOST))
+        if chance.random() < _NUMBERS:
+            for at in chance.sample(range(len(items)), chance.randint(1, 2)):
+                items[at] = f"; {any_point(chance)};"
+        said = " ".join(items)
         yield Lesson("echo", [asked(f"Say again: {said}"), told(said)])
 
 
@@ -60,7 +66,7 @@ def listed(names: Sequence[str], chance: random.Random, count: int) -> Iterator[
             lat, lon = points[at].split(", ")
             answer = chance.choice((points[at], f'{{"lat": {lat}, "lon": {lon}}}'))
             messages += [asked(question if messages else "\n".join([*lines, question])), told(answer)]
-        yield Lesson("echo", messages)
+        yield Lesson("copying", messages)
 
 
 def any_point(chance: random.Random) -> str:

@@ -5,6 +5,7 @@ Several processes work side by side, each on its own scenes, so that whoever tra
 
 import random
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from geosleuth.photo import open_photo
@@ -19,7 +20,7 @@ from geosleuth.world.reader import clue_reader
 from geosleuth.world.world import World
 
 from .copying import look_ups
-from .echoing import echoes, listed
+from .echoing import echoes, listed, whole_words
 from .encoding import Encoded, encode_chat, final_pixels
 from .lessons import Chat, Lesson, all_lessons
 from .teacher import looking_up, stroll, teach
@@ -32,8 +33,8 @@ LOOK_UPS = 4
 
 _TOWNS = 4  # whose names are said again
 
-ECHOES = 16
-"""How many lessons in saying again are made beside each scene; as many in lists."""
+ECHOES, LISTS = 24, 6
+"""How many lessons in saying again, and in lists of places, are made beside each scene."""
 
 
 class Teaching:
@@ -79,8 +80,8 @@ class Teaching:
         names = [
             business.name for town in chance.sample(self._towns, _TOWNS) for business in self.world.businesses(town)
         ]
-        yield from echoes(names, chance, ECHOES)
-        yield from listed(names, chance, ECHOES)
+        yield from echoes(self._words, chance, ECHOES)
+        yield from listed(names, chance, LISTS)
 
     def encoded(self, number: int) -> Iterator[tuple[str, Encoded]]:
         """The same, as the model takes it in, with the kind of each."""
@@ -88,6 +89,10 @@ class Teaching:
         for lesson in self.lessons(number):
             messages = [_shrunk(self._processor, message, seen) for message in lesson.messages]
             yield lesson.kind, encode_chat(self._processor, messages, self.tools if lesson.tools else None)
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return whole_words(self._processor.tokenizer)
 
     def _look_up(self, call: ToolCall) -> Observation:
         """What the map says, outside of any rollout."""
