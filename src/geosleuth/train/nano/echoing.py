@@ -12,7 +12,7 @@ from typing import Any
 
 from .lessons import Chat, Lesson, asked, told
 
-_FEWEST, _MOST = 4, 24
+_FEWEST, _MOST = 2, (6, 12, 24)  # short lines are learned sooner
 _LEAST_LETTERS = 3
 _LINES = 5
 _QUESTIONS = 3
@@ -36,7 +36,7 @@ def echoes(words: Sequence[str], chance: random.Random, count: int) -> Iterator[
         count: how many lessons.
     """
     for _ in range(count):
-        items = chance.choices(words, k=chance.randint(_FEWEST, _MOST))
+        items = chance.choices(words, k=chance.randint(_FEWEST, chance.choice(_MOST)))
         if chance.random() < _NUMBERS:
             for at in chance.sample(range(len(items)), chance.randint(1, 2)):
                 items[at] = f"; {any_point(chance)};"
