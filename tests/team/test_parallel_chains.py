@@ -121,3 +121,13 @@ def test_marks_are_read_in_the_ways_models_write_them() -> None:
     text = "By [T1.2], t2.11 and try 10, observation 1; not T1.3, XT1.2x or 1.2. T1.2 again."
     assert named_marks(text, known) == ("T1.2", "T2.11", "T10.1")
     assert named_marks("AT1.2 and T1.22", known) == ()
+
+
+def test_what_a_number_tells_is_a_fact_with_its_point() -> None:
+    clue = {"kind": "phone", "seen": "+44 1463 608026", "says": "telephone number of Inverness: United Kingdom"}
+    spot = {"name": "Inverness", "lat": 57.47908, "lon": -4.22398}
+    looks = "text_clues", {"text": "+44 1463 608026"}, "1. phone", {"results": [{**clue, "spots": [spot]}]}
+    told = fact_chains(
+        [a_try(said_place(57.5, -4.2, country="United Kingdom", precise="Inverness"), looks)], tokens=4000
+    )
+    assert '"+44 1463 608026": telephone number of Inverness: United Kingdom, 57.4791, -4.2240' in str(told)

@@ -95,7 +95,9 @@ def _places(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for key in ("results", "fixes"):
         rows = data.get(key)
         if isinstance(rows, list):
-            yield from (row for row in rows if isinstance(row, Mapping))
+            for row in (one for one in rows if isinstance(one, Mapping)):
+                spots = row.get("spots")
+                yield from (one for one in spots if isinstance(one, Mapping)) if isinstance(spots, list) else (row,)
 
 
 def _name(row: Mapping[str, Any]) -> str:
@@ -189,6 +191,12 @@ def _counted(names: list[str], one: str, several: str, did: str) -> str:
     return f"{did} {len(names)} {one if len(names) == 1 else several}: {shown}{', …' if len(names) > _SHOWN else ''}"
 
 
+def _tells(data: Mapping[str, Any]) -> str:
+    rows = data.get("results")
+    said = [str(row.get("says")) for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return f"that tells: {'; '.join(said[:_SHOWN])}" if said else ""
+
+
 def _here(data: Mapping[str, Any]) -> str:
     named: list[str] = []
     for part in (data.get("address"), data.get("region"), data.get("country_name")):
@@ -205,6 +213,7 @@ def _noted(data: Mapping[str, Any]) -> str:
 _OUTCOMES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "read_text": _read,
     "reverse_geocode": _here,
+    "text_clues": _tells,
     "note_hypothesis": _noted,
     "image_zoom_in_tool": lambda _: "magnified it",
 }

@@ -16,9 +16,10 @@ from geosleuth.agent.methods import method
 from geosleuth.app.desk import shapes
 from geosleuth.app.desk.telling import Teller, Telling
 from geosleuth.app.desk.views import compare_view, result_view
-from geosleuth.app.tool_words import call_words, outcome_words
+from geosleuth.app.tool_words import call_words, outcome_words, points_found
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
+from geosleuth.geo import LatLon
 from geosleuth.photo import BoxScale
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.feedback import Rejected
@@ -238,6 +239,10 @@ def test_calls_of_any_shape_have_words() -> None:
         'works out where the distances to "A" and "B" meet'
     )
     assert outcome_words(Observation("1", "maps_geocode", "No.", {"results": []})) == "found nothing"
+    inverness = {"name": "Inverness", "lat": 57.5, "lon": -4.2}
+    tells = Observation("1", "text_clues", "…", {"results": [{"says": "of Inverness", "spots": [inverness, 3]}]})
+    assert outcome_words(tells) == "that tells: of Inverness"
+    assert list(points_found(tells)) == [("Inverness", LatLon(57.5, -4.2))]
     assert outcome_words(Observation("1", "x", "a line\nanother", failure="service")) == (
         "an online service failed: a line"
     )

@@ -118,6 +118,10 @@ def _asked(looked: Looked) -> str:
 def _result(one: Mapping[str, Any]) -> str:
     if "snippet" in one:
         return f"{quoted(str(one.get('title', '')), 80)} {quoted(str(one['snippet']), 160)}"
+    if "says" in one:
+        spots = [spot for spot in one.get("spots") or () if isinstance(spot, Mapping)]
+        told = f"{quoted(str(one.get('seen', '')), 80)}: {one['says']}"
+        return one_line(", ".join(filter(None, (told, _at(spots[0]) if spots else ""))), _LINE_CHARS)
     names = one.get("name") or one.get("title") or ", ".join(str(part.get("name")) for part in one.get("places") or ())
     parts = [str(names), str(one.get("kind") or ""), str(one.get("address") or one.get("country") or ""), _at(one)]
     match = one.get("match")
