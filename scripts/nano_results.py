@@ -110,7 +110,10 @@ def main() -> None:
 
 
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table in Markdown."""
+    """A table in Markdown; none where it has no rows."""
+    rows = list(rows)
+    if not rows:
+        return
     print(f"\n**{title}**\n\n| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
     for row in rows:
         print(f"| {' | '.join(row)} |")
@@ -173,6 +176,8 @@ def print_against_detective(runs: Runs) -> None:
     rows = []
     for words, kept in KINDS.items():
         sides = [[scene for scene in side.scenes if kept(scene)] for side in (theirs, ours)]
+        if not all(sides):
+            continue
         for name, scenes in zip(("detective", "GRPO"), sides, strict=True):
             within = figures_of(scenes)["within"]
             rows.append([f"{words}, {len(scenes)}", name, *(interval(within[far]) for far in FAR)])
