@@ -69,7 +69,7 @@ def test_a_marker_can_be_checked_and_a_phone_draws_around_the_candidates(
 
 def test_a_case_deleted_elsewhere_is_cleared(open_page: Opener, server: Served, replay: str) -> None:
     case, path = shown(server, replay)
-    page = open_page(path, expected=("status of 404",))
+    page = open_page(path, expected=("status of 404", "status of 409"))
     expect(page.locator(".finding.done")).to_be_visible()
     assert server.client.delete(f"/api/cases/{case}").status_code == 204
     page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")  # As on a return to this tab.
