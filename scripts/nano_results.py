@@ -9,7 +9,7 @@ and left out. NAME-bare is without tools, NAME-4 with four tries a scene.
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,7 @@ from geosleuth.files import write_text_atomically
 from geosleuth.train.curves import chart_alone
 from geosleuth.train.curves_reading import chart_of
 from geosleuth.train.evaluating import Evaluation, read_evaluation
-from geosleuth.train.figures import compared, figures_of
-from geosleuth.train.playing_scenes import PlayedScene
+from geosleuth.train.figures import SLICES, compared, figures_of
 
 FAR = ("0.5 km", "25 km", "750 km")
 STAGES = {"base": "base", "sft": "fine-tuning", "cold": "cold start", "main": "GRPO"}
@@ -46,12 +45,8 @@ CURVES = {
     "replies with calls": "tools/call_rate",
     "failed calls": "tools/failure_rate",
 }
-KINDS: Mapping[str, Callable[[PlayedScene], bool]] = {
-    "all": lambda _: True,
-    "signs need zoom": lambda one: one.needs_zoom,
-    "text misleads": lambda one: one.misleading,
-    "either": lambda one: one.needs_zoom or one.misleading,
-}
+HARD = ("needs zoom", "misleading text", "zoom or misleading")
+"""Slices of `geosleuth.train.figures` on which the detective is met."""
 _SMOOTHED = 5
 
 
@@ -174,8 +169,11 @@ def print_against_detective(runs: Runs) -> None:
     if not ours or not theirs:
         return
     rows = []
-    for words, kept in KINDS.items():
-        sides = [[scene for scene in side.scenes if kept(scene)] for side in (theirs, ours)]
+    for words in ("all", *HARD):
+        sides = [
+            [scene for scene in side.scenes if words == "all" or SLICES[words](scene) == "yes"]
+            for side in (theirs, ours)
+        ]
         if not all(sides):
             continue
         for name, scenes in zip(("detective", "GRPO"), sides, strict=True):

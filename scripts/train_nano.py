@@ -177,6 +177,8 @@ def reinforced(given: argparse.Namespace) -> None:
     """One run of GRPO on scenes of the world, then its evaluation."""
     import transformers
 
+    from geosleuth.agent.methods import method
+    from geosleuth.tools.catalogue import all_tools
     from geosleuth.train.grpo import grpo_trainer
     from geosleuth.train.keeping import RunFolder, last_checkpoint
     from geosleuth.train.nano.encoding import final_shrink
@@ -207,7 +209,7 @@ def reinforced(given: argparse.Namespace) -> None:
         ),
         run=RunPart(seed=given.seed, save_steps=10**6, tensorboard=False),
     )  # fmt: skip
-    names = () if given.no_tools else ("zoom", "read_text", "geocode", "clues")
+    names = () if given.no_tools else method("nano").toolset(all_tools()).names
     trainer = grpo_trainer(
         model,
         processor,

@@ -1,7 +1,7 @@
 """How a point is taken out of a tool's words: questions about businesses, without a picture, looked up for real.
 
 A model that can't copy what a tool tells learns from no search, and reinforcement learning then takes the searches out
-of it. These lessons cost a thousandth of a drawn scene, so there can be many.
+of it. These lessons cost a small part of what a drawn scene does, so there can be many.
 """
 
 import random

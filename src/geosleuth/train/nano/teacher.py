@@ -16,6 +16,7 @@ from typing import Any
 
 from geosleuth.agent.methods.nano import TURNS
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.tools.wording import at
 from geosleuth.world.drawing import Drawing
 from geosleuth.world.environment.for_trl import GeoEnvironment
 from geosleuth.world.model import Scene
@@ -143,11 +144,11 @@ def looking_up(notes: Notes, chance: random.Random) -> Lesson | None:
     """A list of hits without its story, and questions about it: how to copy a point out of a tool's words."""
     messages: Chat = []
     for shown, points in notes.lists:
-        rows = [number for number, point in enumerate(points) if _numbers(point) in shown]
+        rows = [number for number, point in enumerate(points) if at(point) in shown]
         chance.shuffle(rows)
-        for at, number in enumerate(rows[:_ASKED]):
+        for turn, number in enumerate(rows[:_ASKED]):
             question = f"Where is number {number + 1}?"
-            messages += [asked(f"{shown}\n{question}" if at == 0 else question), told(_numbers(points[number]))]
+            messages += [asked(f"{shown}\n{question}" if turn == 0 else question), told(at(points[number]))]
     return Lesson("format", messages) if messages else None
 
 
@@ -186,10 +187,6 @@ def _lines(data: Mapping[str, Any], shown: str) -> set[str]:
     return {line["text"] for line in data.get("lines", ()) if line["text"] in shown}
 
 
-def _numbers(point: LatLon) -> str:
-    return f"{point.lat:.5f}, {point.lon:.5f}"
-
-
 def _question(sort: str, line: str) -> tuple[str, dict[str, str]]:
     """The call that asks what a line tells."""
     if sort == "phone":
@@ -207,7 +204,7 @@ def points_in(data: Mapping[str, Any]) -> list[LatLon]:
 
 def nearest_shown(data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon | None:
     """Of the hits whose numbers the observation shows, the one next to the truth."""
-    points = [point for point in points_in(data) if _numbers(point) in shown]
+    points = [point for point in points_in(data) if at(point) in shown]
     return min(points, key=lambda point: distance_km(point, truth), default=None)
 
 
