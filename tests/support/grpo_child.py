@@ -17,8 +17,8 @@ from typing import Any
 from scripted_grpo import FAR, MIDDLE, NEAR, script, tiny_recipe
 
 
-def play(recipe: Any, folder: Path, generations: int = 0) -> Any:
-    """Run it in this process."""
+def play(recipe: Any, folder: Path, generations: int = 0, seconds: float | None = None) -> Any:
+    """Run it in this process, to its end or for about so long."""
     import torch
 
     from geosleuth.train import grpo, tuning
@@ -41,7 +41,7 @@ def play(recipe: Any, folder: Path, generations: int = 0) -> Any:
 
     known, module.load_model = module.load_model, scripted
     try:
-        return grpo.run_grpo(recipe, folder)
+        return grpo.run_grpo(recipe, folder, seconds=seconds)
     finally:
         module.load_model = known
 

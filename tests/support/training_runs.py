@@ -195,12 +195,13 @@ if __name__ == "__main__":
     from geosleuth.train.sft import run_sft
 
     torch.set_num_threads(1)
-    stored, model, folder, steps, tuned, when = sys.argv[1:]
+    stored, model, steps, tuned, when, *folders = sys.argv[1:]
     with no_probing():
         stops = [killer(int(steps))] if when == "between" else []
         if when == "saving":
             kill_while_saving(int(steps))
-    told: list[tuple[int, int]] = []
     plan = short_recipe(Path(model), Path(stored), tuned)
-    run_sft(plan, Path(folder), callbacks=stops, progress=lambda done, total: told.append((done, total)))
-    print(json.dumps(told))
+    for folder in folders:
+        told: list[tuple[int, int]] = []
+        run_sft(plan, Path(folder), callbacks=stops, progress=lambda *now, told=told: told.append(now))
+        print(json.dumps(told))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import grpo_child
-from geosleuth.train.keeping import RunFolder, finished, last_checkpoint
+from geosleuth.train.keeping import Finished, RunFolder, finished, last_checkpoint
 from geosleuth.train.metrics import read_metrics
 from scripted_grpo import make_photos, make_tiny
 
@@ -25,17 +25,48 @@ def weights(folder: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
-@pytest.mark.usefixtures("atlas_home")
-def test_a_killed_run_ends_as_one_that_never_was(tmp_path: Path) -> None:
-    """Two steps are made of every sampling; it is killed in the second sampling."""
-    words = {
-        "model": str(make_tiny(tmp_path / "model")),
-        "photos": str(make_photos(tmp_path / "photos", 3)),
+def plain_words(folder: Path) -> dict[str, Any]:
+    """Two steps are made of every sampling."""
+    return {
+        "model": str(make_tiny(folder / "model")),
+        "photos": str(make_photos(folder / "photos", 3)),
         "steps": 4,
         # The checkpoint of step 1 waits for step 2, when the replies that were drawn are learned from.
         "save_steps": 1,
     }
+
+
+def the_same_came_of(went_on: Finished, never_stopped: Finished) -> None:
+    """Figures, weights and what was told of every step."""
+    assert went_on.figures == never_stopped.figures
+    assert went_on.steps == never_stopped.steps == 4
+    one, other = (weights(run.policy) for run in (went_on, never_stopped))
+    assert [name for name in one if not one[name].equal(other[name])] == []
+    lines, others = (read_metrics(run.folder / "metrics.jsonl") for run in (went_on, never_stopped))
+    assert [line["step"] for line in lines] == [1, 2, 3, 4]
+    for line, same in zip(lines, others, strict=True):
+        assert {k: v for k, v in line.items() if k not in SPEED} == {k: v for k, v in same.items() if k not in SPEED}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+@pytest.mark.usefixtures("atlas_home")
+def test_a_run_that_stopped_between_samplings_ends_as_one_that_never_did(tmp_path: Path) -> None:
+    recipe = grpo_child.recipe_of(plain_words(tmp_path))
+    part = grpo_child.play(recipe, tmp_path / "stopped", seconds=0)
+    assert (part.complete, part.steps) == (False, 2)
+    assert not (tmp_path / "stopped" / "policy").exists()
+    went_on = grpo_child.play(recipe, tmp_path / "stopped")
+    the_same_came_of(went_on, grpo_child.play(recipe, tmp_path / "whole"))
+    one, began = weights(went_on.policy), weights(tmp_path / "model")
+    assert [name for name in one if not one[name].equal(began[name])] != []
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+@pytest.mark.usefixtures("atlas_home")
+def test_a_killed_run_ends_as_one_that_never_was(tmp_path: Path) -> None:
+    """It is killed in the second sampling."""
+    words = plain_words(tmp_path)
     (tmp_path / "recipe.json").write_text(json.dumps(words), encoding="utf-8")
     child = [sys.executable, "-W", "ignore", grpo_child.__file__, "recipe.json"]
     paths = os.pathsep.join(one for one in sys.path if one)
@@ -53,13 +84,6 @@ def test_a_killed_run_ends_as_one_that_never_was(tmp_path: Path) -> None:
     went_on, never_killed = (finished(RunFolder(folder)) for folder in (killed, tmp_path / "whole"))
     assert went_on is not None
     assert never_killed is not None
-    assert went_on.figures == never_killed.figures
-    assert went_on.steps == never_killed.steps == 4
-    one, other = (weights(run.policy) for run in (went_on, never_killed))
-    assert [name for name in one if not one[name].equal(other[name])] == []
-    began = weights(tmp_path / "model")
+    the_same_came_of(went_on, never_killed)
+    one, began = weights(went_on.policy), weights(tmp_path / "model")
     assert [name for name in one if not one[name].equal(began[name])] != []
-    lines, others = (read_metrics(run.folder / "metrics.jsonl") for run in (went_on, never_killed))
-    assert [line["step"] for line in lines] == [1, 2, 3, 4]
-    for line, same in zip(lines, others, strict=True):
-        assert {k: v for k, v in line.items() if k not in SPEED} == {k: v for k, v in same.items() if k not in SPEED}

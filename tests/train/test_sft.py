@@ -46,34 +46,33 @@ def figures(folder: Path) -> list[dict[str, Any]]:
     return [{key: line[key] for key in ("step", "loss", "num_tokens", "learning_rate", "grad_norm")} for line in lines]
 
 
-def in_a_process(store: Path, folder: Path, after: int, tuned: str, when: str) -> subprocess.CompletedProcess[str]:
-    """A run in a process of its own: what one computed before, in half precision say, shows in last bits."""
-    words = [sys.executable, str(CHILD), str(store), str(tiny_vlm_folder()), str(folder), str(after), tuned, when]
-    return subprocess.run(words, check=False, capture_output=True, text=True, timeout=300)
+def in_a_process(store: Path, after: int, tuned: str, when: str, *folders: Path) -> subprocess.CompletedProcess[str]:
+    """Runs in a process of their own: what one computed before, in half precision say, shows in last bits."""
+    words = [str(CHILD), str(store), str(tiny_vlm_folder()), str(after), tuned, when, *map(str, folders)]
+    return subprocess.run([sys.executable, *words], check=False, capture_output=True, text=True, timeout=300)
 
 
 def killed(store: Path, folder: Path, after: int, tuned: str, when: str = "between") -> None:
-    child = in_a_process(store, folder, after, tuned, when)
+    child = in_a_process(store, after, tuned, when, folder)
     assert child.returncode == -signal.SIGKILL, child.stderr[-2000:]
     assert not (folder / "done.json").exists()
 
 
-def ended(store: Path, folder: Path, tuned: str) -> tuple[Finished, list[list[int]]]:
-    child = in_a_process(store, folder, 0, tuned, "never")
+def ended(store: Path, tuned: str, *folders: Path) -> list[tuple[Finished, list[list[int]]]]:
+    """Runs that come to their end, one after the other: what came of each, and how far it was when it told."""
+    child = in_a_process(store, 0, tuned, "never", *folders)
     assert child.returncode == 0, child.stderr[-2000:]
-    done = finished(RunFolder(folder))
-    assert done is not None
-    return done, json.loads(child.stdout.splitlines()[-1])
+    done = [one for one in (finished(RunFolder(folder)) for folder in folders) if one is not None]
+    return list(zip(done, map(json.loads, child.stdout.splitlines()[-len(folders) :]), strict=True))
 
 
 def gone_on_is_the_same(store: Path, tmp_path: Path, tuned: str) -> None:
-    whole, _ = ended(store, tmp_path / "whole", tuned)
     # The kill comes in the second epoch, whose order of rows is another.
     killed(store, tmp_path / "killed", 3, tuned)
     checkpoint = last_checkpoint(RunFolder(tmp_path / "killed"))
     assert checkpoint is not None
     assert checkpoint.name == "checkpoint-3"
-    again, told = ended(store, tmp_path / "killed", tuned)
+    (again, told), (whole, _) = ended(store, tuned, tmp_path / "killed", tmp_path / "whole")
     assert told == [[3, 4], [4, 4]]
     assert again.steps == whole.steps == 4
     assert again.figures == whole.figures
@@ -154,12 +153,11 @@ def test_a_run_in_slices_is_the_run_in_one(store: Path, tmp_path: Path, changes:
 
 @pytest.mark.slow
 def test_a_run_killed_while_it_saves_goes_on_from_the_checkpoint_before(store: Path, tmp_path: Path) -> None:
-    ended(store, tmp_path / "whole", "lora")
     killed(store, tmp_path / "killed", 3, "lora", "saving")
     half = tmp_path / "killed" / "checkpoints" / "checkpoint-3"
     assert (half / "adapter_model.safetensors").exists()
     assert not (half / "trainer_state.json").exists()
-    _, told = ended(store, tmp_path / "killed", "lora")
+    (_, told), _ = ended(store, "lora", tmp_path / "killed", tmp_path / "whole")
     assert [done for done, _ in told] == [2, 3, 4]
     assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
     assert figures(tmp_path / "killed") == figures(tmp_path / "whole")

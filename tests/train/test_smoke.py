@@ -1,4 +1,4 @@
-"""All stages of training by the commands that people give, with a tiny model on a CPU, each killed once."""
+"""All stages of training by the commands that people give, with a tiny model on a CPU, each killed once or not."""
 
 import json
 import os
@@ -14,6 +14,7 @@ import yaml
 
 pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")
 
+from in_process import geosleuth
 from scripted_grpo import make_photos, make_tiny
 from training_runs import short_store
 
@@ -57,12 +58,21 @@ def killed_after_a_step(running: "subprocess.Popen[str]", out: Path) -> None:
     assert not (out / "done.json").exists()
 
 
-def trained(stage: str, config: Path, out: Path) -> Path:
-    """Run a stage, kill it after its first step, run it again; the policy."""
+def ended(stage: str, config: Path, out: Path, *, killed: bool) -> tuple[int, str, str]:
+    """How the command ends: as it is, or when it is given again after it was killed."""
+    if not killed:
+        done = geosleuth("train", stage, "--config", config, "--out", out, "--json")
+        return done.returncode, done.stdout, done.stderr
     killed_after_a_step(started(stage, config, out), out)
     again = started(stage, config, out)
     stdout, stderr = again.communicate(timeout=PATIENCE_S)
-    assert again.returncode == 0, stderr
+    return again.returncode, stdout, stderr
+
+
+def trained(stage: str, config: Path, out: Path, *, killed: bool) -> Path:
+    """Run a stage; the policy."""
+    status, stdout, stderr = ended(stage, config, out, killed=killed)
+    assert status == 0, stderr
     assert f"smoke-{stage}, stage {stage}" in stderr
     assert "memory of each device" in stderr
     told = json.loads(stdout)
@@ -76,17 +86,19 @@ def trained(stage: str, config: Path, out: Path) -> Path:
     return policy
 
 
+# What is killed needs processes of its own, each of which loads PyTorch.
+@pytest.mark.parametrize("killed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["straight", "killed"])
 @pytest.mark.usefixtures("atlas_home")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
-def test_from_nothing_to_a_policy_through_all_stages(tmp_path: Path) -> None:
+def test_from_nothing_to_a_policy_through_all_stages(tmp_path: Path, killed: bool) -> None:
     begun = make_tiny(tmp_path / "model")
     scenes = {"scenes": 1, "questions": ["country", "script"]}
     config = recipe(tmp_path, "sft", begun, data=scenes, optim={"batch": 2})
-    tuned = trained("sft", config, tmp_path / "sft")
+    tuned = trained("sft", config, tmp_path / "sft", killed=killed)
 
     store = {"store": str(short_store(tmp_path / "store", 2))}
     config = recipe(tmp_path, "coldstart", tuned, data=store, optim={"batch": 2})
-    cold = trained("coldstart", config, tmp_path / "cold")
+    cold = trained("coldstart", config, tmp_path / "cold", killed=killed)
 
     photos = {"photos": str(make_photos(tmp_path / "photos", 2))}
     rollout = {
@@ -97,7 +109,7 @@ def test_from_nothing_to_a_policy_through_all_stages(tmp_path: Path) -> None:
         "reply_tokens": 8,
     }
     config = recipe(tmp_path, "grpo", cold, data=photos, optim={"batch": 1}, rollout=rollout)
-    last = trained("grpo", config, tmp_path / "grpo")
+    last = trained("grpo", config, tmp_path / "grpo", killed=killed)
     weights = [(one / "model.safetensors").read_bytes() for one in (begun, tuned, cold)]
     assert len({*weights}) == 3, "a stage moved no weight"
     assert (last / "config.json").is_file()
