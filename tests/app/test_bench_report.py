@@ -87,6 +87,7 @@ def test_the_terminal_says_the_figures(runs: Path) -> None:
     assert "Hidden: text; masked against whole" in shown
 
 
+@pytest.mark.usefixtures("atlas_home")
 def test_a_run_in_which_all_failed_is_told_in_words(tmp_path: Path) -> None:
     lost = TryMade(outcome="failed", by="nobody", reason="service", trouble="the server answers 503")
     photos = [replace(photo, tries=(lost,)) for photo in world_photos(5)]

@@ -1,4 +1,4 @@
-"""The command as people run it: a real process, its output, its exit code."""
+"""The command as people run it: its output, its exit code; by a real process wherever that could make a difference."""
 
 import json
 import os
@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import pytest
 
 import geosleuth
+from in_process import Done, whole_command
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
 EXAMPLE = {
@@ -59,7 +60,7 @@ def one_document(done: subprocess.CompletedProcess[str]) -> Any:
     return json.loads(done.stdout, parse_constant=refuse)
 
 
-def refused(done: subprocess.CompletedProcess[str]) -> str:
+def refused(done: subprocess.CompletedProcess[str] | Done) -> str:
     """The one line on stderr of a command whose input must be mended."""
     assert done.returncode == 2
     assert done.stdout == ""
@@ -257,8 +258,14 @@ def test_what_a_user_can_mend_is_told_in_one_line(tmp_path: Path, kind: str, as_
     table = "id,true_lat,true_lon,lat,lon\nz,1,2,3,4\n"
     (tmp_path / "table.csv").write_text(table)
     command, reason = BAD[kind]
-    assert reason in refused(run(*command, *as_json, cwd=tmp_path))
+    assert reason in refused(whole_command(*command, *as_json, cwd=tmp_path))
     assert (tmp_path / "table.csv").read_text() == table
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]], ids=["text", "json"])
+def test_so_it_is_by_a_process_of_its_own(tmp_path: Path, as_json: list[str]) -> None:
+    command, reason = BAD["missing file"]
+    assert reason in refused(run(*command, *as_json, cwd=tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,18 @@
 """``geosleuth photo index`` and ``geosleuth photo similar``, run as people run them."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from geosleuth.geo import LatLon
 from geosleuth.photo.writing import write_exif_copy
+from in_process import Done, whole_command
 from scenery import save, scene
 
 
-def geosleuth(*words: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).parent / "geosleuth"
-    surroundings = {**os.environ, "GEOSLEUTH_HOME": str(home)}
-    return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=120, env=surroundings)
+def geosleuth(*words: str | Path, home: Path) -> Done:
+    return whole_command(*words, GEOSLEUTH_HOME=str(home))
 
 
 @pytest.fixture

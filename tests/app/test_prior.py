@@ -1,21 +1,17 @@
 """``geosleuth prior``, run as people run it."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from geosleuth.geo import LatLon
+from in_process import Done, whole_command
 from scenery import save, scene
 
 
-def geosleuth(*words: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).parent / "geosleuth"
-    surroundings = {**os.environ, "GEOSLEUTH_HOME": str(home), "OPENBLAS_NUM_THREADS": "1"}
-    return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=300, env=surroundings)
+def geosleuth(*words: str | Path, home: Path) -> Done:
+    return whole_command(*words, GEOSLEUTH_HOME=str(home))
 
 
 # The kind of things in a picture goes with the country: something to be learned.

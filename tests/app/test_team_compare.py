@@ -1,10 +1,7 @@
 """``geosleuth team compare`` and ``geosleuth team sweep``, run as people run them."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +12,7 @@ from geosleuth.app.team_measuring import Setting, compare_ways, sweep_settings
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.team.sweeps.learning import Measured
+from in_process import Done, whole_command
 from openai_server import Reply, Request, chat_reply, openai_server
 from scenery import save, scene
 
@@ -24,10 +22,8 @@ NICE, ROME, OSLO = LatLon(43.7, 7.27), LatLon(41.9, 12.5), LatLon(59.91, 10.75)
 SAYS = {"plants": NICE, "signs": ROME, "roads": NICE}
 
 
-def geosleuth(*words: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).parent / "geosleuth"
-    surroundings = {**os.environ, "GEOSLEUTH_HOME": str(home), "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "160"}
-    return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=300, env=surroundings)
+def geosleuth(*words: str | Path, home: Path) -> Done:
+    return whole_command(*words, GEOSLEUTH_HOME=str(home), COLUMNS="160")
 
 
 def says(request: Request) -> Reply:

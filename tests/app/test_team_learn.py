@@ -1,15 +1,13 @@
 """``geosleuth team learn`` and ``geosleuth team show``, run as people run them."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from geosleuth.geo import LatLon
+from in_process import Done, whole_command
 from openai_server import Reply, Request, chat_reply, failure, openai_server
 from scenery import save, scene
 
@@ -19,10 +17,8 @@ NICE, ROME = LatLon(43.7, 7.27), LatLon(41.9, 12.5)
 SAYS = {"plants": NICE, "signs": ROME}
 
 
-def geosleuth(*words: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).parent / "geosleuth"
-    surroundings = {**os.environ, "GEOSLEUTH_HOME": str(home), "OPENBLAS_NUM_THREADS": "1"}
-    return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=300, env=surroundings)
+def geosleuth(*words: str | Path, home: Path) -> Done:
+    return whole_command(*words, GEOSLEUTH_HOME=str(home))
 
 
 def says(request: Request) -> Reply:

@@ -1,9 +1,6 @@
 """``geosleuth team tries``, run as people run it: figures, going on after a break, and refusals."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +11,7 @@ from geosleuth.app.locate_setup import Wishes
 from geosleuth.app.team_tries_work import measure_tries
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from in_process import Done, whole_command
 from openai_server import Reply, Request, chat_reply, failure, openai_server
 from scenery import save, scene
 
@@ -24,10 +22,8 @@ OFF_DEGREES = {1: 0.0, 2: 0.1, 3: 5.0, 4: 5.1}
 """How far north of the truth each try, by its seed, puts the photo: 0, 11, 556 and 567 km."""
 
 
-def geosleuth(*words: str | Path, home: Path) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).parent / "geosleuth"
-    surroundings = {**os.environ, "GEOSLEUTH_HOME": str(home), "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "100"}
-    return subprocess.run([command, *words], capture_output=True, text=True, check=False, timeout=300, env=surroundings)
+def geosleuth(*words: str | Path, home: Path) -> Done:
+    return whole_command(*words, GEOSLEUTH_HOME=str(home), COLUMNS="100")
 
 
 def by_seed(request: Request) -> Reply:

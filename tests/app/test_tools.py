@@ -1,22 +1,15 @@
 """``geosleuth tools``, run as people run it."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from geosleuth.tools.catalogue import all_tools
+from in_process import whole_command
 
-
-def geosleuth(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).parent / "geosleuth"
-    return subprocess.run(
-        [command, *words], capture_output=True, text=True, check=False, timeout=120, env=os.environ | variables
-    )
+geosleuth = whole_command
 
 
 @pytest.fixture

@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +20,12 @@ from geosleuth.atlas.base import base_path
 from geosleuth.photo import Album, encode, open_photo
 from geosleuth.tools import Case
 from geosleuth.tools.catalogue import all_tools
+from in_process import Done, whole_command
 from scenery import save, scene
 from scripted import ScriptedPolicy, call, calls, says
 from small_runs import small_photo
 
-
-def geosleuth(*words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    command = Path(sys.executable).parent / "geosleuth"
-    return subprocess.run(
-        [command, "trajectory", *words],
-        capture_output=True, text=True, check=False, timeout=120, env=os.environ | variables,
-    )  # fmt: skip
+geosleuth = partial(whole_command, "trajectory")
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +158,7 @@ def test_a_run_that_the_loop_would_not_make_is_told(file: Path, tmp_path: Path) 
     assert json.loads(geosleuth("replay", other, "--json").stdout)["same"] is False
 
 
-def refused(done: subprocess.CompletedProcess[str], words: str) -> None:
+def refused(done: Done, words: str) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert words in done.stderr

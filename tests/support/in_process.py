@@ -1,7 +1,12 @@
 """``geosleuth`` run in this process: what a user would see, without the seconds that a new process takes."""
 
+import io
+import os
+import sys
+from contextlib import chdir, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 from typer.testing import CliRunner
 
@@ -26,3 +31,27 @@ def geosleuth(*words: str | Path) -> Done:
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Done(result.exit_code, result.stdout, result.stderr)
+
+
+def whole_command(*words: object, cwd: Path | None = None, **variables: str) -> Done:
+    """Run the command from its beginning to its end: everything is the same but the process itself."""
+    from geosleuth.app import cli
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True) for _ in range(2))
+    code: object = 0
+    with (
+        patch.object(sys, "argv", ["geosleuth", *(str(word) for word in words)]),
+        patch.object(sys, "stdin", io.StringIO()),
+        # The test's own Ctrl-C stays as it is.
+        patch.object(cli, "_stop_quietly_on_ctrl_c"),
+        patch.dict(os.environ, {"NO_COLOR": "1", "COLUMNS": "80", **variables}),
+        chdir(cwd) if cwd is not None else nullcontext(),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            cli.main()
+        except SystemExit as ending:
+            code = ending.code
+    assert isinstance(code, int | None)
+    return Done(code or 0, *(stream.buffer.getvalue().decode() for stream in (out, err)))
