@@ -26,6 +26,7 @@ from served_runs import ServedMaking, ServedReady, begin, coloured_set, says
 
 KEY = "-".join(("sk", "only", "on", "nodes", "0123456789"))
 PLENTY = EndpointSettings(concurrency=64)
+FEW = EndpointSettings(concurrency=4)
 
 
 @pytest.fixture(scope="module")
@@ -148,12 +149,12 @@ def results(folder: Path) -> bytes:
 def test_a_node_that_is_killed_loses_nothing_and_changes_nothing(
     nodes: Nodes, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    photos = 36
+    photos = 28
     marks = Marks(tmp_path / "marks")
     before: list[str] = []
     lost: set[str] = set()
     with openai_server([slowly(0.3)]) as url:
-        run = ClusterRun(nodes, ServedMaking(url, PLENTY, marks.folder), tmp_path / "cluster", photos)
+        run = ClusterRun(nodes, ServedMaking(url, FEW, marks.folder), tmp_path / "cluster", photos)
 
         def kill_one() -> None:
             """As soon as some are finished, and one on another node than the driver's is under way."""
@@ -170,6 +171,7 @@ def test_a_node_that_is_killed_loses_nothing_and_changes_nothing(
 
         ending = asyncio.run(run.go(kill_one))
         keys = {request.headers["authorization"] for request in url.requests}
+        at_once = url.most_at_once
         plain = run_here(url, tmp_path / "plain", photos)
     assert (ending.why, ending.standing.answered) == ("done", photos)
     assert (plain.why, plain.standing.answered) == ("done", photos)
@@ -183,6 +185,8 @@ def test_a_node_that_is_killed_loses_nothing_and_changes_nothing(
     assert all(times[id_] == 1 for id_ in before), (times, run.said)
     assert len({pid for _, pid in marks.read("began")}) >= 3
     assert any("was lost" in line for line in run.said)
+    # Six photos are under way on three nodes; the host takes four calls, whoever makes them.
+    assert at_once <= 4
     assert capfd.readouterr().out == "", "stdout is for results"
     # Nodes have the key from their own environment, and nothing of Ray's wrote it down.
     assert keys == {f"Bearer {KEY}"}
@@ -210,6 +214,7 @@ def test_without_being_given_to_others_the_photos_of_a_dead_process_fail(nodes: 
         assert "its process died" in errors
 
 
+@pytest.mark.slow
 def test_limits_per_host_and_rests_hold_for_all_nodes_together(nodes: Nodes, tmp_path: Path) -> None:
     photos = 12
     down_until: list[float] = []
