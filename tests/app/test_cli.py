@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -48,7 +49,11 @@ def run(
     )
 
 
-def one_document(done: subprocess.CompletedProcess[str]) -> Any:
+here = partial(whole_command, COLUMNS="100")
+"""The same in this process, where a process of its own has been seen to make no difference."""
+
+
+def one_document(done: subprocess.CompletedProcess[str] | Done) -> Any:
     """What stdout holds, which must be a single JSON document on one line, free of NaN."""
 
     def refuse(constant: str) -> NoReturn:
@@ -135,9 +140,9 @@ def test_score_as_json(answers: Path, tmp_path: Path) -> None:
 
 
 def test_options_change_the_figures(answers: Path) -> None:
-    strict = one_document(run("bench", "score", answers, "--parser", "strict", "--json"))["files"][0]
+    strict = one_document(here("bench", "score", answers, "--parser", "strict", "--json"))["files"][0]
     assert (strict["parser"], strict["unlocated"]) == ("strict", 2)
-    sphere = one_document(run("bench", "score", answers, "--distance", "great-circle", "--within", "9,7,9", "--json"))
+    sphere = one_document(here("bench", "score", answers, "--distance", "great-circle", "--within", "9,7,9", "--json"))
     assert sphere["files"][0]["distance"] == "great-circle"
     assert list(sphere["files"][0]["accuracy"]) == ["7", "9"]
 
@@ -157,16 +162,16 @@ def test_every_kind_of_output_is_written(answers: Path, tmp_path: Path) -> None:
 
 def test_compare_and_tier_as_json(answers: Path, tmp_path: Path) -> None:
     other = write(tmp_path / "other.jsonl", {**EXAMPLE, "far.jpg": EXAMPLE["near.jpg"]})
-    pair = one_document(run("bench", "compare", answers, other, "--json"))
+    pair = one_document(here("bench", "compare", answers, other, "--json"))
     assert (pair["first"], pair["second"], pair["n"], pair["moved_count"]) == ("answers", "other", 3, 1)
-    tiers = one_document(run("bench", "tier", answers, other, other, "--json"))
+    tiers = one_document(here("bench", "tier", answers, other, other, "--json"))
     assert tiers["tiers"] == {"near.jpg": "easy", "far.jpg": "easy", "ö [/b].jpg": "hard"}
 
 
 def test_a_comparison_is_written_as_page_and_document(answers: Path, tmp_path: Path) -> None:
     other = write(tmp_path / "other.jsonl", {**EXAMPLE, "far.jpg": EXAMPLE["near.jpg"]})
     outs = ["--out", tmp_path / "pair.html", "-o", tmp_path / "pair.json"]
-    done = run("bench", "compare", answers, other, *outs, "--json", "--within", "1,25")
+    done = here("bench", "compare", answers, other, *outs, "--json", "--within", "1,25")
     document = one_document(done)
     assert json.loads((tmp_path / "pair.json").read_text(encoding="utf-8")) == document
     assert [(side["file"], side["parser"], side["unlocated"]) for side in document["files"]] == [
@@ -180,24 +185,24 @@ def test_a_comparison_is_written_as_page_and_document(answers: Path, tmp_path: P
 
 
 def test_distances_that_read_the_same_are_one(answers: Path) -> None:
-    done = run("bench", "score", answers, "--within", "25,25.0000000000001,25.001,0.3,0.30000000000000004", "--json")
+    done = here("bench", "score", answers, "--within", "25,25.0000000000001,25.001,0.3,0.30000000000000004", "--json")
     assert list(one_document(done)["files"][0]["accuracy"]) == ["0.3", "25", "25.001"]
 
 
 def test_compare_and_tier_for_people(answers: Path, tmp_path: Path) -> None:
     other = write(tmp_path / "other.jsonl", {**EXAMPLE, "ö [/b].jpg": EXAMPLE["near.jpg"]})
-    done = run("bench", "compare", answers, other)
+    done = here("bench", "compare", answers, other)
     assert done.returncode == 0
     assert "ö [/b].jpg" in done.stdout
-    assert "1 easy, 2 hard of 3" in run("bench", "tier", answers, answers, other).stdout
+    assert "1 easy, 2 hard of 3" in here("bench", "tier", answers, answers, other).stdout
 
 
 def test_published_rows_as_json_and_text() -> None:
-    rows = one_document(run("bench", "published", "--paper", "twm", "--table", "4", "--json"))
+    rows = one_document(here("bench", "published", "--paper", "twm", "--table", "4", "--json"))
     assert rows["format"] == "geosleuth-published/1"
     systems = {row["system"] for row in rows["rows"] if row["dataset"] == "GeoBench"}
     assert {"GPT-5", "Qwen3-VL-235B-A22B"} <= systems
-    assert "Thinking with Map, table 4" in run("bench", "published", "--paper", "twm", "--table", "4").stdout
+    assert "Thinking with Map, table 4" in here("bench", "published", "--paper", "twm", "--table", "4").stdout
 
 
 def test_doctor_prints_commands_that_can_be_copied_from_a_narrow_terminal() -> None:
@@ -211,7 +216,7 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
     files = [write(tmp_path / "a" / "x.jsonl"), write(tmp_path / "b" / "x.jsonl"), write(tmp_path / "a" / "x.ndjson")]
     names = [str(path.relative_to(tmp_path)) for path in (*files, files[0])]
-    found = one_document(run("bench", "score", *names, "--json", cwd=tmp_path))
+    found = one_document(here("bench", "score", *names, "--json", cwd=tmp_path))
     labels = [file["file"] for file in found["files"]]
     assert len(set(labels)) == 4
     assert labels[1] == "b/x"
@@ -274,7 +279,7 @@ def test_so_it_is_by_a_process_of_its_own(tmp_path: Path, as_json: list[str]) ->
     ids=" ".join,
 )
 def test_a_wrong_command_line_exits_with_2(command: list[str]) -> None:
-    done = run(*command)
+    done = here(*command)
     assert done.returncode == 2
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
