@@ -17,6 +17,7 @@ from geosleuth.atlas import Atlas, OfflineAtlas, regions_dir
 from geosleuth.atlas.regions import import_osm
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
+from in_process import whole_command
 
 MONACO = Path(__file__).resolve().parents[2] / "examples" / "regions" / "monaco.osm.pbf"
 _T = TypeVar("_T")
@@ -224,10 +225,10 @@ def test_the_life_of_a_region_from_the_command_line(atlas_home: Path, tmp_path: 
 )
 def test_every_question_answers_people_and_machines(atlas_home: Path, words: list[str]) -> None:
     assert atlas_home.is_dir()
-    for_machines = geosleuth("atlas", *words, "--json")
+    for_machines = whole_command("atlas", *words, "--json")
     assert for_machines.returncode == 0, for_machines.stderr
     json.loads(for_machines.stdout)
-    for_people = geosleuth("atlas", *words)
+    for_people = whole_command("atlas", *words)
     assert for_people.returncode == 0
     assert for_people.stdout.strip()
 
@@ -254,7 +255,7 @@ def test_every_question_answers_people_and_machines(atlas_home: Path, words: lis
 )
 def test_what_can_be_mended_is_one_line_and_exit_code_two(atlas_home: Path, words: list[str], line: str) -> None:
     assert atlas_home.is_dir()
-    done = geosleuth("atlas", *words)
+    done = whole_command("atlas", *words)
     assert done.returncode == 2
     assert line in done.stderr
     assert "Traceback" not in done.stderr
