@@ -1,9 +1,13 @@
 """What a verifier reads of tries: whole, or facts that fit; quoted, marked, and no less than the decision needs."""
 
+from collections.abc import Sequence
+from functools import cache
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geosleuth.agent import Trajectory
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.team.parallel import (
     CONTEXT_TOKENS,
@@ -34,7 +38,7 @@ MENTON = a_try(
 FAILED = a_try(None, reason="service", trouble="127.0.0.1: is gone")
 
 
-def asked(tries: list, chains: str | None, name: str = "default") -> tuple[str, str]:  # type: ignore[type-arg]
+def asked(tries: Sequence[Trajectory], chains: str | None, name: str = "default") -> tuple[str, str]:
     how = verifier_method(method(name), tries, chains=chains)  # type: ignore[arg-type]
     return how.system(TASK, ()), how.prompt(TASK, ())
 
@@ -66,12 +70,18 @@ def test_facts_keep_every_mark_that_whole_chains_have_for_what_was_observed() ->
     assert observed <= in_facts <= known == set(named_marks(whole_chains(tries).text, known))
 
 
+@cache
+def long_tries(count: int) -> tuple[Trajectory, ...]:
+    """So many tries that are far too long to be shown whole."""
+    tries = tuple(long_try(number) for number in range(1, count + 1))
+    assert whole_chains(tries, result_tokens=1500).tokens > 4 * CONTEXT_TOKENS
+    return tries
+
+
 @pytest.mark.parametrize("name", sorted(METHODS))
 @pytest.mark.parametrize("count", [8, 16])
 def test_the_facts_of_many_long_tries_fit_a_context_of_32k_with_the_photo_and_the_reply(name: str, count: int) -> None:
-    tries = [long_try(number) for number in range(1, count + 1)]
-    assert whole_chains(tries, result_tokens=1500).tokens > 4 * CONTEXT_TOKENS
-    system, prompt = asked(tries, None, name)
+    system, prompt = asked(long_tries(count), None, name)
     needed = careful_tokens(system) + careful_tokens(prompt) + image_tokens(*SIZE) + REPLY_TOKENS
     assert needed <= CONTEXT_TOKENS
     # By the tariff that ways of working are compared with, which judges digits and other scripts more kindly.

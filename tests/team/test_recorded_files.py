@@ -179,6 +179,7 @@ def at_least_the_best(document: dict[str, Any]) -> None:
 
 
 @needs_recorded
+@pytest.mark.slow
 def test_geobench_keeps_its_promises() -> None:
     document = promises(("geobench_gpt5", "geobench_qwen3vl235b", "geobench_qwen3vl30b"), folds=5)
     at_least_the_best(document)

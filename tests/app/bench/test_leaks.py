@@ -4,7 +4,8 @@ import io
 import json
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -171,6 +172,28 @@ def test_an_index_that_holds_the_photos_tells_nothing_about_them(
         assert f"{MARKER}-0" not in text
 
 
+@pytest.fixture(scope="module")
+def galleries(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A folder with photos of a kind, a table of them, and a gallery that holds them; made once for all."""
+    return cache(lambda kind: with_gallery(tmp_path_factory.mktemp(kind), kind))
+
+
+def with_gallery(folder: Path, kind: str) -> Path:
+    boxes = json.dumps([{"kind": "signs", "box": [0.2, 0.2, 0.35, 0.35]}]).replace('"', '""')
+    rows = ["id,image,lat,lon,boxes"]
+    for number in range(4):
+        image = scene(number, (320, 240)) if kind == "photo" else _all_round(scene(number, (600, 600)))
+        # The gallery's views begin in the north; those of whoever answers can't.
+        image.save(folder / f"{number}.jpg", xmp=b"" if kind == "photo" else LOOKS_SOUTH_EAST)
+        rows.append(f'p{number},{number}.jpg,{10 * number},{20 * number},"{boxes}"')
+    table = folder / "photos.csv"
+    table.write_text("\n".join(rows) + "\n")
+    gallery = folder / "gallery"
+    made = CliRunner().invoke(app, ["dataset", "gallery", str(table), "--encoder", "eyes", "--out", str(gallery)])
+    assert made.exit_code == 0, made.output
+    return folder
+
+
 @pytest.mark.parametrize(
     ("kind", "who", "more"),
     [
@@ -181,20 +204,10 @@ def test_an_index_that_holds_the_photos_tells_nothing_about_them(
     ],
 )
 def test_a_gallery_that_holds_the_photos_tells_nothing_about_them(
-    tmp_path: Path, kind: str, who: str, more: tuple[str, ...]
+    galleries: Callable[[str], Path], tmp_path: Path, kind: str, who: str, more: tuple[str, ...]
 ) -> None:
-    boxes = json.dumps([{"kind": "signs", "box": [0.2, 0.2, 0.35, 0.35]}]).replace('"', '""')
-    rows = ["id,image,lat,lon,boxes"]
-    for number in range(4):
-        image = scene(number, (320, 240)) if kind == "photo" else _all_round(scene(number, (600, 600)))
-        # The gallery's views begin in the north; those of whoever answers can't.
-        image.save(tmp_path / f"{number}.jpg", xmp=b"" if kind == "photo" else LOOKS_SOUTH_EAST)
-        rows.append(f'p{number},{number}.jpg,{10 * number},{20 * number},"{boxes}"')
-    table = tmp_path / "photos.csv"
-    table.write_text("\n".join(rows) + "\n")
-    gallery, out = tmp_path / "gallery", tmp_path / "run"
-    made = CliRunner().invoke(app, ["dataset", "gallery", str(table), "--encoder", "eyes", "--out", str(gallery)])
-    assert made.exit_code == 0, made.output
+    folder = galleries(kind)
+    table, gallery, out = folder / "photos.csv", folder / "gallery", tmp_path / "run"
     models = [f"nearest:{gallery},k={count}" for count in (1, 2)]
     model = ["--model", models[0]] if who == "one" else ["--team", str(_team(tmp_path, models))]
     words = ["bench", "run", "--data", str(table), *model, "--out", str(out), "--json", *more]

@@ -1,4 +1,7 @@
-"""Many readers at once: nobody misses anything. How late they hear is measured by benchmarks/serve.py."""
+"""Many readers at once: nobody misses anything. How late they hear is measured by benchmarks/serve.py.
+
+In `make test` a few readers of one run are watched by test_streams.py.
+"""
 
 import json
 import os
@@ -21,6 +24,7 @@ def measured(home: Path, *arguments: str) -> dict[str, float]:
     return found
 
 
+@pytest.mark.slow
 def test_sixty_readers_of_two_runs_miss_nothing(home: Path) -> None:
     found = measured(home, "--streams", "60", "--runs", "2", "--turns", "8")
     assert found["streams_with_gaps"] == 0

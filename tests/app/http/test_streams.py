@@ -4,6 +4,7 @@ import socket
 import statistics
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -52,6 +53,14 @@ def test_a_reader_who_comes_back_misses_nothing_and_hears_nothing_twice(
     assert server.over(run) == "done"
     assert seen == list(range(len(seen)))
     assert [told.id for told in server.told(run)] == seen
+
+
+def test_many_readers_of_one_run_miss_nothing(server: Served, case: str, long_replayed: str) -> None:
+    run = server.start(case, model=long_replayed)
+    with ThreadPoolExecutor(20) as readers:
+        heard = list(readers.map(lambda _: [told.id for told in server.told(run)], range(20)))
+    assert len(heard[0]) > 200
+    assert heard == [list(range(len(heard[0])))] * 20
 
 
 def test_after_the_last_event_there_is_nothing_to_come_back_for(server: Served, case: str, replayed: str) -> None:

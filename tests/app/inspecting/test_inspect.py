@@ -305,6 +305,17 @@ needs_entry_point = pytest.mark.skipif(
 
 
 @needs_entry_point
+def test_the_task_is_found_by_its_name(data: str, tmp_path: Path) -> None:
+    words = {"data": data, "tools": "image_zoom_in_tool,read_text", "turns": 2}
+    model, logs = mock(looks_then_answers), str(tmp_path / "logs")
+    [log] = inspect_eval("geosleuth/locate", task_args=words, model=model, log_dir=logs, display="none")
+    assert (log.status, log.eval.task, len(log.samples or [])) == ("success", "geosleuth/locate", 2)
+    assert log.results is not None
+    assert log.results.scores[0].metrics["within_1_km"].value == 100.0
+
+
+@pytest.mark.slow
+@needs_entry_point
 def test_the_command_finds_the_task_by_its_name_and_asks_a_real_server(data: str, tmp_path: Path) -> None:
     pytest.importorskip("openai")
     logs = tmp_path / "cli-logs"

@@ -69,6 +69,7 @@ def test_a_run_that_is_stopped_and_taken_up_again_holds_the_same_bytes(whole: Pa
     assert contents(tmp_path / "run") == contents(whole)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_and_taken_up_again_holds_the_same(whole: Path, tmp_path: Path) -> None:
     command = [sys.executable, factory_runs.__file__, str(tmp_path / "set"), str(tmp_path / "run"), str(SCENES)]
     journal = tmp_path / "run" / "journal.jsonl"
