@@ -16,7 +16,7 @@ from scenes import SHARES, make_scenes
 
 SUPPORT = Path(__file__).parents[1] / "support"
 TABLES = Path(lands.__file__).parent
-FEW, MANY = 20, 300
+FEW, SOME, MANY = 9, 20, 300
 
 
 def work(count: int, home: Path, seed: int = 1) -> list[Outcome]:
@@ -35,8 +35,9 @@ def told(outcomes: list[Outcome]) -> str:
     )
 
 
-def test_a_few_scenes_are_located_and_nothing_is_made_up(atlas_home: Path) -> None:
-    outcomes = work(FEW, atlas_home)
+@pytest.mark.parametrize("count", [FEW, pytest.param(SOME, marks=pytest.mark.slow)])
+def test_a_few_scenes_are_located_and_nothing_is_made_up(atlas_home: Path, count: int) -> None:
+    outcomes = work(count, atlas_home)
     found = figures(outcomes)
     assert found.right_country >= 0.9, told(outcomes)
     assert found.near_business is not None
