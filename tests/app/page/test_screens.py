@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
 from browser import PATIENCE_MS, Located, Opener, opened
+from homes import home_with_base
 from serving import Served, photo_bytes, recording, served
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -163,8 +164,9 @@ def test_a_lost_connection_comes_back_by_itself(open_page: Opener, located: Loca
     expect(page.get_by_text("The connection is gone.")).to_be_hidden()
 
 
-def test_a_server_with_a_token_asks_for_it(browser: Browser, tmp_path: Path) -> None:
-    with served(tmp_path, environment={"GEOSLEUTH_TOKEN": "a-token-of-some-length-1234567890"}) as server:
+def test_a_server_with_a_token_asks_for_it(browser: Browser, base_file: Path, tmp_path: Path) -> None:
+    home = home_with_base(tmp_path, base_file)
+    with served(home, environment={"GEOSLEUTH_TOKEN": "a-token-of-some-length-1234567890"}) as server:
         context = browser.new_context()
         page, watched = opened(context, server.url)
         watched.expected = ("status of 401",)
@@ -234,6 +236,8 @@ def test_the_first_load_is_quick_and_small(open_page: Opener, located: Located) 
         page = open_page("/")
         page.get_by_role("button", name="Choose photos").wait_for()
         waits.append(page.evaluate("() => performance.getEntriesByName('interactive')[0].startTime"))
+        if waits[-1] <= 1000:
+            break
     # The best of a few: other tests share the machine.
     assert min(waits) <= 1000, waits
     page.evaluate("(hash) => { location.hash = hash }", located.path.lstrip("/"))

@@ -16,7 +16,15 @@ def run_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_page(write_run(tmp_path_factory.mktemp("runs") / "grpo", 120))
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (390, "light"), (1440, "dark"), (1440, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (390, "dark"),
+        pytest.param(390, "light", marks=pytest.mark.slow),
+        pytest.param(1440, "dark", marks=pytest.mark.slow),
+        (1440, "light"),
+    ],
+)
 def test_the_run_can_be_read_everywhere(
     browser: Browser, run_page: Path, width: int, scheme: Literal["dark", "light"]
 ) -> None:
