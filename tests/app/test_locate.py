@@ -59,7 +59,7 @@ def test_a_finding_for_people(tmp_path: Path, server: ServerUrl) -> None:
 
 
 def test_a_finding_for_programs(tmp_path: Path, server: ServerUrl) -> None:
-    done = locate_outside(photo_file(tmp_path), *at(server), "--json")
+    done = locate_here(photo_file(tmp_path), *at(server), "--json")
     assert done.code == 0
     found = done.document
     assert (found["answer"]["lat"], found["answer"]["lon"]) == (LAT, LON)
@@ -258,7 +258,7 @@ def test_what_models_and_tools_say_can_not_steer_the_terminal(tmp_path: Path) ->
             "precise": {"conclusion": "a\x1b]0;b"}}  # fmt: skip
     zoom = chat_reply("\x1b[31mhello\r\x07", [("zoom", {"bbox_2d": [0, 0, 50, 50]})])
     with openai_server([zoom, says(json.dumps(evil))]) as url:
-        done = locate_outside(photo_file(tmp_path), *at(url))
+        done = locate_here(photo_file(tmp_path), *at(url))
     assert done.code == 0
     for text in (done.out, done.err):
         assert not {"\x1b", "\x9b", "\x07", "\r"} & set(text)
