@@ -92,6 +92,7 @@ def test_a_recording_is_played_with_every_kind_of_tool_and_no_socket(tmp_path: P
     assert all(line.startswith(("turn ", "  ")) for line in done.err.splitlines()), done.err
 
 
+@pytest.mark.slow
 def test_weights_on_disk_work_without_a_socket(tmp_path: Path, watched: Path) -> None:
     pytest.importorskip("transformers")
     from tiny_vlm import tiny_vlm_folder

@@ -262,7 +262,7 @@ def test_it_keeps_within_any_budget(atlas: OfflineAtlas, budget: Budget) -> None
     assert ended.spent.calls <= (budget.calls or 60)
 
 
-@pytest.mark.parametrize("scale", ["pixels", "thousandths"])
+@pytest.mark.parametrize("scale", ["pixels", pytest.param("thousandths", marks=pytest.mark.slow)])
 def test_small_lettering_is_magnified_and_read_again(atlas: OfflineAtlas, scale: BoxScale) -> None:
     photo = Image.new("RGB", (4000, 3000), "#9fb4a0")
     photo.paste(sign("Boulangerie Costa", size=(330, 70), at=(16, 16), letter=30), (2400, 1400))

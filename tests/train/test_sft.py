@@ -80,6 +80,7 @@ def gone_on_is_the_same(store: Path, tmp_path: Path, tuned: str) -> None:
     assert figures(tmp_path / "killed") == figures(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_run_killed_between_steps_ends_with_the_very_same_weights(store: Path, tmp_path: Path) -> None:
     gone_on_is_the_same(store, tmp_path, "full")
     start = (tiny_vlm_folder() / "model.safetensors").read_bytes()

@@ -198,7 +198,7 @@ def with_gallery(folder: Path, kind: str) -> Path:
     ("kind", "who", "more"),
     [
         ("photo", "one", ()),
-        ("photo", "one", ("--mask", "signs")),
+        pytest.param("photo", "one", ("--mask", "signs"), marks=pytest.mark.slow),
         ("photo", "team", ("--mask", "signs")),
         ("panorama", "one", ()),
     ],

@@ -30,7 +30,9 @@ def _lives(pid: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("when", ["the first worker is starting", "scenes are drawn"])
+@pytest.mark.parametrize(
+    "when", [pytest.param("the first worker is starting", marks=pytest.mark.slow), "scenes are drawn"]
+)
 def test_ctrl_c_ends_it_at_once_with_all_its_workers(tmp_path: Path, when: str) -> None:
     out = tmp_path / "scenes"
     words = ["world", "make", "--count", "5000", "--workers", "2", "--out", str(out)]
