@@ -29,7 +29,7 @@ from geosleuth.team.recorded.learning import (
 from geosleuth.team.recorded.trust import Trust
 from recorded_agents import REGIONAL, Skill, known_of, make_known, make_said, make_truths
 
-IMAGES = 300
+IMAGES = 200
 
 
 def share(result: Replay, row: str, km: float = 25.0) -> float:

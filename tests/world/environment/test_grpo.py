@@ -89,7 +89,7 @@ ZOOM = called("image_zoom_in_tool", bbox_2d=[0, 0, 150, 100])
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
-@pytest.mark.parametrize("answer_by", ["tool", "reply"])
+@pytest.mark.parametrize("answer_by", ["tool", pytest.param("reply", marks=pytest.mark.slow)])
 @pytest.mark.usefixtures("atlas_home")
 def test_a_step_of_grpo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer_by: str) -> None:
     first = [ZOOM, called("maps_geocode", address="Monaco")]
