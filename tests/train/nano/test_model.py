@@ -15,7 +15,8 @@ from geosleuth.policies.weights import WeightsPolicy
 from geosleuth.policies.weights_chat import find_abilities
 from geosleuth.policies.weights_engine import load_processor
 from geosleuth.train.nano.model import SHAPES, _configuration, make_nano, parameters
-from geosleuth.train.nano.words_for_tokens import corpus
+from geosleuth.train.nano.tokens import make_tokenizer
+from geosleuth.train.nano.words_for_tokens import corpus, digit_groups
 from geosleuth.world import open_world
 from nano_models import TEXTS, TOOLS, chat, noise, tiny_nano_folder, tiny_nano_model, tiny_nano_processor
 from tiny_vlm import force
@@ -48,19 +49,25 @@ def test_it_is_the_same_each_time_and_ready_to_learn(tmp_path: Path) -> None:
     assert spread["model.visual.blocks.1.attn.proj.weight"] == pytest.approx(0.01, rel=0.05)
 
 
-def test_calls_take_few_tokens_and_digits_are_their_own() -> None:
+def pieces(tokenizer: Any, text: str) -> list[str]:
+    ids = tokenizer(text)["input_ids"]
+    assert tokenizer.decode(ids) == text
+    return [tokenizer.decode([number]) for number in ids]
+
+
+def test_calls_take_few_tokens() -> None:
     tokenizer = tiny_nano_processor().tokenizer
+    call = pieces(tokenizer, '{"name": "zoom", "arguments": {"bbox_2d": [12, 345]}}')
+    assert call[:6] == ['{"name": "', "zoom", '", "arguments": {', '"bbox_2d": [', "12", ", "]
+    marks = pieces(tokenizer, "<tool_call>\n</tool_call><|im_end|>")
+    assert marks == ["<tool_call>", "\n", "</tool_call>", "<|im_end|>"]
+    pieces(tokenizer, "ひまわり理容室 «Бәйшешек» \n\n  ත්‍රිකුණාමලය 4.5")
 
-    def pieces(text: str) -> list[str]:
-        ids = tokenizer(text)["input_ids"]
-        assert tokenizer.decode(ids) == text
-        return [tokenizer.decode([number]) for number in ids]
 
-    assert pieces('{"name": "zoom", "arguments": {"bbox_2d": [12, 345]}}')[:8] == [
-        '{"name": "', "zoom", '", "arguments": {', '"bbox_2d": [', "1", "2", ", ", "3",
-    ]  # fmt: skip
-    assert pieces("<tool_call>\n</tool_call><|im_end|>") == ["<tool_call>", "\n", "</tool_call>", "<|im_end|>"]
-    pieces("ひまわり理容室 «Бәйшешек» \n\n  ත්‍රිකුණාමලය 4.5")
+def test_numbers_are_tokens_of_up_to_three_digits() -> None:
+    tokenizer = make_tokenizer([digit_groups()] * 3 + ["7, 7, -7"] * 3)
+    assert pieces(tokenizer, "48.85661, -122.35222") == ["48", ".", "856", "61", ", -", "122", ".", "352", "22"]
+    assert pieces(tokenizer, "0071000") == ["007", "100", "0"]
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,14 @@ TAG_TOKENS: Final = ("<think>", "</think>", "<tool_call>", "</tool_call>", "<too
 _SHORT_DESCRIPTION: Final = 24
 
 # What one token may span, tried in this order: a JSON key with the marks around it, what stands between two numbers,
-# one digit, a word, marks, white space. A newline never joins what follows, so that the words of a reply are the same
-# tokens whatever was said before.
+# up to three digits, a word, marks, white space. Numbers in groups are copied like words: a group seldom comes twice in
+# a list, where a digit by itself comes everywhere. A newline never joins what follows, so that the words of a reply are
+# the same tokens whatever was said before.
 _SPANS: Final = "|".join(
     (
         r"""[}\]"]*,? ?\{?"[A-Za-z_][A-Za-z0-9_]*": ?["\[{]?""",
         r"""[^\s\p{L}\p{M}\p{N}]+ -?(?=\p{N})""",
-        r"""\p{N}""",
+        r"""\p{N}{1,3}""",
         r""" ?[\p{L}\p{M}]+""",
         r""" ?[^\s\p{L}\p{M}\p{N}]+""",
         r"""\n+|\s+(?!\S)|\s+""",

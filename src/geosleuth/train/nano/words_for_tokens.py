@@ -12,6 +12,7 @@ from geosleuth.photo.text import SCRIPTS
 from geosleuth.tools.wording import at, hits_output, quoted
 from geosleuth.world import Business, World, WorldTown
 
+_OFTEN: Final = 200
 _CHATS_A_TOWN: Final = 6
 _HITS: Final = 5
 _WORDS: Final = (
@@ -32,8 +33,9 @@ def corpus(world: World) -> Iterator[str]:
     Every name comes once by itself; a few of each town come in calls, results and answers as episodes hold them. Names
     of towns that are held out don't come: how well their letters fit the tokens is part of what is measured.
     """
-    for _ in range(200):
+    for _ in range(_OFTEN):
         yield from _WORDS
+    yield from [digit_groups()] * _OFTEN
     neighbours: list[tuple[Business, WorldTown]] = []
     for town in world.towns_in("train"):
         chance = random.Random(f"tokens {world.seed} {town.geonames}")  # noqa: S311 - no secret depends on it
@@ -46,6 +48,11 @@ def corpus(world: World) -> Iterator[str]:
         for one in drawn:
             neighbours = [*neighbours[-_HITS + 1 :], (one, town)]
             yield from _chat(one, town, neighbours[::-1], chance)
+
+
+def digit_groups() -> str:
+    """Every group of two and of three digits: often enough among the texts, each becomes a token."""
+    return " ".join(f"{number:0{digits}}" for digits in (2, 3) for number in range(10**digits))
 
 
 def _chat(
