@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from geosleuth.errors import require
 from geosleuth.files import write_text_atomically
 from geosleuth.photo.runtime import no_probing
+from geosleuth.policies.weights_engine import load_processor
 
 from .tokens import CHAT_TEMPLATE, MAX_POSITIONS, MODEL_TOKENS, VOCABULARY, make_tokenizer
 
@@ -98,6 +99,20 @@ def make_nano(folder: Path, *, size: Size = "nano", seed: int = 0, corpus: Itera
     write_text_atomically(path, json.dumps(settings, indent=1))
     write_text_atomically(folder / "chat_template.jinja", CHAT_TEMPLATE)
     return folder
+
+
+def load_nano_processor(folder: Path) -> Any:
+    """The processor of a nano model, with pictures made ready by Pillow also where torchvision is installed.
+
+    Lessons, rollouts and evaluations then see the same pixels on every machine.
+
+    Raises:
+        MissingExtra: transformers is not installed.
+    """
+    pil: Any = require("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl", extra="train")
+    processor = load_processor(folder)
+    processor.image_processor = pil.Qwen2VLImageProcessorPil.from_pretrained(folder, local_files_only=True)
+    return processor
 
 
 def parameters(model: Any) -> int:
