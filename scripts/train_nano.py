@@ -32,6 +32,10 @@ MIXES = {
     "coldstart": {"trajectory": 1.0, "copying": 0.4},
 }
 TURN_TOKENS = 96
+PICTURED = 16
+"""Lessons with pictures of one file."""
+AT_ONCE = 128
+"""Scenes that are evaluated side by side."""
 
 
 def main() -> None:
@@ -52,6 +56,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     school = parts.add_parser("school")
     school.add_argument("--pool", type=Path, required=True)
     school.add_argument("--model", type=Path, required=True)
+    school.add_argument("--spoken", action="store_true", help="only lessons without picture and map: words, lists")
     draw = parts.add_parser("draw")
     draw.add_argument("--kept", type=Path, required=True)
     draw.add_argument("--seed", type=int, default=HELD_OUT)
@@ -90,6 +95,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     grpo.add_argument("--tries", type=Path)
     grpo.add_argument("--no-tools", action="store_true")
     grpo.add_argument("--seed", type=int, default=0)
+    grpo.add_argument("--stop-at", type=Path, help="a file that may come to hold the number of the last step")
     grpo.add_argument("--crew", type=int, default=0, help="processes that serve the tools; 0 serves them in this one")
     evaluate = parts.add_parser("evaluate")
     evaluate.add_argument("--policy", type=Path, required=True)
@@ -117,18 +123,22 @@ def make(given: argparse.Namespace) -> None:
 
 def teach(given: argparse.Namespace) -> None:
     """Lessons of every scene of this worker, until the time is up or the pool holds a file called stop."""
-    from geosleuth.policies.weights_engine import load_processor
-    from geosleuth.train.nano.school import Teaching
+    from geosleuth.train.nano.model import load_nano_processor
+    from geosleuth.train.nano.school import Speaking, Teaching
     from geosleuth.train.nano.shards import ShardWriter
     from geosleuth.world import open_world
 
-    teaching = Teaching(open_world(WORLD), LESSONS, load_processor(given.model))
+    taught = Speaking if given.spoken else Teaching
+    teaching = taught(open_world(WORLD), LESSONS, load_nano_processor(given.model))
+    role = "speaker" if given.spoken else "worker"
     writers: dict[str, ShardWriter] = {}
     began, number = time.monotonic(), given.worker
     while time.monotonic() - began < given.seconds and not (given.pool / "stop").exists():
         for kind, sample in teaching.encoded(number):
             if kind not in writers:
-                writers[kind] = ShardWriter(given.pool, kind, f"worker-{given.worker:02}", samples=16)
+                # Lessons without pictures are small: thousands of tiny files would take long to open.
+                samples = PICTURED if sample.images else PICTURED * 16
+                writers[kind] = ShardWriter(given.pool, kind, f"{role}-{given.worker:02}", samples=samples)
             writers[kind].add(sample, {"scene": number})
         number += given.of
     for writer in writers.values():
@@ -221,6 +231,8 @@ def reinforced(given: argparse.Namespace) -> None:
     )
     quicken(trainer, turn_tokens=TURN_TOKENS, max_batch=max(64, given.prompts * given.group))
     trainer.add_callback(pacing(transformers.TrainerCallback, saying(given.name), given.seconds))
+    if given.stop_at:
+        trainer.add_callback(stopping(transformers.TrainerCallback, given.stop_at))
     trainer.remove_callback(transformers.PrinterCallback)
     began = time.monotonic()
     try:
@@ -267,7 +279,7 @@ def evaluated(given: argparse.Namespace) -> None:
         model,
         eos_ids=ends if isinstance(ends, list) else [ends],
         pad_id=pad,
-        max_batch=256,
+        max_batch=AT_ONCE,
         max_tokens=4096,
         banned_ids=image_ids(model),
     )
@@ -287,8 +299,8 @@ def evaluated(given: argparse.Namespace) -> None:
         sampling=Sampling(temperature=1.0, top_p=1.0) if several else None,
         max_new_tokens=TURN_TOKENS,
         workers=given.workers,
-        at_once=256,
-        batch=256,
+        at_once=AT_ONCE,
+        batch=AT_ONCE,
         folder=given.out,
         pictures=given.pictures,
     )
@@ -328,11 +340,37 @@ def ceiling(given: argparse.Namespace) -> None:
         print(f"within {km:g} km: {share.value:.1%} ({share.low:.1%} to {share.high:.1%})")
 
 
+def stopping(base: Any, path: Path) -> Any:
+    """A callback that ends a run after the step whose number a file comes to hold."""
+
+    class Stopping(base):  # type: ignore[misc]
+        def on_step_end(self, _args: Any, state: Any, control: Any, **_: Any) -> Any:
+            if path.is_file() and state.global_step >= int(path.read_text()):
+                control.should_training_stop = True
+            return control
+
+    return Stopping()
+
+
+def warm_up() -> None:
+    """Import what takes long, and take hold of the GPU, before there is anything to do."""
+    from importlib import import_module
+
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    torch: Any = import_module("torch")
+    for name in ("datasets", "trl", "geosleuth.train.evaluating", "geosleuth.train.nano.quick"):
+        import_module(name)
+    for name in ("SFTTrainer", "GRPOTrainer"):
+        getattr(import_module("trl"), name)
+    if torch.cuda.is_available():
+        torch.zeros(1, device="cuda")
+
+
 def loaded(folder: Path) -> tuple[Any, Any]:
     """A model on the device that there is, and its processor."""
     from importlib import import_module
 
-    from geosleuth.policies.weights_engine import load_processor
+    from geosleuth.train.nano.model import load_nano_processor
 
     torch: Any = import_module("torch")
     transformers: Any = import_module("transformers")
@@ -343,7 +381,7 @@ def loaded(folder: Path) -> tuple[Any, Any]:
     model = transformers.Qwen3VLForConditionalGeneration.from_pretrained(
         folder, dtype=torch.float32, local_files_only=True, attn_implementation="sdpa"
     )
-    return model.to("cuda" if torch.cuda.is_available() else "cpu"), load_processor(folder)
+    return model.to("cuda" if torch.cuda.is_available() else "cpu"), load_nano_processor(folder)
 
 
 def mfu(model: Any, figures: dict[str, Any]) -> dict[str, float]:

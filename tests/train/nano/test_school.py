@@ -8,7 +8,7 @@ import pytest
 
 from geosleuth.train.nano.encoding import final_pixels
 from geosleuth.train.nano.lessons import Kind
-from geosleuth.train.nano.school import Teaching
+from geosleuth.train.nano.school import Speaking, Teaching
 from geosleuth.world import World
 from nano_lessons import SEED, Taught, words_of
 from nano_models import tiny_nano_processor
@@ -57,3 +57,13 @@ def test_lessons_come_out_encoded_and_the_photo_once(taught: list[Taught], teach
     (levels,) = one.of("levels")
     (photo,) = [part["image"] for part in levels.messages[1]["content"] if part["type"] == "image"]
     assert np.array_equal(photos[0], final_pixels(tiny_nano_processor(), photo))
+
+
+def test_what_is_spoken_needs_no_scene_and_is_the_same_each_time(few_towns: World) -> None:
+    processor = tiny_nano_processor()
+    speaking = Speaking(few_towns, SEED, processor)
+    one, again, other = ([lesson.messages for lesson in speaking.lessons(number)] for number in (3, 3, 4))
+    assert one == again != other
+    encoded = list(speaking.encoded(3))
+    assert {kind for kind, _ in encoded} == {"echo", "copying"}
+    assert all(not sample.images and sample.mask.any() for _, sample in encoded)

@@ -4,7 +4,7 @@ Several processes work side by side, each on its own scenes, so that whoever tra
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from geosleuth.world.environment import Posed, environment_for, offline_setting,
 from geosleuth.world.layer import world_atlas
 from geosleuth.world.model import Scene, Split
 from geosleuth.world.reader import clue_reader
+from geosleuth.world.towns import WorldTown
 from geosleuth.world.world import World
 
 from .copying import look_ups
@@ -77,9 +78,7 @@ class Teaching:
             yield stroll(self.world, scene, self._environment, self._opening(scene), chance)
         tokens = self.setting.method.context.result_tokens
         yield from look_ups(self.world, self._system, self._look_up, tokens, chance, LOOK_UPS)
-        names = [
-            business.name for town in chance.sample(self._towns, _TOWNS) for business in self.world.businesses(town)
-        ]
+        names = _some_names(self.world, self._towns, chance)
         yield from echoes(self._words, chance, ECHOES)
         yield from listed(names, chance, LISTS)
 
@@ -108,6 +107,40 @@ class Teaching:
         # Every rollout shrinks the photo anew; the first one's serves all, so that it is encoded and kept once.
         self._shown = self._shown or parts
         return [self._system, {"role": "user", "content": self._shown}]
+
+
+class Speaking:
+    """Makes the lessons that need neither picture nor map: what is said again, and made-up lists.
+
+    There can be any number of them, also before the map is made.
+
+    Args:
+        world: whose names stand in lists.
+        seed: of whatever lessons leave to chance.
+        processor: of the model that is taught.
+    """
+
+    def __init__(self, world: World, seed: int, processor: Any) -> None:
+        """Look which words are a token each."""
+        self._world, self._seed, self._processor = world, seed, processor
+        self._towns = world.towns_in("train")
+        self._words = whole_words(processor.tokenizer)
+
+    def lessons(self, number: int) -> Iterator[Lesson]:
+        """As many as there would be beside a scene."""
+        chance = random.Random(f"spoken {self._seed} {number}")  # noqa: S311 - no secret depends on it
+        yield from echoes(self._words, chance, ECHOES)
+        yield from listed(_some_names(self._world, self._towns, chance), chance, LISTS)
+
+    def encoded(self, number: int) -> Iterator[tuple[str, Encoded]]:
+        """The same, as the model takes it in, with the kind of each."""
+        for lesson in self.lessons(number):
+            yield lesson.kind, encode_chat(self._processor, lesson.messages, None)
+
+
+def _some_names(world: World, towns: Sequence[WorldTown], chance: random.Random) -> list[str]:
+    """The names of all businesses of a few towns."""
+    return [business.name for town in chance.sample(towns, _TOWNS) for business in world.businesses(town)]
 
 
 def _shrunk(processor: Any, message: Mapping[str, Any], seen: dict[int, Any]) -> dict[str, Any]:
