@@ -24,12 +24,12 @@ FAR = ("0.5 km", "25 km", "750 km")
 STAGES = {"base": "base", "sft": "fine-tuning", "cold": "cold start", "main": "GRPO"}
 GAINS = (("base", "cold"), ("cold", "main"), ("nocold", "main"))
 COMPARED = {
-    "rewards": {"main": "ours", "geoagent": "GeoAgent", "spotagent": "SpotAgent", "geovista": "GeoVista", "twm": "TwM"},
+    "rewards": {"ours": "ours", "geoagent": "GeoAgent", "spotagent": "SpotAgent", "geovista": "GeoVista", "twm": "TwM"},
     "filtering": {"random": "random sampling", "filtered": "dynamic filtering"},
     "data": {"cold-300": "300", "cold-1200": "1,200", "cold-5000": "5,000", "cold-100000": "all"},
-    "group": {"group4": "4", "main": "8", "group16": "16"},
-    "beta": {"betalow": "low", "geovista": "GeoVista's own", "betahigh": "high"},
-    "objective": {"main": "GRPO", "passk": "pass@k"},
+    "group": {"group4": "4", "ours": "8", "group16": "16"},
+    "beta": {"betalow": "1.5", "geovista": "2, GeoVista's", "betahigh": "4"},
+    "objective": {"ours": "GRPO", "passk": "pass@k"},
 }
 TITLES = {
     "rewards": "Rewards compared, equal steps",
@@ -85,6 +85,7 @@ def main() -> None:
     parser.add_argument("--pictures", type=Path, required=True)
     given = parser.parse_args()
     runs, pictures = Runs(given.runs), given.pictures
+    pictures.mkdir(parents=True, exist_ok=True)
     tools = {
         f"{name}{bare}": f"{words}{', no tools' if bare else ''}"
         for name, words in STAGES.items()
@@ -98,7 +99,7 @@ def main() -> None:
     print_gains(runs)
     draw_curves(pictures, runs)
     for name, rows in COMPARED.items():
-        print_table(TITLES[name], runs, rows)
+        print_table(TITLES[name], runs, rows, fewest=2)
         draw_bars(pictures / f"nano-{name}", TITLES[name], runs, rows)
     print_parallel(runs)
     print_against_detective(runs)
@@ -114,11 +115,12 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> N
         print(f"| {' | '.join(row)} |")
 
 
-def print_table(title: str, runs: Runs, rows: Mapping[str, str]) -> None:
-    """Shares within distances, and how tools are used."""
+def print_table(title: str, runs: Runs, rows: Mapping[str, str], fewest: int = 1) -> None:
+    """Shares within distances, and how tools are used; nothing where fewer policies are there."""
     columns = ("policy", "scenes", *FAR, "tries with calls", "calls a try", "calls that fail")
-    found = ((words, runs.evaluation(name)) for name, words in rows.items())
-    show(title, columns, (row_of(words, one.figures) for words, one in found if one))
+    found = [(words, one) for name, words in rows.items() if (one := runs.evaluation(name))]
+    if len(found) >= fewest:
+        show(title, columns, (row_of(words, one.figures) for words, one in found))
 
 
 def row_of(words: str, figures: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,370 @@
+"""All of docs/nano.md on one machine, unattended: lessons, stages, runs of GRPO side by side, evaluations.
+
+    python scripts/nano_pipeline.py ROOT                    for one H200 with 16 cores, about 25 minutes
+    python scripts/nano_pipeline.py ROOT --plan plan.json   other lengths and sizes; --show-plan prints all there are
+    python scripts/nano_results.py ROOT/runs --pictures DIR tables and pictures of what came of it
+
+ROOT/log tells what happens, ROOT/logs/NAME what each program said. What is done is not done again: after a kill the
+same command goes on. Programs are started before their turn and wait with everything imported: no GPU waits for that.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+PLAN: dict[str, Any] = {
+    "size": "nano", "held_out": 1000, "scenes": 768, "teachers": 10, "speakers": 6, "painters": 2, "loaders": 4,
+    "own_cores": 5, "pool_gb": 46,
+    # Seconds of each stage, its learning rate, tokens a step and most steps.
+    "words": {"seconds": 70, "rate": 4e-4, "tokens": 16384, "steps": 1400},
+    "base": {"seconds": 200, "rate": 4e-4, "tokens": 32768, "steps": 2000},
+    "sft": {"seconds": 30, "rate": 4e-4, "tokens": 32768},
+    "coldstart": {"seconds": 140, "rate": 4e-4, "tokens": 32768},
+    "sizes": [300, 1200, 5000, 100000], "size_steps": 350,
+    "grpo": {"seconds": 480, "rate": 1e-4, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "decide_after": 0.35},
+    "tried": 320,
+    "runs": {
+        "main": {"crew": 2}, "ours": {}, "nocold": {"from": "base"}, "geoagent": {"reward": "geoagent"},
+        "spotagent": {"reward": "spotagent"}, "geovista": {"reward": "geovista"}, "twm": {"reward": "twm"},
+        "betalow": {"reward": "geovista", "options": {"beta": 1.5}},
+        "betahigh": {"reward": "geovista", "options": {"beta": 4.0}},
+        "group4": {"group": 4, "prompts": 32}, "group16": {"group": 16, "prompts": 8},
+        "passk": {"objective": "pass@k"}, "filtered": {"tries": True}, "random": {"after_tries": True},
+    },
+}  # fmt: skip
+"""Runs of GRPO but "main" end after the same number of steps, which is decided once their speed is known."""
+
+SCRIPT = Path(__file__).with_name("train_nano.py")
+_TICK_S = 0.5
+_KIND = 1 / 3  # of a stage's time: when school may end, and those of the next stage be started
+
+
+def main() -> None:
+    """Run the plan, or wait as one of its programs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", type=Path)
+    parser.add_argument("--plan", type=Path, help="JSON with what differs from the plan that --show-plan prints")
+    parser.add_argument("--show-plan", action="store_true")
+    parser.add_argument("--wait-as", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    plan = PLAN | (json.loads(given.plan.read_text()) if given.plan else {})
+    if given.show_plan:
+        print(json.dumps(plan, indent=1))
+    elif given.wait_as:
+        wait_as(given.root, given.wait_as)
+    else:
+        Pipeline(given.root.absolute(), plan).run()
+
+
+def wait_as(root: Path, name: str) -> None:
+    """Import what takes long, wait for the arguments of `train_nano.py`, and run it."""
+    sys.path.insert(0, str(SCRIPT.parent))
+    import train_nano
+
+    train_nano.warm_up()
+    asked = root / "asked" / name
+    while not asked.exists():
+        time.sleep(_TICK_S / 2)
+    sys.argv = [SCRIPT.name, *json.loads(asked.read_text())]
+    began = time.monotonic()
+    train_nano.main()
+    (root / "done" / name).write_text(f"{time.monotonic() - began:.1f}")
+
+
+class Pipeline:
+    """Starts programs, tells them what to do, and waits for them."""
+
+    def __init__(self, root: Path, plan: Mapping[str, Any]) -> None:
+        self.root, self.plan, self.began = root, plan, time.monotonic()
+        for part in ("asked", "done", "logs", "runs"):
+            (root / part).mkdir(parents=True, exist_ok=True)
+        self.nano, self.pool, self.pictures = root / "nano", root / "pool", root / "pictures"
+        self._programs: dict[str, subprocess.Popen[bytes]] = {}
+        cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+        own = plan["own_cores"]
+        self._own, self._rest = (cores[:own], cores[own:]) if len(cores) > own else (cores, cores)
+        self._all = cores
+
+    def run(self) -> None:
+        """All of it."""
+        try:
+            with self._told("learning"):
+                self.learn()
+            with self._told("reinforcing"):
+                self.reinforce()
+        finally:
+            for program in self._programs.values():
+                if program.poll() is None:
+                    program.terminate()
+
+    def learn(self) -> None:
+        """From random weights to the cold start."""
+        if (self.root / "done" / "cold").exists():
+            return
+        if not (self.nano / "config.json").is_file():
+            self._finish(self._start("make", "make", "--out", self.nano, "--size", self.plan["size"]))
+        self._ready("words", "base", own=True)
+        self.pool.mkdir(exist_ok=True)
+        stop = self.pool / "stop"
+        stop.unlink(missing_ok=True)
+        with self._told("words"):
+            self._school("speaker", self.plan["speakers"], "--spoken")
+            self._study("words", "words", self.nano)
+            self._wait("words", most=self.plan["words"]["seconds"] * (1 - _KIND))
+            self._school("teacher", self.plan["teachers"])
+            self._wait("words")
+        Thread(target=self._watch_pool, daemon=True).start()
+        for seed, split, scenes in ((3003, "held-out", self.plan["held_out"]), (2002, "train", self.plan["scenes"])):
+            for worker in range(self.plan["painters"]):
+                which = ("--seed", seed, "--split", split, "--scenes", scenes)
+                spread = ("--worker", worker, "--of", self.plan["painters"])
+                self._start(f"painter-{split}-{worker}", "draw", "--kept", self.pictures, *which, *spread, low=True)
+        with self._told("base"):
+            self._ready("sft", own=True)
+            self._study("base", "base", self._policy("words"))
+            self._wait("base")
+        speed = self._speed("base")
+        with self._told("sft"):
+            self._ready("cold", own=True)
+            self._study("sft", "sft", self._policy("base"), steps=0.7 * speed * self.plan["sft"]["seconds"])
+            self._wait("sft")
+        with self._told("cold start"):
+            seconds = self.plan["coldstart"]["seconds"]
+            self._study("cold", "coldstart", self._policy("sft"), steps=speed * seconds)
+            self._wait("cold", most=seconds * _KIND)
+            stop.touch()
+            self._ready(*(f"g-{name}" for name in self.plan["runs"]), "tries", *(name for name, *_ in EARLY))
+            self._wait("cold")
+        self._wait(*(name for name in self._programs if name.startswith("painter")))
+
+    def reinforce(self) -> None:
+        """Runs of GRPO side by side; what needs only the cold start is measured and learned meanwhile."""
+        for program in self._programs.values():
+            self._pin(program, self._all)
+        runs: Mapping[str, Mapping[str, Any]] = self.plan["runs"]
+        late = [name for name, how in runs.items() if how.get("tries") or how.get("after_tries")]
+        soon = [name for name in runs if name not in late]
+        self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", scenes=self.plan["tried"])
+        until = time.monotonic() + self.plan["grpo"]["seconds"]
+        for name in soon:
+            self._reinforce(name, until)
+        for name, of, *options in EARLY:
+            self._evaluate(name, of, *options)
+        Thread(target=self._learn_from_fewer, daemon=True).start()
+        self._end_together([name for name in soon if name != "main"], until)
+        self._wait("tries")
+        for name in late:
+            self._reinforce(name, until)
+        self._end_together(late, until)
+        self._ready(*(name for name, *_ in LATE))
+        self._wait_for_file(self.root / "runs" / "g-main" / "grpo.json", "g-main")
+        for name, of, *options in LATE:
+            self._evaluate(name, of, *options)
+        sizes = [f"cold-{size}" for size in self.plan["sizes"]]
+        self._wait(*sizes)
+        for name in sizes:
+            self._evaluate(f"e-{name}", name)
+        self._wait(*(f"g-{name}" for name in runs), *(name for name, *_ in (*EARLY, *LATE)), *(f"e-{n}" for n in sizes))
+
+    def _learn_from_fewer(self) -> None:
+        """Cold starts from some of the trajectories, two at a time."""
+        names = [f"cold-{size}" for size in self.plan["sizes"]]
+        for pair in (names[at : at + 2] for at in range(0, len(names), 2)):
+            for name in pair:
+                limit = ("--limit", name.rpartition("-")[2])
+                self._study(name, "coldstart", self._policy("sft"), *limit, steps=self.plan["size_steps"], endless=True)
+            self._wait(*pair)
+
+    def _reinforce(self, name: str, until: float) -> None:
+        how, common = self.plan["runs"][name], self.plan["grpo"]
+        options = {key: how.get(key, common.get(key)) for key in ("prompts", "group", "reward", "objective")}
+        said = [part for key, value in options.items() if value is not None for part in (f"--{key}", value)]
+        if "options" in how:
+            said += ["--options", json.dumps(how["options"])]
+        if how.get("tries"):
+            said += ["--tries", self.root / "runs" / "tries" / "tries.jsonl"]
+        if name != "main":
+            said += ["--stop-at", self._stop_file(name)]
+        self._ask(
+            f"g-{name}", "grpo", "--name", name, "--model", self._policy(how.get("from", "cold")),
+            "--out", self.root / "runs" / f"g-{name}", "--steps", common["steps"], "--rate", common["rate"],
+            "--seconds", max(1.0, until - time.monotonic()), "--scenes", self.plan["scenes"],
+            "--held-out", self.plan["held_out"], "--pictures", self.pictures, "--crew", how.get("crew", 0),
+            "--micro", common["micro"], *said,
+        )  # fmt: skip
+
+    def _end_together(self, names: Sequence[str], until: float) -> None:
+        Thread(target=self._cap, args=(names, until), daemon=True).start()
+
+    def _cap(self, names: Sequence[str], until: float) -> None:
+        """Once all of some runs have shown their speed, let them end after as many steps as the slowest can do."""
+        began = time.monotonic()
+        decide = began + self.plan["grpo"]["decide_after"] * (until - began)
+        while (now := time.monotonic()) < until:
+            alive = [name for name in names if not self._dead(f"g-{name}")]
+            done = [self._steps(name) for name in alive]
+            if now > decide and done and min(done) >= 2:
+                slowest = min(done) / (now - began)
+                cap = max(max(done) + 1, int(min(done) + 0.95 * slowest * (until - now)))
+                for name in alive:
+                    self._stop_file(name).write_text(str(cap))
+                self._say(f"{', '.join(alive)}: end after {cap} steps")
+                return
+            time.sleep(_TICK_S)
+
+    def _stop_file(self, name: str) -> Path:
+        return self.root / "asked" / f"{name}.steps"
+
+    def _steps(self, name: str) -> int:
+        """How far a run of GRPO is, by its own words: "main 12/400"."""
+        path = self.root / "logs" / f"g-{name}"
+        lines = [line for line in path.read_text(errors="replace").splitlines() if f" {name} " in line]
+        return int(lines[-1].rpartition(" ")[2].partition("/")[0]) if lines else 0
+
+    def _evaluate(self, name: str, of: str, *options: object, scenes: int | None = None) -> None:
+        self._ready(name)
+        where = ("--policy", self._policy(of), "--out", self.root / "runs" / name, "--pictures", self.pictures)
+        self._ask(name, "evaluate", *where, "--held-out", scenes or self.plan["held_out"], *options)
+
+    def _study(
+        self, name: str, stage: str, model: Path, *more: object, steps: float | None = None, endless: bool = False
+    ) -> None:
+        self._ready(name)
+        how = self.plan[stage]
+        steady = ("--schedule", "constant_with_warmup") if steps is None else ()
+        timed = () if endless else ("--seconds", how["seconds"])
+        self._ask(
+            name, "study", "--stage", stage, "--model", model, "--pool", self.pool, "--out", self.root / "runs" / name,
+            "--steps", max(2, int(how["steps"] if steps is None else steps)), "--rate", how["rate"],
+            "--tokens", how["tokens"], "--loaders", 1 if endless else self.plan["loaders"], *timed, *steady, *more,
+        )  # fmt: skip
+
+    def _school(self, role: str, count: int, *options: object) -> None:
+        for worker in range(count):
+            spread = ("--worker", worker, "--of", count)
+            self._start(
+                f"{role}-{worker}", "school", "--pool", self.pool, "--model", self.nano, *spread, *options, low=True
+            )
+
+    def _policy(self, name: str) -> Path:
+        """That of a stage, or of a run of GRPO."""
+        return self.nano if name == "nano" else self.root / "runs" / name / "policy"
+
+    def _speed(self, name: str) -> float:
+        """Steps a second of a stage."""
+        figures = json.loads((self.root / "runs" / name / "study.json").read_text())
+        return float(figures["steps"] / figures["seconds"])
+
+    def _watch_pool(self) -> None:
+        stop = self.pool / "stop"
+        while not stop.exists():
+            size = sum(path.stat().st_size for path in self.pool.glob("*/*.shard"))
+            if size > self.plan["pool_gb"] * 1e9:
+                self._say(f"the pool is full: {size / 1e9:.0f} GB")
+                stop.touch()
+            time.sleep(10 * _TICK_S)
+
+    def _ready(self, *names: str, own: bool = False) -> None:
+        """Start programs that wait for their turn; those of stages have processors of their own."""
+        for name in names:
+            if name not in self._programs and not (self.root / "done" / name).exists():
+                (self.root / "asked" / name).unlink(missing_ok=True)
+                program = self._popen(name, [__file__, str(self.root), "--wait-as", name], low=False)
+                self._pin(program, self._own if own else self._rest)
+
+    def _start(self, name: str, *arguments: object, low: bool = False) -> str:
+        program = self._popen(name, [str(SCRIPT), *map(str, arguments)], low=low)
+        self._pin(program, self._rest)
+        return name
+
+    def _popen(self, name: str, arguments: Sequence[str], *, low: bool) -> "subprocess.Popen[bytes]":
+        nice = ["nice", "-n", "5"] if low else []
+        # There is a process for every core already: threads of OpenCV and of sums would only get in each other's way.
+        few = {"OPENCV_FOR_THREADS_NUM": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+        with (self.root / "logs" / name).open("ab") as log:
+            self._programs[name] = subprocess.Popen(
+                [*nice, sys.executable, *arguments], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+                env={**os.environ, **few},
+            )  # fmt: skip
+        return self._programs[name]
+
+    @staticmethod
+    def _pin(program: "subprocess.Popen[bytes]", cores: Sequence[int]) -> None:
+        if cores and program.poll() is None:
+            for task in Path(f"/proc/{program.pid}/task").iterdir():
+                os.sched_setaffinity(int(task.name), cores)
+
+    def _ask(self, name: str, *arguments: object) -> None:
+        if (self.root / "done" / name).exists():
+            return
+        aside = self.root / "asked" / f".{name}"
+        aside.write_text(json.dumps([str(argument) for argument in arguments]))
+        aside.rename(self.root / "asked" / name)
+        self._say(f"begins: {name}")
+
+    def _dead(self, name: str) -> bool:
+        program = self._programs.get(name)
+        return program is not None and program.poll() not in (None, 0)
+
+    def _over(self, name: str) -> bool:
+        program = self._programs.get(name)
+        return (self.root / "done" / name).exists() or (program is not None and program.poll() is not None)
+
+    def _finish(self, name: str) -> None:
+        self._programs[name].wait()
+        self._wait(name)
+
+    def _wait(self, *names: str, most: float | None = None) -> None:
+        """Until all are over, or for some seconds at most; one that failed ends the pipeline if others need it.
+
+        Raises:
+            SystemExit: a stage failed, without which nothing can go on.
+        """
+        until = None if most is None else time.monotonic() + most
+        while not all(map(self._over, names)) and (until is None or time.monotonic() < until):
+            time.sleep(_TICK_S)
+        for name in filter(self._dead, names):
+            self._say(f"failed: {name}; see {self.root / 'logs' / name}")
+            if name in NEEDED:
+                sys.exit(f"nano_pipeline: {name} failed; see {self.root / 'logs' / name}")
+
+    def _wait_for_file(self, path: Path, name: str) -> None:
+        while not path.is_file() and not self._over(name):
+            time.sleep(_TICK_S)
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        self._say(what)
+        began = time.monotonic()
+        yield
+        self._say(f"{what}: {time.monotonic() - began:.0f} s")
+
+    def _say(self, words: str) -> None:
+        line = f"{time.monotonic() - self.began:7.1f} {words}"
+        print(line, file=sys.stderr, flush=True)
+        with (self.root / "log").open("a") as log:
+            log.write(line + "\n")
+
+
+NEEDED = ("make", "words", "base", "sft", "cold")
+EARLY: tuple[tuple[Any, ...], ...] = (
+    ("e-cold", "cold"), ("e-cold-bare", "cold", "--no-tools"),
+    ("e-base", "base"), ("e-base-bare", "base", "--no-tools"),
+    ("e-sft", "sft"), ("e-sft-bare", "sft", "--no-tools"),
+)  # fmt: skip
+"""Evaluations that need no run of GRPO: a name, the policy, options."""
+LATE: tuple[tuple[Any, ...], ...] = (
+    ("e-main-4", "g-main", "--attempts", 4, "--workers", 4), ("e-main-bare", "g-main", "--no-tools"),
+)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
