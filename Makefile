@@ -49,10 +49,10 @@ chromium:
 	@sh scripts/ensure_chromium.sh
 
 test: check chromium
-	$(PYTEST) -m "not slow" --numprocesses 2
+	$(PYTEST) -m "not slow" --numprocesses 2 --dist worksteal
 
 test-all: check chromium
-	HYPOTHESIS_PROFILE=wandering $(PYTEST) --numprocesses 2
+	HYPOTHESIS_PROFILE=wandering $(PYTEST) --numprocesses 2 --dist worksteal
 
 bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/distance.py --check
