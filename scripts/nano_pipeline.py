@@ -109,6 +109,7 @@ class Pipeline:
         """From random weights to the cold start."""
         if (self.root / "done" / "cold").exists():
             return
+        self._start("maps", "maps")
         if not (self.nano / "config.json").is_file():
             self._finish(self._start("make", "make", "--out", self.nano, "--size", self.plan["size"]))
         self._ready("words", "base", own=True)
@@ -116,9 +117,10 @@ class Pipeline:
         stop = self.pool / "stop"
         stop.unlink(missing_ok=True)
         with self._told("words"):
-            self._school("speaker", self.plan["speakers"], "--spoken")
+            self._school("speaker", self.plan["speakers"], "--spoken", "--seconds", self.plan["words"]["seconds"])
             self._study("words", "words", self.nano)
             self._wait("words", most=self.plan["words"]["seconds"] * (1 - _KIND))
+            self._wait("maps")
             self._school("teacher", self.plan["teachers"])
             self._wait("words")
         Thread(target=self._watch_pool, daemon=True).start()
@@ -354,7 +356,7 @@ class Pipeline:
             log.write(line + "\n")
 
 
-NEEDED = ("make", "words", "base", "sft", "cold")
+NEEDED = ("make", "maps", "words", "base", "sft", "cold")
 EARLY: tuple[tuple[Any, ...], ...] = (
     ("e-cold", "cold"), ("e-cold-bare", "cold", "--no-tools"),
     ("e-base", "base"), ("e-base-bare", "base", "--no-tools"),

@@ -1,6 +1,7 @@
 """Train the nano model from nothing to a policy that zooms, reads and asks the map, and measure every step of it.
 
     python scripts/train_nano.py make --out NANO                 weights drawn at random, tokens of its own
+    python scripts/train_nano.py maps                            the world's map, once, before many ask for it
     python scripts/train_nano.py school --pool POOL --model NANO lessons, drawn on the CPU until told to stop
     python scripts/train_nano.py draw --kept DIR ...             pictures for reinforcement learning and for evaluation
     python scripts/train_nano.py study --stage words|base|sft|coldstart ...
@@ -42,7 +43,7 @@ def main() -> None:
     """Do what is asked."""
     given = parsed()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    stages = {"make": make, "school": teach, "draw": drawn, "study": studied, "grpo": reinforced}
+    stages = {"make": make, "maps": maps, "school": teach, "draw": drawn, "study": studied, "grpo": reinforced}
     {**stages, "evaluate": evaluated, "ceiling": ceiling}[given.what](given)
 
 
@@ -53,6 +54,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     made = parts.add_parser("make")
     made.add_argument("--out", type=Path, required=True)
     made.add_argument("--size", default="nano")
+    parts.add_parser("maps")
     school = parts.add_parser("school")
     school.add_argument("--pool", type=Path, required=True)
     school.add_argument("--model", type=Path, required=True)
@@ -119,6 +121,14 @@ def make(given: argparse.Namespace) -> None:
     from geosleuth.world import open_world
 
     make_nano(given.out, size=given.size, corpus=corpus(open_world(WORLD)))
+
+
+def maps(_: argparse.Namespace) -> None:
+    """What several who ask for it at once would each make."""
+    from geosleuth.world import open_world
+    from geosleuth.world.layer import world_atlas
+
+    world_atlas(open_world(WORLD))
 
 
 def teach(given: argparse.Namespace) -> None:

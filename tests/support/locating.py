@@ -1,21 +1,19 @@
 """``geosleuth locate`` as people run it, and in this process where only words matter; photos and replies for it."""
 
-import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from unittest.mock import patch
 
 from PIL import Image, ImageDraw
 
 from geosleuth.answer import FORMAT
+from in_process import whole_command
 from openai_server import Reply, chat_reply
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
@@ -85,24 +83,8 @@ def locate_outside(*words: object, env: Mapping[str, str] = MappingProxyType({})
 
 def locate_here(*words: object) -> Done:
     """Run the command in this process: everything is the same but the process itself."""
-    from geosleuth.app import cli
-
-    out, err = io.StringIO(), io.StringIO()
-    code: object = 0
-    with (
-        patch.object(sys, "argv", ["geosleuth", "locate", *(str(word) for word in words)]),
-        # The test's own Ctrl-C stays as it is.
-        patch.object(cli, "_stop_quietly_on_ctrl_c"),
-        patch.dict(os.environ, {"NO_COLOR": "1", "COLUMNS": "80"}),
-        redirect_stdout(out),
-        redirect_stderr(err),
-    ):
-        try:
-            cli.main()
-        except SystemExit as ending:
-            code = ending.code
-    assert isinstance(code, int | None)
-    return Done(code or 0, out.getvalue(), err.getvalue())
+    done = whole_command("locate", *words)
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
 def photo_file(folder: Path, name: str = "telling-name.jpg", size: tuple[int, int] = (240, 160)) -> Path:
