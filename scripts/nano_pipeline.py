@@ -11,25 +11,30 @@ same command goes on. Programs are started before their turn and wait with every
 import argparse
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
+
+from geosleuth.files import lock_file
 
 PLAN: dict[str, Any] = {
     "size": "nano", "held_out": 1000, "scenes": 768, "teachers": 10, "speakers": 6, "painters": 2, "loaders": 4,
     "own_cores": 5, "pool_gb": 46,
     # Seconds of each stage, its learning rate, tokens a step and most steps.
     "words": {"seconds": 70, "rate": 4e-4, "tokens": 16384, "steps": 1400},
-    "base": {"seconds": 200, "rate": 4e-4, "tokens": 32768, "steps": 2000},
+    "base": {"seconds": 280, "rate": 4e-4, "tokens": 32768, "steps": 2800},
     "sft": {"seconds": 30, "rate": 4e-4, "tokens": 32768},
-    "coldstart": {"seconds": 140, "rate": 4e-4, "tokens": 32768},
+    "coldstart": {"seconds": 200, "rate": 4e-4, "tokens": 32768},
     "sizes": [300, 1200, 5000, 100000], "size_steps": 350,
-    "grpo": {"seconds": 480, "rate": 1e-4, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "decide_after": 0.35},
+    "grpo": {"seconds": 560, "rate": 1e-4, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "decide_after": 0.35},
     "tried": 320,
     "runs": {
         "main": {"crew": 2}, "ours": {}, "nocold": {"from": "base"}, "geoagent": {"reward": "geoagent"},
@@ -37,31 +42,59 @@ PLAN: dict[str, Any] = {
         "betalow": {"reward": "geovista", "options": {"beta": 1.5}},
         "betahigh": {"reward": "geovista", "options": {"beta": 4.0}},
         "group4": {"group": 4, "prompts": 32}, "group16": {"group": 16, "prompts": 8},
-        "passk": {"objective": "pass@k"}, "filtered": {"tries": True}, "random": {"after_tries": True},
+        "passk": {"objective": "pass@k"}, "filtered": {"tries": True}, "random": {"after_tries": True, "scenes": 320},
     },
 }  # fmt: skip
-"""Runs of GRPO but "main" end after the same number of steps, which is decided once their speed is known."""
+"""Runs of GRPO but "main" end after the same number of steps, which is decided once their speed is known: as many as
+the slowest can do in the time, or one more than the fastest has done by then."""
 
 SCRIPT = Path(__file__).with_name("train_nano.py")
 _TICK_S = 0.5
-_KIND = 1 / 3  # of a stage's time: when school may end, and those of the next stage be started
+_EARLY_SHARE = 1 / 3  # of a stage's time: when school may end, and those of the next stage be started
+_ENDING_S = 10.0
 
 
 def main() -> None:
     """Run the plan, or wait as one of its programs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("root", type=Path)
+    parser.add_argument("root", type=Path, nargs="?", default=Path("nano-run"))
     parser.add_argument("--plan", type=Path, help="JSON with what differs from the plan that --show-plan prints")
     parser.add_argument("--show-plan", action="store_true")
     parser.add_argument("--wait-as", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    plan = PLAN | (json.loads(given.plan.read_text()) if given.plan else {})
+    plan = changed(PLAN, json.loads(given.plan.read_text()) if given.plan else {})
     if given.show_plan:
         print(json.dumps(plan, indent=1))
     elif given.wait_as:
         wait_as(given.root, given.wait_as)
     else:
-        Pipeline(given.root.absolute(), plan).run()
+        # What ends this program ends those that it started.
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: sys.exit(1))
+        given.root.mkdir(parents=True, exist_ok=True)
+        with (given.root / "lock").open("wb") as lock:
+            if lock_file(lock.fileno()) is False:
+                sys.exit(f"nano_pipeline: another one is at work in {given.root}")
+            Pipeline(given.root.absolute(), plan).run()
+
+
+def changed(plan: Mapping[str, Any], by: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan with what differs. Runs are replaced as a whole, stages setting by setting.
+
+    Raises:
+        SystemExit: the plan knows no such setting.
+    """
+    merged = dict(plan)
+    for name, value in by.items():
+        if name not in plan:
+            sys.exit(f"nano_pipeline: the plan has no {name!r}; --show-plan prints all that it has")
+        if name != "runs" and isinstance(value, Mapping):
+            if unknown := sorted(value.keys() - plan[name].keys()):
+                sys.exit(f"nano_pipeline: {name!r} has no {unknown[0]!r}; --show-plan prints all that it has")
+            merged[name] = {**plan[name], **value}
+        else:
+            merged[name] = value
+    return merged
 
 
 def wait_as(root: Path, name: str) -> None:
@@ -69,6 +102,14 @@ def wait_as(root: Path, name: str) -> None:
     sys.path.insert(0, str(SCRIPT.parent))
     import train_nano
 
+    parent = os.getppid()
+
+    def leave_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(_TICK_S)
+        os._exit(1)
+
+    Thread(target=leave_with_parent, daemon=True).start()
     train_nano.warm_up()
     asked = root / "asked" / name
     while not asked.exists():
@@ -88,6 +129,8 @@ class Pipeline:
             (root / part).mkdir(parents=True, exist_ok=True)
         self.nano, self.pool, self.pictures = root / "nano", root / "pool", root / "pictures"
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
+        self._failed: set[str] = set()
+        self._ending = False
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         own = plan["own_cores"]
         self._own, self._rest = (cores[:own], cores[own:]) if len(cores) > own else (cores, cores)
@@ -101,13 +144,13 @@ class Pipeline:
             with self._told("reinforcing"):
                 self.reinforce()
         finally:
-            for program in self._programs.values():
-                if program.poll() is None:
-                    program.terminate()
+            self._end()
+        if self._failed:
+            sys.exit(f"nano_pipeline: failed: {', '.join(sorted(self._failed))}; see {self.root / 'logs'}")
 
     def learn(self) -> None:
         """From random weights to the cold start."""
-        if (self.root / "done" / "cold").exists():
+        if self._done("cold"):
             return
         self._start("maps", "maps")
         if not (self.nano / "config.json").is_file():
@@ -117,38 +160,35 @@ class Pipeline:
         stop = self.pool / "stop"
         stop.unlink(missing_ok=True)
         with self._told("words"):
-            self._school("speaker", self.plan["speakers"], "--spoken", "--seconds", self.plan["words"]["seconds"])
+            self._school("speaker", self.plan["speakers"], "--spoken", "--seconds", self.plan["words"]["seconds"] / 2)
             self._study("words", "words", self.nano)
-            self._wait("words", most=self.plan["words"]["seconds"] * (1 - _KIND))
+            self._wait("words", most=self.plan["words"]["seconds"] * (1 - _EARLY_SHARE))
             self._wait("maps")
             self._school("teacher", self.plan["teachers"])
-            self._wait("words")
-        Thread(target=self._watch_pool, daemon=True).start()
-        for seed, split, scenes in ((3003, "held-out", self.plan["held_out"]), (2002, "train", self.plan["scenes"])):
-            for worker in range(self.plan["painters"]):
-                which = ("--seed", seed, "--split", split, "--scenes", scenes)
-                spread = ("--worker", worker, "--of", self.plan["painters"])
-                self._start(f"painter-{split}-{worker}", "draw", "--kept", self.pictures, *which, *spread, low=True)
+            self._stage_ends("words")
+        self._beside(self._watch_pool)
+        self._paint()
         with self._told("base"):
             self._ready("sft", own=True)
             self._study("base", "base", self._policy("words"))
-            self._wait("base")
+            self._stage_ends("base")
         speed = self._speed("base")
         with self._told("sft"):
             self._ready("cold", own=True)
             self._study("sft", "sft", self._policy("base"), steps=0.7 * speed * self.plan["sft"]["seconds"])
-            self._wait("sft")
+            self._stage_ends("sft", shards="levels")
         with self._told("cold start"):
             seconds = self.plan["coldstart"]["seconds"]
             self._study("cold", "coldstart", self._policy("sft"), steps=speed * seconds)
-            self._wait("cold", most=seconds * _KIND)
+            self._wait("cold", most=seconds * _EARLY_SHARE)
             stop.touch()
             self._ready(*(f"g-{name}" for name in self.plan["runs"]), "tries", *(name for name, *_ in EARLY))
-            self._wait("cold")
-        self._wait(*(name for name in self._programs if name.startswith("painter")))
+            self._stage_ends("cold", shards="trajectory")
 
     def reinforce(self) -> None:
         """Runs of GRPO side by side; what needs only the cold start is measured and learned meanwhile."""
+        self._paint()
+        self._wait(*(name for name in self._programs if name.startswith("painter")))
         for program in self._programs.values():
             self._pin(program, self._all)
         runs: Mapping[str, Mapping[str, Any]] = self.plan["runs"]
@@ -160,7 +200,7 @@ class Pipeline:
             self._reinforce(name, until)
         for name, of, *options in EARLY:
             self._evaluate(name, of, *options)
-        Thread(target=self._learn_from_fewer, daemon=True).start()
+        fewer = self._beside(self._learn_from_fewer)
         self._end_together([name for name in soon if name != "main"], until)
         self._wait("tries")
         for name in late:
@@ -171,10 +211,22 @@ class Pipeline:
         for name, of, *options in LATE:
             self._evaluate(name, of, *options)
         sizes = [f"cold-{size}" for size in self.plan["sizes"]]
-        self._wait(*sizes)
-        for name in sizes:
+        fewer.join()
+        for name in filter(self._done, sizes):
             self._evaluate(f"e-{name}", name)
-        self._wait(*(f"g-{name}" for name in runs), *(name for name, *_ in (*EARLY, *LATE)), *(f"e-{n}" for n in sizes))
+        measured = [*(name for name, *_ in (*EARLY, *LATE)), *(f"e-{name}" for name in filter(self._done, sizes))]
+        self._wait(*(f"g-{name}" for name in runs), *measured)
+
+    def _paint(self) -> None:
+        """Draw the pictures of reinforcement learning and of evaluation; those that are there stay."""
+        for seed, split, scenes in ((3003, "held-out", self.plan["held_out"]), (2002, "train", self.plan["scenes"])):
+            for worker in range(self.plan["painters"]):
+                name = f"painter-{split}-{worker}"
+                if name in self._programs:
+                    continue
+                which = ("--seed", seed, "--split", split, "--scenes", scenes)
+                spread = ("--worker", worker, "--of", self.plan["painters"])
+                self._start(name, "draw", "--kept", self.pictures, *which, *spread, low=True)
 
     def _learn_from_fewer(self) -> None:
         """Cold starts from some of the trajectories, two at a time."""
@@ -198,17 +250,21 @@ class Pipeline:
         self._ask(
             f"g-{name}", "grpo", "--name", name, "--model", self._policy(how.get("from", "cold")),
             "--out", self.root / "runs" / f"g-{name}", "--steps", common["steps"], "--rate", common["rate"],
-            "--seconds", max(1.0, until - time.monotonic()), "--scenes", self.plan["scenes"],
+            "--seconds", max(1.0, until - time.monotonic()), "--scenes", how.get("scenes", self.plan["scenes"]),
             "--held-out", self.plan["held_out"], "--pictures", self.pictures, "--crew", how.get("crew", 0),
             "--micro", common["micro"], *said,
         )  # fmt: skip
 
     def _end_together(self, names: Sequence[str], until: float) -> None:
-        Thread(target=self._cap, args=(names, until), daemon=True).start()
+        self._beside(lambda: self._cap(names, until))
 
     def _cap(self, names: Sequence[str], until: float) -> None:
         """Once all of some runs have shown their speed, let them end after as many steps as the slowest can do."""
         began = time.monotonic()
+        earlier = [path.read_text() for path in map(self._stop_file, names) if path.is_file()]
+        if earlier:  # before a kill
+            self._let_end(names, earlier[0])
+            return
         decide = began + self.plan["grpo"]["decide_after"] * (until - began)
         while (now := time.monotonic()) < until:
             alive = [name for name in names if not self._dead(f"g-{name}")]
@@ -216,30 +272,31 @@ class Pipeline:
             if now > decide and done and min(done) >= 2:
                 slowest = min(done) / (now - began)
                 cap = max(max(done) + 1, int(min(done) + 0.95 * slowest * (until - now)))
-                for name in alive:
-                    self._stop_file(name).write_text(str(cap))
-                self._say(f"{', '.join(alive)}: end after {cap} steps")
+                self._let_end(names, str(cap))
                 return
             time.sleep(_TICK_S)
+
+    def _let_end(self, names: Sequence[str], cap: str) -> None:
+        for name in names:
+            self._write(self._stop_file(name), cap)
+        self._say(f"{', '.join(names)}: end after {cap} steps")
 
     def _stop_file(self, name: str) -> Path:
         return self.root / "asked" / f"{name}.steps"
 
     def _steps(self, name: str) -> int:
         """How far a run of GRPO is, by its own words: "main 12/400"."""
-        path = self.root / "logs" / f"g-{name}"
-        lines = [line for line in path.read_text(errors="replace").splitlines() if f" {name} " in line]
-        return int(lines[-1].rpartition(" ")[2].partition("/")[0]) if lines else 0
+        text = (self.root / "logs" / f"g-{name}").read_text(errors="replace")
+        found = re.findall(rf"^\S+ {re.escape(name)} (\d+)/\d+$", text, re.MULTILINE)
+        return int(found[-1]) if found else 0
 
     def _evaluate(self, name: str, of: str, *options: object, scenes: int | None = None) -> None:
-        self._ready(name)
         where = ("--policy", self._policy(of), "--out", self.root / "runs" / name, "--pictures", self.pictures)
         self._ask(name, "evaluate", *where, "--held-out", scenes or self.plan["held_out"], *options)
 
     def _study(
         self, name: str, stage: str, model: Path, *more: object, steps: float | None = None, endless: bool = False
     ) -> None:
-        self._ready(name)
         how = self.plan[stage]
         steady = ("--schedule", "constant_with_warmup") if steps is None else ()
         timed = () if endless else ("--seconds", how["seconds"])
@@ -277,7 +334,8 @@ class Pipeline:
     def _ready(self, *names: str, own: bool = False) -> None:
         """Start programs that wait for their turn; those of stages have processors of their own."""
         for name in names:
-            if name not in self._programs and not (self.root / "done" / name).exists():
+            program = self._programs.get(name)
+            if (program is None or program.poll() is not None) and not self._done(name):
                 (self.root / "asked" / name).unlink(missing_ok=True)
                 program = self._popen(name, [__file__, str(self.root), "--wait-as", name], low=False)
                 self._pin(program, self._own if own else self._rest)
@@ -291,7 +349,9 @@ class Pipeline:
         nice = ["nice", "-n", "5"] if low else []
         # There is a process for every core already: threads of OpenCV and of sums would only get in each other's way.
         few = {"OPENCV_FOR_THREADS_NUM": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-        with (self.root / "logs" / name).open("ab") as log:
+        if self._ending:
+            sys.exit(1)
+        with (self.root / "logs" / name).open("wb") as log:
             self._programs[name] = subprocess.Popen(
                 [*nice, sys.executable, *arguments], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
                 env={**os.environ, **few},
@@ -300,17 +360,27 @@ class Pipeline:
 
     @staticmethod
     def _pin(program: "subprocess.Popen[bytes]", cores: Sequence[int]) -> None:
-        if cores and program.poll() is None:
-            for task in Path(f"/proc/{program.pid}/task").iterdir():
-                os.sched_setaffinity(int(task.name), cores)
+        with suppress(OSError):  # it may end meanwhile
+            for task in Path(f"/proc/{program.pid}/task").iterdir() if cores else ():
+                with suppress(OSError):
+                    os.sched_setaffinity(int(task.name), cores)
 
     def _ask(self, name: str, *arguments: object) -> None:
-        if (self.root / "done" / name).exists():
+        if self._done(name):
             return
-        aside = self.root / "asked" / f".{name}"
-        aside.write_text(json.dumps([str(argument) for argument in arguments]))
-        aside.rename(self.root / "asked" / name)
+        self._ready(name)
+        self._write(self.root / "asked" / name, json.dumps([str(argument) for argument in arguments]))
         self._say(f"begins: {name}")
+
+    @staticmethod
+    def _write(path: Path, text: str) -> None:
+        """Write a file that others wait for: it is whole or not there."""
+        aside = path.with_name(f".{path.name}")
+        aside.write_text(text)
+        aside.rename(path)
+
+    def _done(self, name: str) -> bool:
+        return (self.root / "done" / name).exists()
 
     def _dead(self, name: str) -> bool:
         program = self._programs.get(name)
@@ -318,25 +388,78 @@ class Pipeline:
 
     def _over(self, name: str) -> bool:
         program = self._programs.get(name)
-        return (self.root / "done" / name).exists() or (program is not None and program.poll() is not None)
+        return self._done(name) or (program is not None and program.poll() is not None)
 
     def _finish(self, name: str) -> None:
         self._programs[name].wait()
         self._wait(name)
 
-    def _wait(self, *names: str, most: float | None = None) -> None:
-        """Until all are over, or for some seconds at most; one that failed ends the pipeline if others need it.
+    def _stage_ends(self, name: str, shards: str | None = None) -> None:
+        """Wait for a stage, but not forever: one without lessons would wait for them and hold the GPU.
 
         Raises:
-            SystemExit: a stage failed, without which nothing can go on.
+            SystemExit: it failed, nobody teaches, or it takes far longer than planned.
+        """
+        if shards and not any((self.pool / shards).glob("*.shard")):
+            self._give_up(f"there are no lessons of the kind {shards}")
+        planned = self.plan["coldstart" if name == "cold" else name]["seconds"]
+        until = time.monotonic() + 2 * planned + 180
+        while not self._over(name):
+            for role in ("speaker", "teacher"):
+                members = [one for one in self._programs if one.startswith(role)]
+                if members and all(map(self._dead, members)):
+                    self._give_up(f"every {role} failed")
+            if time.monotonic() > until:
+                self._give_up(f"{name} takes far longer than {planned} s")
+            time.sleep(_TICK_S)
+        self._wait(name)
+
+    def _give_up(self, why: str) -> None:
+        self._say(why)
+        sys.exit(f"nano_pipeline: {why}; see {self.root / 'logs'}")
+
+    def _wait(self, *names: str, most: float | None = None) -> None:
+        """Until all are over, or for some seconds at most.
+
+        Raises:
+            SystemExit: one failed without which nothing can go on.
         """
         until = None if most is None else time.monotonic() + most
         while not all(map(self._over, names)) and (until is None or time.monotonic() < until):
             time.sleep(_TICK_S)
         for name in filter(self._dead, names):
-            self._say(f"failed: {name}; see {self.root / 'logs' / name}")
+            if name not in self._failed:
+                self._say(f"failed: {name}; see {self.root / 'logs' / name}")
+            self._failed.add(name)
             if name in NEEDED:
-                sys.exit(f"nano_pipeline: {name} failed; see {self.root / 'logs' / name}")
+                self._give_up(f"{name} failed")
+
+    def _beside(self, work: Callable[[], None]) -> Thread:
+        """Let something go on beside; what goes wrong in it is told."""
+
+        def told() -> None:
+            try:
+                work()
+            except Exception:  # noqa: BLE001  (a thread that dies silently would be waited for)
+                self._say(traceback.format_exc())
+                self._failed.add("a thread of the pipeline")
+
+        thread = Thread(target=told, daemon=True)
+        thread.start()
+        return thread
+
+    def _end(self) -> None:
+        """End all that was started and still runs."""
+        self._ending = True
+        running = [program for program in list(self._programs.values()) if program.poll() is None]
+        for program in running:
+            program.terminate()
+        until = time.monotonic() + _ENDING_S
+        for program in running:
+            try:
+                program.wait(max(0.0, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                program.kill()
 
     def _wait_for_file(self, path: Path, name: str) -> None:
         while not path.is_file() and not self._over(name):

@@ -33,8 +33,9 @@ MIXES = {
     "coldstart": {"trajectory": 1.0, "copying": 0.4},
 }
 TURN_TOKENS = 96
-PICTURED = 16
-"""Lessons with pictures of one file."""
+LESSONS_A_FILE = 16
+SPOKEN = ("echo", "copying")
+"""Lessons without pictures are small, and go into larger files: thousands of tiny ones would take long to open."""
 AT_ONCE = 128
 """Scenes that are evaluated side by side."""
 
@@ -146,8 +147,7 @@ def teach(given: argparse.Namespace) -> None:
     while time.monotonic() - began < given.seconds and not (given.pool / "stop").exists():
         for kind, sample in teaching.encoded(number):
             if kind not in writers:
-                # Lessons without pictures are small: thousands of tiny files would take long to open.
-                samples = PICTURED if sample.images else PICTURED * 16
+                samples = LESSONS_A_FILE * (16 if kind in SPOKEN else 1)
                 writers[kind] = ShardWriter(given.pool, kind, f"{role}-{given.worker:02}", samples=samples)
             writers[kind].add(sample, {"scene": number})
         number += given.of
@@ -210,6 +210,9 @@ def reinforced(given: argparse.Namespace) -> None:
     from geosleuth.train.shrinking import shrinking
     from geosleuth.train.tuning import save_policy
 
+    if (given.out / "evaluation" / "asked.json").is_file():  # it was trained, and stopped while it was evaluated
+        evaluated_after(given)
+        return
     model, processor = loaded(given.model)
     patch_vision_attention(model)
     patch_vision_inputs(model)
@@ -267,9 +270,13 @@ def reinforced(given: argparse.Namespace) -> None:
         },
     )  # fmt: skip
     del trainer
+    evaluated_after(given)
+
+
+def evaluated_after(given: argparse.Namespace) -> None:
+    """The evaluation of what a run of GRPO came to."""
     given.policy, given.attempts, given.train_scenes, given.workers = given.out / "policy", 1, False, given.crew
-    out = given.out
-    given.out = out / "evaluation"
+    given.out = given.out / "evaluation"
     evaluated(given)
 
 

@@ -14,7 +14,7 @@ from asked import album_of, conversation_about
 from geosleuth.policies.weights import WeightsPolicy
 from geosleuth.policies.weights_chat import find_abilities
 from geosleuth.policies.weights_engine import load_processor
-from geosleuth.train.nano.model import SHAPES, _configuration, make_nano, parameters
+from geosleuth.train.nano.model import SHAPES, _configuration, load_nano_processor, make_nano, parameters
 from geosleuth.train.nano.tokens import make_tokenizer
 from geosleuth.train.nano.words_for_tokens import corpus, digit_groups
 from geosleuth.world import open_world
@@ -68,6 +68,14 @@ def test_numbers_are_tokens_of_up_to_three_digits() -> None:
     tokenizer = make_tokenizer([digit_groups()] * 3 + ["7, 7, -7"] * 3)
     assert pieces(tokenizer, "48.85661, -122.35222") == ["48", ".", "856", "61", ", -", "122", ".", "352", "22"]
     assert pieces(tokenizer, "0071000") == ["007", "100", "0"]
+
+
+def test_pictures_are_made_ready_by_pillow() -> None:
+    own, nano = load_processor(tiny_nano_folder()), load_nano_processor(tiny_nano_folder())
+    assert type(nano.image_processor).__name__ == "Qwen2VLImageProcessorPil"
+    picture = noise(300, 200)
+    one, other = (each.image_processor(images=[picture], return_tensors="np") for each in (own, nano))
+    assert (one["pixel_values"] == other["pixel_values"]).all()
 
 
 @pytest.mark.parametrize(
