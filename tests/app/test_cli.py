@@ -13,8 +13,10 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 import pytest
+import typer
 
 import geosleuth
+from geosleuth.app.commands import app, app_for
 from in_process import Done, whole_command
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
@@ -114,6 +116,19 @@ def test_help_starts_quickly() -> None:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
     assert min(seconds) < 0.5
+
+
+def test_only_the_commands_of_the_group_that_is_asked_for_are_read() -> None:
+    def commands(one: typer.Typer) -> dict[str, int]:
+        groups = [(group.name, group.typer_instance) for group in one.registered_groups]
+        return {str(name): len(made.registered_commands) for name, made in groups if made is not None}
+
+    whole = commands(app)
+    assert min(whole.values()) > 0
+    for name in whole:
+        assert commands(app_for(["--offline", name, "more"])) == {one: whole[one] * (one == name) for one in whole}
+    assert set(commands(app_for(["--help"])).values()) == {0}
+    assert commands(app) == whole
 
 
 def test_the_command_line_loads_nothing_heavy() -> None:

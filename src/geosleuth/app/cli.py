@@ -35,13 +35,13 @@ def main() -> NoReturn:
     """Run the command line."""
     _stop_quietly_on_ctrl_c()
     can_print = _prepare_streams()
-    from geosleuth.app.commands import app
+    from geosleuth.app.commands import app_for
     from geosleuth.app.console import talk
     from geosleuth.errors import GeosleuthError
 
     status: str | int | None = 0
     try:
-        app()
+        app_for(sys.argv[1:])()
     except SystemExit as ending:
         status = ending.code
     except GeosleuthError as error:

@@ -3,9 +3,13 @@
 Modules that do work are imported inside the commands, so that ``--help`` stays fast.
 """
 
+import os
+from collections.abc import Sequence
+from copy import copy
 from typing import Annotated
 
 import typer
+from typer.models import TyperInfo
 
 from geosleuth import __version__
 from geosleuth.app.atlas import atlas
@@ -52,6 +56,28 @@ app.add_typer(tools, name="tools")
 app.add_typer(train, name="train")
 app.add_typer(trajectory, name="trajectory")
 app.add_typer(world, name="world")
+
+
+def app_for(words: Sequence[str]) -> typer.Typer:
+    """The commands as far as some words need them: groups that they don't name keep their name and help alone.
+
+    A third of the start-up went into reading the options of a hundred commands that nobody had asked for.
+    """
+    if "_GEOSLEUTH_COMPLETE" in os.environ:  # a shell that completes words has them elsewhere
+        return app
+    asked = next((word for word in words if not word.startswith("-")), None)
+    slim = copy(app)
+    slim.registered_groups = [one if one.name == asked else _closed(one) for one in app.registered_groups]
+    return slim
+
+
+def _closed(group: TyperInfo) -> TyperInfo:
+    closed = copy(group)
+    closed.typer_instance = copy(group.typer_instance)
+    if closed.typer_instance is not None:
+        closed.typer_instance.registered_commands = []
+        closed.typer_instance.registered_groups = []
+    return closed
 
 
 def _print_version(*, value: bool) -> None:
