@@ -52,6 +52,7 @@ SCRIPT = Path(__file__).with_name("train_nano.py")
 _TICK_S = 0.5
 _EARLY_SHARE = 1 / 3  # of a stage's time: when school may end, and those of the next stage be started
 _ENDING_S = 10.0
+_PATIENCE_S = 120.0  # for the first lessons of a kind
 
 
 def main() -> None:
@@ -400,8 +401,11 @@ class Pipeline:
         Raises:
             SystemExit: it failed, nobody teaches, or it takes far longer than planned.
         """
-        if shards and not any((self.pool / shards).glob("*.shard")):
-            self._give_up(f"there are no lessons of the kind {shards}")
+        patience = time.monotonic() + _PATIENCE_S
+        while shards and not any((self.pool / shards).glob("*.shard")):
+            if time.monotonic() > patience:
+                self._give_up(f"there are no lessons of the kind {shards}")
+            time.sleep(_TICK_S)
         planned = self.plan["coldstart" if name == "cold" else name]["seconds"]
         until = time.monotonic() + 2 * planned + 180
         while not self._over(name):
