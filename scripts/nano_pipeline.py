@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from geosleuth.files import lock_file
+from geosleuth.files import lock_file, write_text_atomically
 
 PLAN: dict[str, Any] = {
     "size": "nano", "held_out": 1000, "scenes": 768, "teachers": 10, "speakers": 6, "painters": 2, "loaders": 4,
@@ -155,7 +155,8 @@ class Pipeline:
             return
         self._start("maps", "maps")
         if not (self.nano / "config.json").is_file():
-            self._finish(self._start("make", "make", "--out", self.nano, "--size", self.plan["size"]))
+            self._start("make", "make", "--out", self.nano, "--size", self.plan["size"])
+            self._wait("make")
         self._ready("words", "base", own=True)
         self.pool.mkdir(exist_ok=True)
         stop = self.pool / "stop"
@@ -279,7 +280,7 @@ class Pipeline:
 
     def _let_end(self, names: Sequence[str], cap: str) -> None:
         for name in names:
-            self._write(self._stop_file(name), cap)
+            write_text_atomically(self._stop_file(name), cap)
         self._say(f"{', '.join(names)}: end after {cap} steps")
 
     def _stop_file(self, name: str) -> Path:
@@ -316,7 +317,7 @@ class Pipeline:
 
     def _policy(self, name: str) -> Path:
         """That of a stage, or of a run of GRPO."""
-        return self.nano if name == "nano" else self.root / "runs" / name / "policy"
+        return self.root / "runs" / name / "policy"
 
     def _speed(self, name: str) -> float:
         """Steps a second of a stage."""
@@ -341,10 +342,9 @@ class Pipeline:
                 program = self._popen(name, [__file__, str(self.root), "--wait-as", name], low=False)
                 self._pin(program, self._own if own else self._rest)
 
-    def _start(self, name: str, *arguments: object, low: bool = False) -> str:
+    def _start(self, name: str, *arguments: object, low: bool = False) -> None:
         program = self._popen(name, [str(SCRIPT), *map(str, arguments)], low=low)
         self._pin(program, self._rest)
-        return name
 
     def _popen(self, name: str, arguments: Sequence[str], *, low: bool) -> "subprocess.Popen[bytes]":
         nice = ["nice", "-n", "5"] if low else []
@@ -370,15 +370,8 @@ class Pipeline:
         if self._done(name):
             return
         self._ready(name)
-        self._write(self.root / "asked" / name, json.dumps([str(argument) for argument in arguments]))
+        write_text_atomically(self.root / "asked" / name, json.dumps([str(argument) for argument in arguments]))
         self._say(f"begins: {name}")
-
-    @staticmethod
-    def _write(path: Path, text: str) -> None:
-        """Write a file that others wait for: it is whole or not there."""
-        aside = path.with_name(f".{path.name}")
-        aside.write_text(text)
-        aside.rename(path)
 
     def _done(self, name: str) -> bool:
         return (self.root / "done" / name).exists()
@@ -390,10 +383,6 @@ class Pipeline:
     def _over(self, name: str) -> bool:
         program = self._programs.get(name)
         return self._done(name) or (program is not None and program.poll() is not None)
-
-    def _finish(self, name: str) -> None:
-        self._programs[name].wait()
-        self._wait(name)
 
     def _stage_ends(self, name: str, shards: str | None = None) -> None:
         """Wait for a stage, but not forever: one without lessons would wait for them and hold the GPU.
