@@ -26,31 +26,39 @@ from typing import Any
 from geosleuth.files import lock_file, write_text_atomically
 
 PLAN: dict[str, Any] = {
-    "size": "nano", "held_out": 1000, "scenes": 768, "teachers": 10, "speakers": 6, "painters": 2, "loaders": 4,
-    "own_cores": 5, "pool_gb": 46,
-    # Seconds of each stage, its learning rate, tokens a step and most steps.
-    "words": {"seconds": 70, "rate": 4e-4, "tokens": 16384, "steps": 1400},
-    "base": {"seconds": 280, "rate": 4e-4, "tokens": 32768, "steps": 2800},
-    "sft": {"seconds": 30, "rate": 4e-4, "tokens": 32768},
-    "coldstart": {"seconds": 200, "rate": 4e-4, "tokens": 32768},
-    "sizes": [300, 1200, 5000, 100000], "size_steps": 350,
-    "grpo": {"seconds": 560, "rate": 1e-4, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "decide_after": 0.35},
+    "size": "nano", "held_out": 1000, "scenes": 768, "teachers": 10, "speakers": 6, "painters": 2, "loaders": 3,
+    "own_cores": 6, "pool_gb": 46,
+    # Seconds of each stage, its learning rate, tokens a step and most steps; words end when enough is said rightly.
+    "words": {"seconds": 120, "rate": 4e-4, "tokens": 16384, "steps": 2400, "enough": 0.965},
+    "base": {"seconds": 300, "rate": 4e-4, "tokens": 65536, "steps": 2800},
+    "sft": {"seconds": 30, "rate": 4e-4, "tokens": 65536},
+    "coldstart": {"seconds": 250, "rate": 4e-4, "tokens": 65536},
+    "sizes": [300, 1200, 5000, 100000], "size_steps": 250,
+    "grpo": {
+        "seconds": 640, "rate": 1e-4, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "first_share": 0.44,
+        "decide_after": 0.5,
+    },
     "tried": 320,
     "runs": {
-        "main": {"crew": 2}, "ours": {}, "nocold": {"from": "base"}, "geoagent": {"reward": "geoagent"},
+        "main": {"crew": 3}, "ours": {}, "nocold": {"from": "base"}, "geoagent": {"reward": "geoagent"},
         "spotagent": {"reward": "spotagent"}, "geovista": {"reward": "geovista"}, "twm": {"reward": "twm"},
-        "betalow": {"reward": "geovista", "options": {"beta": 1.5}},
-        "betahigh": {"reward": "geovista", "options": {"beta": 4.0}},
-        "group4": {"group": 4, "prompts": 32}, "group16": {"group": 16, "prompts": 8},
-        "passk": {"objective": "pass@k"}, "filtered": {"tries": True}, "random": {"after_tries": True, "scenes": 320},
+        "betalow": {"late": True, "reward": "geovista", "options": {"beta": 1.5}},
+        "betahigh": {"late": True, "reward": "geovista", "options": {"beta": 4.0}},
+        "group4": {"late": True, "group": 4, "prompts": 32}, "group16": {"late": True, "group": 16, "prompts": 8},
+        "passk": {"late": True, "objective": "pass@k"}, "filtered": {"late": True, "tries": True},
+        "random": {"late": True, "scenes": 320},
     },
 }  # fmt: skip
-"""Runs of GRPO but "main" end after the same number of steps, which is decided once their speed is known: as many as
-the slowest can do in the time, or one more than the fastest has done by then."""
+"""Runs of GRPO but "main" end after the same number of steps, which is decided once the speed of the first ones is
+known: as many as the slowest can do in the first share of the time, or one more than the fastest has done by then. The
+late ones follow when the first have ended: all at once would not fit into the memory of one GPU."""
 
 SCRIPT = Path(__file__).with_name("train_nano.py")
 _TICK_S = 0.5
 _EARLY_SHARE = 1 / 3  # of a stage's time: when school may end, and those of the next stage be started
+_WORDS_ALONE = 0.4  # of the stage's time, before teachers begin and slow it
+_FASTER = 1.3  # cold start than the base stage: photos of one size, few of those who teach beside it
+_FEWEST = 2  # steps that show the speed of a run
 _ENDING_S = 10.0
 _PATIENCE_S = 120.0  # for the first lessons of a kind
 
@@ -132,7 +140,8 @@ class Pipeline:
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
         self._failed: set[str] = set()
         self._ending = False
-        cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+        # Twins side by side: who learns shares no physical core with who teaches.
+        cores = sorted(os.sched_getaffinity(0), key=_twins) if hasattr(os, "sched_getaffinity") else []
         own = plan["own_cores"]
         self._own, self._rest = (cores[:own], cores[own:]) if len(cores) > own else (cores, cores)
         self._all = cores
@@ -164,7 +173,7 @@ class Pipeline:
         with self._told("words"):
             self._school("speaker", self.plan["speakers"], "--spoken", "--seconds", self.plan["words"]["seconds"] / 2)
             self._study("words", "words", self.nano)
-            self._wait("words", most=self.plan["words"]["seconds"] * (1 - _EARLY_SHARE))
+            self._wait("words", most=self.plan["words"]["seconds"] * _WORDS_ALONE)
             self._wait("maps")
             self._school("teacher", self.plan["teachers"])
             self._stage_ends("words")
@@ -181,7 +190,7 @@ class Pipeline:
             self._stage_ends("sft", shards="levels")
         with self._told("cold start"):
             seconds = self.plan["coldstart"]["seconds"]
-            self._study("cold", "coldstart", self._policy("sft"), steps=speed * seconds)
+            self._study("cold", "coldstart", self._policy("sft"), steps=_FASTER * speed * seconds)
             self._wait("cold", most=seconds * _EARLY_SHARE)
             stop.touch()
             self._ready(*(f"g-{name}" for name in self.plan["runs"]), "tries", *(name for name, *_ in EARLY))
@@ -194,20 +203,22 @@ class Pipeline:
         for program in self._programs.values():
             self._pin(program, self._all)
         runs: Mapping[str, Mapping[str, Any]] = self.plan["runs"]
-        late = [name for name, how in runs.items() if how.get("tries") or how.get("after_tries")]
-        soon = [name for name in runs if name not in late]
+        late = [name for name, how in runs.items() if how.get("late")]
+        first = [name for name in runs if name not in late and name != "main"]
         self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", scenes=self.plan["tried"])
         until = time.monotonic() + self.plan["grpo"]["seconds"]
-        for name in soon:
+        for name in ("main", *first):
             self._reinforce(name, until)
         for name, of, *options in EARLY:
             self._evaluate(name, of, *options)
         fewer = self._beside(self._learn_from_fewer)
-        self._end_together([name for name in soon if name != "main"], until)
+        steps = self._end_together(first, until)
+        for name in first:
+            self._wait_for_file(self.root / "runs" / f"g-{name}" / "grpo.json", f"g-{name}")
         self._wait("tries")
+        self._let_end(late, steps)
         for name in late:
             self._reinforce(name, until)
-        self._end_together(late, until)
         self._ready(*(name for name, *_ in LATE))
         self._wait_for_file(self.root / "runs" / "g-main" / "grpo.json", "g-main")
         for name, of, *options in LATE:
@@ -231,7 +242,8 @@ class Pipeline:
                 self._start(name, "draw", "--kept", self.pictures, *which, *spread, low=True)
 
     def _learn_from_fewer(self) -> None:
-        """Cold starts from some of the trajectories, two at a time."""
+        """Cold starts from some of the trajectories, two at a time, when there is room for them."""
+        self._wait(*(name for name, *_ in EARLY))
         names = [f"cold-{size}" for size in self.plan["sizes"]]
         for pair in (names[at : at + 2] for at in range(0, len(names), 2)):
             for name in pair:
@@ -257,31 +269,29 @@ class Pipeline:
             "--micro", common["micro"], *said,
         )  # fmt: skip
 
-    def _end_together(self, names: Sequence[str], until: float) -> None:
-        self._beside(lambda: self._cap(names, until))
-
-    def _cap(self, names: Sequence[str], until: float) -> None:
+    def _end_together(self, names: Sequence[str], until: float) -> int:
         """Once all of some runs have shown their speed, let them end after as many steps as the slowest can do."""
-        began = time.monotonic()
-        earlier = [path.read_text() for path in map(self._stop_file, names) if path.is_file()]
+        common, began = self.plan["grpo"], time.monotonic()
+        earlier = [int(path.read_text()) for path in map(self._stop_file, names) if path.is_file()]
         if earlier:  # before a kill
-            self._let_end(names, earlier[0])
-            return
-        decide = began + self.plan["grpo"]["decide_after"] * (until - began)
+            return self._let_end(names, earlier[0])
+        mine = common["first_share"] * (until - began)
         while (now := time.monotonic()) < until:
             alive = [name for name in names if not self._dead(f"g-{name}")]
-            done = [self._steps(name) for name in alive]
-            if now > decide and done and min(done) >= 2:
+            done = [self._steps(name) for name in alive] or [0]
+            if now > began + common["decide_after"] * mine and min(done) >= _FEWEST:
                 slowest = min(done) / (now - began)
-                cap = max(max(done) + 1, int(min(done) + 0.95 * slowest * (until - now)))
-                self._let_end(names, str(cap))
-                return
+                return self._let_end(names, max(max(done) + 1, int(min(done) + slowest * (began + mine - now))))
+            if not alive:
+                break
             time.sleep(_TICK_S)
+        return int(common["steps"])
 
-    def _let_end(self, names: Sequence[str], cap: str) -> None:
+    def _let_end(self, names: Sequence[str], steps: int) -> int:
         for name in names:
-            write_text_atomically(self._stop_file(name), cap)
-        self._say(f"{', '.join(names)}: end after {cap} steps")
+            write_text_atomically(self._stop_file(name), str(steps))
+        self._say(f"{', '.join(names)}: end after {steps} steps")
+        return steps
 
     def _stop_file(self, name: str) -> Path:
         return self.root / "asked" / f"{name}.steps"
@@ -302,10 +312,12 @@ class Pipeline:
         how = self.plan[stage]
         steady = ("--schedule", "constant_with_warmup") if steps is None else ()
         timed = () if endless else ("--seconds", how["seconds"])
+        enough = ("--enough", how["enough"]) if "enough" in how else ()
         self._ask(
             name, "study", "--stage", stage, "--model", model, "--pool", self.pool, "--out", self.root / "runs" / name,
             "--steps", max(2, int(how["steps"] if steps is None else steps)), "--rate", how["rate"],
-            "--tokens", how["tokens"], "--loaders", 1 if endless else self.plan["loaders"], *timed, *steady, *more,
+            "--tokens", how["tokens"], "--loaders", 1 if endless else self.plan["loaders"], *timed, *steady, *enough,
+            *more,
         )  # fmt: skip
 
     def _school(self, role: str, count: int, *options: object) -> None:
@@ -470,6 +482,15 @@ class Pipeline:
         print(line, file=sys.stderr, flush=True)
         with (self.root / "log").open("a") as log:
             log.write(line + "\n")
+
+
+def _twins(core: int) -> tuple[int, int]:
+    """The first logical core of the physical one that a core is part of, and its own number."""
+    try:
+        first = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list").read_text()
+        return int(re.split(r"[-,]", first.strip())[0]), core
+    except (OSError, ValueError):
+        return core, core
 
 
 NEEDED = ("make", "maps", "words", "base", "sft", "cold")

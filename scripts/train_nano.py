@@ -78,6 +78,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     study.add_argument("--rate", type=float, default=1e-3)
     study.add_argument("--tokens", type=int, default=65_536)
     study.add_argument("--seconds", type=float)
+    study.add_argument("--enough", type=float, help="stop once this share of tokens is told rightly")
     study.add_argument("--limit", type=int)
     study.add_argument("--loaders", type=int, default=3)
     study.add_argument("--schedule", default="cosine")
@@ -182,6 +183,7 @@ def studied(given: argparse.Namespace) -> None:
         learning_rate=given.rate,
         tokens=given.tokens,
         seconds=given.seconds,
+        enough=given.enough,
         limit={"trajectory": given.limit} if given.limit else {},
         loaders=given.loaders,
         schedule=given.schedule,

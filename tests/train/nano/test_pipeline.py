@@ -18,8 +18,11 @@ SMALL: dict[str, Any] = {
     "sft": {"seconds": 6, "rate": 4e-4, "tokens": 2048},
     "coldstart": {"seconds": 6, "rate": 4e-4, "tokens": 2048},
     "sizes": [4], "size_steps": 2, "tried": 2,
-    "grpo": {"seconds": 600, "rate": 1e-4, "steps": 3, "prompts": 2, "group": 2, "micro": 2, "decide_after": 0.1},
-    "runs": {"main": {"crew": 1}, "ours": {}, "random": {"after_tries": True}},
+    "grpo": {
+        "seconds": 600, "rate": 1e-4, "steps": 3, "prompts": 2, "group": 2, "micro": 2, "first_share": 0.5,
+        "decide_after": 0.1,
+    },
+    "runs": {"main": {"crew": 1}, "ours": {}, "random": {"late": True}},
 }  # fmt: skip
 
 
@@ -83,8 +86,8 @@ def test_how_far_a_run_is_by_its_own_words(tmp_path: Path) -> None:
 def test_runs_that_go_on_keep_the_step_at_which_they_were_to_end(tmp_path: Path) -> None:
     pipeline = script("nano_pipeline")
     one = pipeline.Pipeline(tmp_path, pipeline.PLAN)
-    one._let_end(["ours"], "12")
-    one._cap(["ours", "twm"], until=0.0)
+    one._let_end(["ours"], 12)
+    assert one._end_together(["ours", "twm"], until=0.0) == 12
     assert {path.name: path.read_text() for path in (tmp_path / "asked").iterdir()} == {
         "ours.steps": "12", "twm.steps": "12",
     }  # fmt: skip

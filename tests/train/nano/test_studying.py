@@ -72,6 +72,14 @@ def test_the_loss_is_that_of_the_assistants_words(tmp_path: Path) -> None:
     assert found["tokens"] >= 3 * len(sample)
 
 
+@pytest.mark.parametrize(("enough", "steps"), [(0.0, 3), (1.01, 5), (None, 5)])
+def test_a_run_ends_when_three_lines_in_a_row_are_good_enough(
+    pool: Path, tmp_path: Path, enough: float | None, steps: int
+) -> None:
+    found = study(model(), tiny_nano_processor(), pool, how(steps=5, enough=enough), tmp_path, log_steps=1)
+    assert found["steps"] == steps
+
+
 def test_a_gradient_that_is_no_number_is_passed_over(pool: Path, tmp_path: Path) -> None:
     student = model()
     before = weights(student)

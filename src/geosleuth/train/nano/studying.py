@@ -25,8 +25,10 @@ from .encoding import Encoded
 from .fast_vision import patch_vision_attention, patch_vision_inputs
 from .shards import ShardPool
 
-_DRAWN = 160
-"""Chats that are drawn at once and sorted by length, so that rows of a batch are about equally long."""
+_DRAWN, _DRAWN_FOR = 160, 16_384
+"""Chats that are drawn at once and sorted by length, so that rows of a batch are about equally long; for so many tokens
+a step, and more for more, so that batches are full."""
+_IN_A_ROW = 3
 _REFRESH = 8
 """After so many draws a loader looks for new shards."""
 _WAIT_S = 0.5
@@ -43,6 +45,7 @@ class Study:
         tokens: of one step, padding counted.
         warmup_share: the share of the steps in which the rate rises.
         seconds: stop after so long even if steps are left, with a checkpoint to go on from.
+        enough: stop once three lines of the history in a row say that this share of tokens is told rightly.
         limit: use only so many samples of each kind named; the first by their shards.
         seed: of the draws.
         loaders: processes that put batches together; 0 does it in this one.
@@ -55,6 +58,7 @@ class Study:
     tokens: int = 65_536
     warmup_share: float = 0.05
     seconds: float | None = None
+    enough: float | None = None
     limit: Mapping[str, int] = field(default_factory=dict, hash=False)
     seed: int = 0
     loaders: int = 3
@@ -147,7 +151,7 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
         processing_class=processor,
         train_dataset=datasets.Dataset.from_list([{"row": 0}]),
         data_collator=collator,
-        callbacks=[Clock()],
+        callbacks=[Clock(), _content(transformers.TrainerCallback, how.enough)],
     )
     trainer.remove_callback(transformers.PrinterCallback)
     began = monotonic()
@@ -208,6 +212,22 @@ def fresh_batches(
             pool.refresh()
 
 
+def _content(base: Any, enough: float | None) -> Any:
+    """A callback that ends a run once enough tokens are told rightly, several lines of the history in a row."""
+
+    class Content(base):  # type: ignore[misc]
+        in_a_row = 0
+
+        def on_log(self, _args: Any, _state: Any, control: Any, logs: Mapping[str, Any], **_: Any) -> Any:
+            right = logs.get("mean_token_accuracy")
+            if enough is not None and right is not None:
+                self.in_a_row = self.in_a_row + 1 if right >= enough else 0
+                control.should_training_stop |= self.in_a_row >= _IN_A_ROW
+            return control
+
+    return Content()
+
+
 def _fed(torch: Any, begin: Callable[[int, int], Iterator[Any]]) -> Any:
     """A data set of what ``begin`` gives in each loader, told its number and how many there are."""
 
@@ -228,5 +248,6 @@ def _drawn(pool: ShardPool, how: Study, draw: int) -> list[Encoded]:
     counts = {kind: min(count, how.limit.get(kind, count)) for kind, count in pool.counts.items()}
     there = {kind: weight for kind, weight in sorted(how.weights.items()) if weight > 0 and counts.get(kind)}
     shares = np.array(list(there.values())) / sum(there.values())
-    kinds = [list(there)[at] for at in chance.choice(len(there), size=_DRAWN, p=shares)]
+    size = max(1, _DRAWN * how.tokens // _DRAWN_FOR)
+    kinds = [list(there)[at] for at in chance.choice(len(there), size=size, p=shares)]
     return [pool.at(kind, int(chance.integers(counts[kind]))) for kind in kinds]
