@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,34 +25,7 @@ from threading import Thread
 from typing import Any
 
 from geosleuth.files import lock_file, write_text_atomically
-
-PLAN: dict[str, Any] = {
-    "size": "nano", "held_out": 1000, "scenes": 768, "teachers": 10, "speakers": 6, "painters": 2, "loaders": 3,
-    "own_cores": 6, "pool_gb": 46,
-    # Seconds of each stage, its learning rate, tokens a step and most steps; words end when enough is said rightly.
-    "words": {"seconds": 120, "rate": 4e-4, "tokens": 16384, "steps": 2400, "enough": 0.965},
-    "base": {"seconds": 300, "rate": 4e-4, "tokens": 65536, "steps": 2800},
-    "sft": {"seconds": 30, "rate": 4e-4, "tokens": 65536},
-    "coldstart": {"seconds": 250, "rate": 4e-4, "tokens": 65536},
-    "sizes": [300, 1200, 5000, 100000], "size_steps": 250,
-    "grpo": {
-        "seconds": 640, "rate": 1e-4, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "first_share": 0.44,
-        "decide_after": 0.5,
-    },
-    "tried": 320,
-    "runs": {
-        "main": {"crew": 3}, "ours": {}, "nocold": {"from": "base"}, "geoagent": {"reward": "geoagent"},
-        "spotagent": {"reward": "spotagent"}, "geovista": {"reward": "geovista"}, "twm": {"reward": "twm"},
-        "betalow": {"late": True, "reward": "geovista", "options": {"beta": 1.5}},
-        "betahigh": {"late": True, "reward": "geovista", "options": {"beta": 4.0}},
-        "group4": {"late": True, "group": 4, "prompts": 32}, "group16": {"late": True, "group": 16, "prompts": 8},
-        "passk": {"late": True, "objective": "pass@k"}, "filtered": {"late": True, "tries": True},
-        "random": {"late": True, "scenes": 320},
-    },
-}  # fmt: skip
-"""Runs of GRPO but "main" end after the same number of steps, which is decided once the speed of the first ones is
-known: as many as the slowest can do in the first share of the time, or one more than the fastest has done by then. The
-late ones follow when the first have ended: all at once would not fit into the memory of one GPU."""
+from nano_plan import EARLY, KEPT, LATE, NEEDED, PLAN, changed
 
 SCRIPT = Path(__file__).with_name("train_nano.py")
 _TICK_S = 0.5
@@ -85,25 +59,6 @@ def main() -> None:
             if lock_file(lock.fileno()) is False:
                 sys.exit(f"nano_pipeline: another one is at work in {given.root}")
             Pipeline(given.root.absolute(), plan).run()
-
-
-def changed(plan: Mapping[str, Any], by: Mapping[str, Any]) -> dict[str, Any]:
-    """A plan with what differs. Runs are replaced as a whole, stages setting by setting.
-
-    Raises:
-        SystemExit: the plan knows no such setting.
-    """
-    merged = dict(plan)
-    for name, value in by.items():
-        if name not in plan:
-            sys.exit(f"nano_pipeline: the plan has no {name!r}; --show-plan prints all that it has")
-        if name != "runs" and isinstance(value, Mapping):
-            if unknown := sorted(value.keys() - plan[name].keys()):
-                sys.exit(f"nano_pipeline: {name!r} has no {unknown[0]!r}; --show-plan prints all that it has")
-            merged[name] = {**plan[name], **value}
-        else:
-            merged[name] = value
-    return merged
 
 
 def wait_as(root: Path, name: str) -> None:
@@ -148,6 +103,7 @@ class Pipeline:
 
     def run(self) -> None:
         """All of it."""
+        self._start("maps", "maps")
         try:
             with self._told("learning"):
                 self.learn()
@@ -162,11 +118,10 @@ class Pipeline:
         """From random weights to the cold start."""
         if self._done("cold"):
             return
-        self._start("maps", "maps")
+        self._ready("words", "base", own=True)
         if not (self.nano / "config.json").is_file():
             self._start("make", "make", "--out", self.nano, "--size", self.plan["size"])
             self._wait("make")
-        self._ready("words", "base", own=True)
         self.pool.mkdir(exist_ok=True)
         stop = self.pool / "stop"
         stop.unlink(missing_ok=True)
@@ -198,6 +153,10 @@ class Pipeline:
 
     def reinforce(self) -> None:
         """Runs of GRPO side by side; what needs only the cold start is measured and learned meanwhile."""
+        for folder in self.pool.iterdir() if self.pool.is_dir() else ():
+            if folder.is_dir() and folder.name not in KEPT:
+                shutil.rmtree(folder)
+        self._wait("maps")
         self._paint()
         self._wait(*(name for name in self._programs if name.startswith("painter")))
         for program in self._programs.values():
@@ -207,15 +166,16 @@ class Pipeline:
         first = [name for name in runs if name not in late and name != "main"]
         self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", scenes=self.plan["tried"])
         until = time.monotonic() + self.plan["grpo"]["seconds"]
-        for name in ("main", *first):
+        self._beside(lambda: self._reinforce("main", until))
+        for name in first:
             self._reinforce(name, until)
         for name, of, *options in EARLY:
             self._evaluate(name, of, *options)
         fewer = self._beside(self._learn_from_fewer)
         steps = self._end_together(first, until)
+        fewer.join()
         for name in first:
             self._wait_for_file(self.root / "runs" / f"g-{name}" / "grpo.json", f"g-{name}")
-        self._wait("tries")
         self._let_end(late, steps)
         for name in late:
             self._reinforce(name, until)
@@ -224,7 +184,6 @@ class Pipeline:
         for name, of, *options in LATE:
             self._evaluate(name, of, *options)
         sizes = [f"cold-{size}" for size in self.plan["sizes"]]
-        fewer.join()
         for name in filter(self._done, sizes):
             self._evaluate(f"e-{name}", name)
         measured = [*(name for name, *_ in (*EARLY, *LATE)), *(f"e-{name}" for name in filter(self._done, sizes))]
@@ -253,20 +212,22 @@ class Pipeline:
 
     def _reinforce(self, name: str, until: float) -> None:
         how, common = self.plan["runs"][name], self.plan["grpo"]
-        options = {key: how.get(key, common.get(key)) for key in ("prompts", "group", "reward", "objective")}
+        options = {key: how.get(key, common.get(key)) for key in ("prompts", "group", "reward", "objective", "seed")}
         said = [part for key, value in options.items() if value is not None for part in (f"--{key}", value)]
         if "options" in how:
             said += ["--options", json.dumps(how["options"])]
         if how.get("tries"):
+            self._wait("tries")
             said += ["--tries", self.root / "runs" / "tries" / "tries.jsonl"]
         if name != "main":
             said += ["--stop-at", self._stop_file(name)]
         self._ask(
             f"g-{name}", "grpo", "--name", name, "--model", self._policy(how.get("from", "cold")),
-            "--out", self.root / "runs" / f"g-{name}", "--steps", common["steps"], "--rate", common["rate"],
+            "--out", self.root / "runs" / f"g-{name}", "--steps", common["steps"],
+            "--rate", how.get("rate", common["rate"]),
             "--seconds", max(1.0, until - time.monotonic()), "--scenes", how.get("scenes", self.plan["scenes"]),
             "--held-out", self.plan["held_out"], "--pictures", self.pictures, "--crew", how.get("crew", 0),
-            "--micro", common["micro"], *said,
+            "--micro", how.get("micro", common["micro"]), *said,
         )  # fmt: skip
 
     def _end_together(self, names: Sequence[str], until: float) -> int:
@@ -491,18 +452,6 @@ def _twins(core: int) -> tuple[int, int]:
         return int(re.split(r"[-,]", first.strip())[0]), core
     except (OSError, ValueError):
         return core, core
-
-
-NEEDED = ("make", "maps", "words", "base", "sft", "cold")
-EARLY: tuple[tuple[Any, ...], ...] = (
-    ("e-cold", "cold"), ("e-cold-bare", "cold", "--no-tools"),
-    ("e-base", "base"), ("e-base-bare", "base", "--no-tools"),
-    ("e-sft", "sft"), ("e-sft-bare", "sft", "--no-tools"),
-)  # fmt: skip
-"""Evaluations that need no run of GRPO: a name, the policy, options."""
-LATE: tuple[tuple[Any, ...], ...] = (
-    ("e-main-4", "g-main", "--attempts", 4, "--workers", 4), ("e-main-bare", "g-main", "--no-tools"),
-)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from geosleuth.photo.text import script_of
 from geosleuth.train.nano.lessons import (
     READ_PX,
     answer_words,
+    around,
     levels,
     padded,
     precise,
@@ -49,6 +50,18 @@ def test_what_is_seen_stands_in_the_picture_by_its_marks(taught: list[Taught]) -
         assert all(box in boards for box in boxes)
         assert boxes == sorted(boxes)
         assert bool(boxes) == bool(lines)
+
+
+def test_one_is_told_to_look_closer_where_small_signs_are_and_nowhere_else(taught: list[Taught]) -> None:
+    small = 0
+    for one in taught:
+        tiny = {clue.id for clue in one.scene.clues if clue.visibility == "small" and clue.lines}
+        boards = [mark.box for mark in one.drawing.marks if mark.line is None and mark.clue in tiny]
+        looks = json.loads(told_by(one)["Where is writing too small to read?"])
+        assert bool(looks) == bool(boards)
+        assert all(look in [around(box, one.scene.size) for box in boards] for look in looks)
+        small += bool(looks)
+    assert 0 < small < len(taught)
 
 
 def test_the_side_of_the_road_is_asked_for_unless_nobody_drives(taught: list[Taught]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
+sys.path.append(str(SCRIPTS))  # scripts find their neighbours
 SMALL: dict[str, Any] = {
     "size": "tiny", "held_out": 3, "scenes": 4, "teachers": 1, "speakers": 1, "painters": 1, "loaders": 0,
     "words": {"seconds": 6, "rate": 4e-4, "tokens": 1024, "steps": 12},
@@ -47,6 +48,10 @@ def test_all_that_tables_compare_is_in_the_plan() -> None:
     wanted = {name for rows in results.COMPARED.values() for name in rows}
     wanted |= {f"{name}{bare}" for name in results.STAGES for bare in ("", "-bare")} | {"main-4", "nocold"}
     assert wanted <= made
+
+
+def test_lessons_of_the_last_stage_are_kept_for_the_study_of_data_sizes() -> None:
+    assert set(script("nano_pipeline").KEPT) == set(script("train_nano").MIXES["coldstart"])
 
 
 def test_the_plan_is_shown_with_what_differs(tmp_path: Path) -> None:

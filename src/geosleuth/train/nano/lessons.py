@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import ceil
 from typing import Any, Literal
 
 from PIL import Image
@@ -30,6 +31,8 @@ READ_PX = 7.0
 
 _CROPS = 4
 _BOXES = 8
+_LOOKS = 4
+_CLOSE, _STEP, _ROOM = 360, 40, 1.3  # how wide a closer look is, where it may begin, and how much room is around a sign
 _CLUES_TOLD = 2
 
 
@@ -66,6 +69,7 @@ def seeing(scene: Scene, drawing: Drawing, chance: random.Random) -> Lesson:
         ("Which scripts are on the signs?", ", ".join(scripts(scene)) or "none"),
         ("Where are the signs?", json.dumps(boxes(scene, drawing.marks)[:_BOXES])),
         ("Which plants grow here?", scene.look.plant),
+        ("Where is writing too small to read?", json.dumps(closer_looks(scene, drawing.marks, small=True)[:_LOOKS])),
     ]
     if "driving_side" not in {clue.sort for clue in unseen(scene, drawing.marks)}:
         questions.append(("On which side do they drive?", scene.look.drives_on))
@@ -127,6 +131,29 @@ def boxes(scene: Scene, marks: Sequence[Mark]) -> list[list[int]]:
     written = {clue.id for clue in scene.clues if clue.lines}
     found = [thousandths(mark.box, scene.size) for mark in marks if mark.line is None and mark.clue in written]
     return sorted(found)
+
+
+def closer_looks(scene: Scene, marks: Sequence[Mark], *, small: bool = False) -> list[list[int]]:
+    """The parts of the picture that show signs from near, from left to right; only of small ones, if asked."""
+    written = {clue.id for clue in scene.clues if clue.lines and (clue.visibility == "small" or not small)}
+    looks = [around(mark.box, scene.size) for mark in marks if mark.line is None and mark.clue in written]
+    return sorted(look for at, look in enumerate(looks) if look not in looks[:at])
+
+
+def around(box: Sequence[float], size: tuple[int, int]) -> list[int]:
+    """A part of the picture about a third as wide, with a box in its middle; in thousandths.
+
+    It begins at one of few places, so that whoever has to name it chooses among few, and who is off by one still sees
+    what is looked for.
+    """
+    sides = []
+    for low, high in zip(thousandths(box[:2], size), thousandths(box[2:], size), strict=True):
+        extent = min(1000, max(_CLOSE, 10 * ceil(_ROOM * (high - low) / 10)))
+        start = _STEP * round((low + high - extent) / 2 / _STEP)
+        start = max(0, min(start, 1000 - extent))
+        sides.append((start, start + extent))
+    (left, right), (top, bottom) = sides
+    return [left, top, right, bottom]
 
 
 def thousandths(box: Sequence[float], size: tuple[int, int]) -> list[int]:

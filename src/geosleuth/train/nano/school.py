@@ -26,7 +26,7 @@ from .encoding import Encoded, encode_chat, final_pixels
 from .lessons import Chat, Lesson, all_lessons
 from .teacher import looking_up, stroll, teach
 
-STROLLS = 0.5
+STROLLS = 0.8
 """The share of scenes that are also strolled through without aim."""
 
 LOOK_UPS = 4
@@ -35,7 +35,10 @@ LOOK_UPS = 4
 _TOWNS = 4  # whose names are said again
 
 ECHOES, LISTS = 24, 6
-"""How many lessons in saying again, and in lists of places, are made beside each scene."""
+"""How many lessons in saying again, and in lists of places, a speaker makes at a time."""
+
+_BESIDE = 4
+"""Beside each scene there are this many times fewer: pictures take long, and words would soon be far too many."""
 
 
 class Teaching:
@@ -70,17 +73,17 @@ class Teaching:
         self._posed = {scene.id: Posed((opened,), truth_of(scene), reader)}
         self._shown = []
         yield from all_lessons(scene, drawing, self._opening(scene), chance)
-        lesson, _, notes = teach(self.world, scene, drawing, self._environment, self._opening(scene), chance)
+        lesson, _, notes = teach(self.world, scene, drawing, self._environment, self._opening(scene))
         yield lesson
         if (list_lesson := looking_up(notes, chance)) is not None:
             yield list_lesson
         if chance.random() < STROLLS:
-            yield stroll(self.world, scene, self._environment, self._opening(scene), chance)
+            yield stroll(self.world, scene, drawing, self._environment, self._opening(scene), chance)
         tokens = self.setting.method.context.result_tokens
         yield from look_ups(self.world, self._system, self._look_up, tokens, chance, LOOK_UPS)
         names = _some_names(self.world, self._towns, chance)
-        yield from echoes(self._words, chance, ECHOES)
-        yield from listed(names, chance, LISTS)
+        yield from echoes(self._words, chance, ECHOES // _BESIDE)
+        yield from listed(names, chance, LISTS // _BESIDE)
 
     def encoded(self, number: int) -> Iterator[tuple[str, Encoded]]:
         """The same, as the model takes it in, with the kind of each."""

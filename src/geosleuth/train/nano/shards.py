@@ -3,8 +3,9 @@
     FOLDER/perception/3f2a...-000000.shard     chats of one kind, from one writer
     FOLDER/trajectory/...
 
-A shard is raw arrays one after the other and, at its end, a JSON index with its length in the last eight bytes. It is
-written aside and renamed once complete. Readers map it into memory, so that a pool larger than memory is no trouble.
+A shard is raw arrays one after the other and, at its end, a JSON index, its length and the number of samples. It is
+written aside and renamed once complete. Readers map it into memory, so that a pool larger than memory is no trouble,
+and read an index when they first need it: a pool of a million samples opens at once.
 
 A pool grows while it is read. What a draw gives hangs on the shards it was made from, the step and the seed alone; to
 repeat a run exactly, keep the names that `ShardPool.names` gives along with the step.
@@ -15,6 +16,7 @@ import os
 import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +31,7 @@ from .encoding import Encoded
 SUFFIX: Final = ".shard"
 _ALIGNED: Final = 16
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*")
-_END: Final = struct.Struct("<Q")
+_END: Final = struct.Struct("<QQ")
 
 
 class ShardWriter:
@@ -92,7 +94,7 @@ class Shard:
     """A complete shard, mapped into memory. Arrays of its samples can't be written to."""
 
     def __init__(self, path: Path) -> None:
-        """Read the index.
+        """Look how many samples there are.
 
         Raises:
             BadInput: the file is no shard.
@@ -101,15 +103,32 @@ class Shard:
         try:
             # A plain array over the map: slices of a memmap object are slow to make.
             self._bytes = np.asarray(np.memmap(path, np.uint8, mode="r"))
-            (size,) = _END.unpack(self._bytes[-_END.size :].tobytes())
-            self._index: list[dict[str, Any]] = json.loads(self._bytes[-_END.size - size : -_END.size].tobytes())
+            sizes: tuple[int, int] = _END.unpack(self._bytes[-_END.size :].tobytes())
+            self._index_size, self._samples = sizes
         except (OSError, ValueError, struct.error) as error:
-            raise BadInput(f"{path}: is no whole shard of samples; delete it") from error
-        self.lengths = [int(entry["tokens"]) for entry in self._index]
+            raise self._broken() from error
+        if self._index_size + _END.size > len(self._bytes):
+            raise self._broken()
 
     def __len__(self) -> int:
         """How many samples it holds."""
-        return len(self._index)
+        return self._samples
+
+    @property
+    def lengths(self) -> list[int]:
+        """How many tokens each sample has."""
+        return [int(entry["tokens"]) for entry in self._index]
+
+    @cached_property
+    def _index(self) -> list[dict[str, Any]]:
+        try:
+            found: list[dict[str, Any]] = json.loads(self._bytes[-_END.size - self._index_size : -_END.size].tobytes())
+        except ValueError as error:
+            raise self._broken() from error
+        return found
+
+    def _broken(self) -> BadInput:
+        return BadInput(f"{self.path}: is no whole shard of samples; delete it")
 
     def __getitem__(self, number: int) -> Encoded:
         """One sample."""
@@ -262,6 +281,6 @@ def _write(path: Path, samples: Sequence[tuple[Encoded, Mapping[str, Any]]]) -> 
             index.append({"at": begun, "tokens": len(sample), "images": images, "about": dict(about)})
         words = json.dumps(index, ensure_ascii=False).encode()
         stream.write(words)
-        stream.write(_END.pack(len(words)))
+        stream.write(_END.pack(len(words), len(index)))
         stream.flush()
         os.fsync(stream.fileno())

@@ -5,8 +5,8 @@ asks the map for what it has read, or what a telephone number tells, and takes t
 way: it knows which of the lines and hits are the telling ones. But it only asks for what it has read, and only names a
 point that an observation has shown it; otherwise it names the country's largest town, as one would who knows no more.
 
-`stroll` makes the same moves without aim: from such chats a model learns how calls are written, and nothing about when
-they help.
+`stroll` makes the same moves without aim, except that whoever zooms looks at a sign: from such chats a model learns how
+calls are written and where signs are, and nothing about when calls help.
 """
 
 import random
@@ -22,7 +22,7 @@ from geosleuth.world.environment.for_trl import GeoEnvironment
 from geosleuth.world.model import Scene
 from geosleuth.world.world import World
 
-from .lessons import Chat, Lesson, answer_words, asked, precise, told, town_to_guess
+from .lessons import Chat, Lesson, answer_words, around, asked, closer_looks, precise, told, town_to_guess
 
 NEAR_KM = 2.0
 """The teacher is content with a point that is so near."""
@@ -37,6 +37,7 @@ _SEARCHES = 3
 _ZOOMS = 2
 _CALLS_TO_ZOOM = 3  # to look closer, to read, and to ask the map for what was read
 _ASKED = 3
+WHOLE = (0, 0, 1000, 1000)
 # What map services don't know: the kilometres behind a name, the postcode before it.
 _DISTANCE = re.compile(r"\s*\d[\d\s.,]*(km|mi)?\s*$", re.IGNORECASE)
 _POSTCODE = re.compile(r"^[\d\s-]{3,}\s+")
@@ -91,7 +92,7 @@ class Notes:
 
 
 def teach(
-    world: World, scene: Scene, drawing: Drawing, environment: GeoEnvironment, opening: Chat, chance: random.Random
+    world: World, scene: Scene, drawing: Drawing, environment: GeoEnvironment, opening: Chat
 ) -> tuple[Lesson, float | None, Notes]:
     """One chat, how far off its answer is in km (None where it is the country's largest town), and its notes.
 
@@ -101,7 +102,6 @@ def teach(
         drawing: its picture.
         environment: reset with the scene.
         opening: the system message and the question.
-        chance: where zooms lie exactly.
 
     Raises:
         BadInput: the scene's country has no town that may be trained on.
@@ -119,7 +119,7 @@ def teach(
             break
         if line not in read and box is not None and zooms < _ZOOMS and notes.calls_left >= _CALLS_TO_ZOOM:
             zooms += 1
-            notes.call("zoom", bbox_2d=around(box, scene.size, chance))
+            notes.call("zoom", bbox_2d=around(box, scene.size))
             read |= _lines(notes.call("read_text", image=f"image-{notes.views}"), notes.shown)
         name, arguments = _question(clue.sort, line)
         if line not in read or not all(arguments.values()) or not notes.is_new(name, **arguments):
@@ -152,12 +152,15 @@ def looking_up(notes: Notes, chance: random.Random) -> Lesson | None:
     return Lesson("format", messages) if messages else None
 
 
-def stroll(world: World, scene: Scene, environment: GeoEnvironment, opening: Chat, chance: random.Random) -> Lesson:
+def stroll(
+    world: World, scene: Scene, drawing: Drawing, environment: GeoEnvironment, opening: Chat, chance: random.Random
+) -> Lesson:
     """Valid calls without aim, and the country's largest town as the answer."""
     notes = Notes(environment, opening)
     read: set[str] = set()
+    windows = closer_looks(scene, drawing.marks) or [list(WHOLE)]
     for _ in range(chance.randint(0, 3)):
-        name, arguments = _any_move(scene, notes, read, chance)
+        name, arguments = _any_move(scene, windows, notes, read, chance)
         if notes.is_new(name, **arguments):
             read |= _lines(notes.call(name, **arguments), notes.shown)
     return Lesson(
@@ -170,11 +173,12 @@ def stroll(world: World, scene: Scene, environment: GeoEnvironment, opening: Cha
     )
 
 
-def _any_move(scene: Scene, notes: Notes, read: set[str], chance: random.Random) -> tuple[str, dict[str, Any]]:
+def _any_move(
+    scene: Scene, windows: list[list[int]], notes: Notes, read: set[str], chance: random.Random
+) -> tuple[str, dict[str, Any]]:
     name = chance.choice(("zoom", "read_text", SEARCH, CLUES))
     if name == "zoom":
-        left, top = chance.randint(0, 700), chance.randint(0, 700)
-        return name, {"bbox_2d": [left, top, left + chance.randint(100, 300), top + chance.randint(100, 300)]}
+        return name, {"bbox_2d": chance.choice(windows)}
     if name == "read_text":
         first = notes.views == 1 or chance.random() < 0.5
         return name, {} if first else {"image": f"image-{notes.views}"}
@@ -206,21 +210,3 @@ def nearest_shown(data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon 
     """Of the hits whose numbers the observation shows, the one next to the truth."""
     points = [point for point in points_in(data) if at(point) in shown]
     return min(points, key=lambda point: distance_km(point, truth), default=None)
-
-
-def around(box: tuple[int, int, int, int], size: tuple[int, int], chance: random.Random) -> list[int]:
-    """A part of the picture about a third as wide, with the box somewhere in it; thousandths in steps of ten."""
-    sides = []
-    for low, high, full in ((box[0], box[2], size[0]), (box[1], box[3], size[1])):
-        extent = max(0.36 * full, 1.3 * (high - low))
-        start = chance.uniform(max(0.0, high - extent + 0.02 * full), max(0.0, min(low - 0.02 * full, full - extent)))
-        sides.append((start, min(full, start + extent)))
-    return [
-        round(1000 * side / full / 10) * 10
-        for side, full in (
-            (sides[0][0], size[0]),
-            (sides[1][0], size[1]),
-            (sides[0][1], size[0]),
-            (sides[1][1], size[1]),
-        )
-    ]
