@@ -27,8 +27,8 @@ WORLD, LESSONS, REINFORCED, HELD_OUT = 1, 1001, 2002, 3003
 """The seed of the world, and those of the scenes of lessons, of reinforcement learning and of evaluation."""
 
 MIXES = {
-    "words": {"echo": 1.0, "copying": 0.2},
-    "base": {"perception": 1.0, "reading": 1.0, "format": 1.0, "copying": 1.5, "echo": 1.5},
+    "words": {"echo": 1.0},
+    "base": {"perception": 1.0, "reading": 1.0, "format": 1.0, "copying": 1.5, "echo": 2.0},
     "sft": {"perception": 0.7, "levels": 1.6, "reading": 0.5, "format": 0.6, "echo": 0.4},
     "coldstart": {"trajectory": 1.0, "copying": 0.4},
 }

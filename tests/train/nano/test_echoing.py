@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from geosleuth.train.nano.echoing import echoes, listed, whole_words
-from nano_lessons import Taught, words_of
+from nano_lessons import words_of
 from nano_models import tiny_nano_processor
 
 WORDS = ["Bahnhof", "улица", "Hotel", "Market", "Rua"]
@@ -50,9 +50,3 @@ def test_a_question_after_a_list_is_answered_with_that_line_s_point() -> None:
             if told.startswith("{"):
                 told = ", ".join(f"{value:.5f}" for value in json.loads(told).values())
             assert told == point
-
-
-def test_every_scene_brings_some(taught: list[Taught]) -> None:
-    for one in taught:
-        assert len(one.of("echo")) == 24
-        assert len(one.of("copying")) == 6

@@ -66,7 +66,7 @@ def listed(names: Sequence[str], chance: random.Random, count: int) -> Iterator[
             lat, lon = points[at].split(", ")
             answer = chance.choice((points[at], f'{{"lat": {lat}, "lon": {lon}}}'))
             messages += [asked(question if messages else "\n".join([*lines, question])), told(answer)]
-        yield Lesson("copying", messages)
+        yield Lesson("echo", messages)
 
 
 def any_point(chance: random.Random) -> str:

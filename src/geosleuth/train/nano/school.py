@@ -5,7 +5,6 @@ Several processes work side by side, each on its own scenes, so that whoever tra
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from geosleuth.photo import open_photo
@@ -29,20 +28,19 @@ from .teacher import looking_up, stroll, teach
 STROLLS = 0.8
 """The share of scenes that are also strolled through without aim."""
 
-LOOK_UPS = 4
+LOOK_UPS = 2
 """How many businesses are asked for beside each scene."""
 
-_TOWNS = 4  # whose names are said again
+_TOWNS = 4  # whose names stand in lists
 
 ECHOES, LISTS = 24, 6
-"""How many lessons in saying again, and in lists of places, a speaker makes at a time."""
-
-_BESIDE = 4
-"""Beside each scene there are this many times fewer: pictures take long, and words would soon be far too many."""
+"""How many lessons in saying again, and in lists of places, are made at a time."""
 
 
 class Teaching:
-    """Makes the lessons of one scene after the other. What a scene teaches hangs on its number, not on those before.
+    """Makes the lessons of one scene after the other, all but words said again: `Speaking` makes those.
+
+    What a scene teaches hangs on its number, not on those before.
 
     Args:
         world: where scenes are set.
@@ -57,7 +55,6 @@ class Teaching:
         self.setting = offline_setting("nano", atlas=world_atlas(world), answer_by="reply", reward="ours")
         self._environment: Any = environment_for(self.setting, self._pose)()
         self._system = prompt_for(self.setting)[0]
-        self._towns = world.towns_in("train")
         self.tools = native_tools(self.setting.toolset)
         self._background = Background()
         self._posed: dict[str, Posed] = {}
@@ -81,9 +78,6 @@ class Teaching:
             yield stroll(self.world, scene, drawing, self._environment, self._opening(scene), chance)
         tokens = self.setting.method.context.result_tokens
         yield from look_ups(self.world, self._system, self._look_up, tokens, chance, LOOK_UPS)
-        names = _some_names(self.world, self._towns, chance)
-        yield from echoes(self._words, chance, ECHOES // _BESIDE)
-        yield from listed(names, chance, LISTS // _BESIDE)
 
     def encoded(self, number: int) -> Iterator[tuple[str, Encoded]]:
         """The same, as the model takes it in, with the kind of each."""
@@ -91,10 +85,6 @@ class Teaching:
         for lesson in self.lessons(number):
             messages = [_shrunk(self._processor, message, seen) for message in lesson.messages]
             yield lesson.kind, encode_chat(self._processor, messages, self.tools if lesson.tools else None)
-
-    @cached_property
-    def _words(self) -> list[str]:
-        return whole_words(self._processor.tokenizer)
 
     def _look_up(self, call: ToolCall) -> Observation:
         """What the map says, outside of any rollout."""
@@ -130,7 +120,7 @@ class Speaking:
         self._words = whole_words(processor.tokenizer)
 
     def lessons(self, number: int) -> Iterator[Lesson]:
-        """As many as there would be beside a scene."""
+        """Some of them; which, hangs on the number."""
         chance = random.Random(f"spoken {self._seed} {number}")  # noqa: S311 - no secret depends on it
         yield from echoes(self._words, chance, ECHOES)
         yield from listed(_some_names(self._world, self._towns, chance), chance, LISTS)
