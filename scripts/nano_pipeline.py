@@ -153,32 +153,34 @@ class Pipeline:
 
     def reinforce(self) -> None:
         """Runs of GRPO side by side; what needs only the cold start is measured and learned meanwhile."""
+        self._wait("maps", *self._started("teacher", "speaker"))
         for folder in self.pool.iterdir() if self.pool.is_dir() else ():
             if folder.is_dir() and folder.name not in KEPT:
                 shutil.rmtree(folder)
-        self._wait("maps")
         self._paint()
-        self._wait(*(name for name in self._programs if name.startswith("painter")))
+        self._wait(*self._started("painter"))
+        self._own = self._rest = self._all
         for program in self._programs.values():
             self._pin(program, self._all)
+        spread = ("--workers", self.plan["grpo"]["tries_crew"])
+        self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", *spread, scenes=self.plan["tried"])
+        for name, of, *options in EARLY:
+            self._evaluate(name, of, *options)
+        self._wait("tries", *(name for name, *_ in EARLY))
         runs: Mapping[str, Mapping[str, Any]] = self.plan["runs"]
         late = [name for name, how in runs.items() if how.get("late")]
         first = [name for name in runs if name not in late and name != "main"]
-        self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", scenes=self.plan["tried"])
-        until = time.monotonic() + self.plan["grpo"]["seconds"]
-        self._beside(lambda: self._reinforce("main", until))
-        for name in first:
-            self._reinforce(name, until)
-        for name, of, *options in EARLY:
-            self._evaluate(name, of, *options)
+        seconds = self.plan["grpo"]["seconds"]
+        for name in ("main", *first):
+            self._reinforce(name, seconds)
         fewer = self._beside(self._learn_from_fewer)
-        steps = self._end_together(first, until)
+        steps = self._end_together(first, seconds)
+        # A run gives its memory back when it was evaluated too.
+        self._wait(*(f"g-{name}" for name in first))
         fewer.join()
-        for name in first:
-            self._wait_for_file(self.root / "runs" / f"g-{name}" / "grpo.json", f"g-{name}")
         self._let_end(late, steps)
         for name in late:
-            self._reinforce(name, until)
+            self._reinforce(name, seconds)
         self._ready(*(name for name, *_ in LATE))
         self._wait_for_file(self.root / "runs" / "g-main" / "grpo.json", "g-main")
         for name, of, *options in LATE:
@@ -201,8 +203,7 @@ class Pipeline:
                 self._start(name, "draw", "--kept", self.pictures, *which, *spread, low=True)
 
     def _learn_from_fewer(self) -> None:
-        """Cold starts from some of the trajectories, two at a time, when there is room for them."""
-        self._wait(*(name for name, *_ in EARLY))
+        """Cold starts from some of the trajectories, two at a time."""
         names = [f"cold-{size}" for size in self.plan["sizes"]]
         for pair in (names[at : at + 2] for at in range(0, len(names), 2)):
             for name in pair:
@@ -210,14 +211,13 @@ class Pipeline:
                 self._study(name, "coldstart", self._policy("sft"), *limit, steps=self.plan["size_steps"], endless=True)
             self._wait(*pair)
 
-    def _reinforce(self, name: str, until: float) -> None:
+    def _reinforce(self, name: str, seconds: float) -> None:
         how, common = self.plan["runs"][name], self.plan["grpo"]
         options = {key: how.get(key, common.get(key)) for key in ("prompts", "group", "reward", "objective", "seed")}
         said = [part for key, value in options.items() if value is not None for part in (f"--{key}", value)]
         if "options" in how:
             said += ["--options", json.dumps(how["options"])]
         if how.get("tries"):
-            self._wait("tries")
             said += ["--tries", self.root / "runs" / "tries" / "tries.jsonl"]
         if name != "main":
             said += ["--stop-at", self._stop_file(name)]
@@ -225,28 +225,29 @@ class Pipeline:
             f"g-{name}", "grpo", "--name", name, "--model", self._policy(how.get("from", "cold")),
             "--out", self.root / "runs" / f"g-{name}", "--steps", common["steps"],
             "--rate", how.get("rate", common["rate"]),
-            "--seconds", max(1.0, until - time.monotonic()), "--scenes", how.get("scenes", self.plan["scenes"]),
+            "--seconds", seconds, "--scenes", how.get("scenes", self.plan["scenes"]),
             "--held-out", self.plan["held_out"], "--pictures", self.pictures, "--crew", how.get("crew", 0),
             "--micro", how.get("micro", common["micro"]), *said,
         )  # fmt: skip
 
-    def _end_together(self, names: Sequence[str], until: float) -> int:
+    def _end_together(self, names: Sequence[str], seconds: float) -> int:
         """Once all of some runs have shown their speed, let them end after as many steps as the slowest can do."""
         common, began = self.plan["grpo"], time.monotonic()
         earlier = [int(path.read_text()) for path in map(self._stop_file, names) if path.is_file()]
         if earlier:  # before a kill
             return self._let_end(names, earlier[0])
-        mine = common["first_share"] * (until - began)
-        while (now := time.monotonic()) < until:
-            alive = [name for name in names if not self._dead(f"g-{name}")]
-            done = [self._steps(name) for name in alive] or [0]
-            if now > began + common["decide_after"] * mine and min(done) >= _FEWEST:
-                slowest = min(done) / (now - began)
-                return self._let_end(names, max(max(done) + 1, int(min(done) + slowest * (began + mine - now))))
-            if not alive:
-                break
+        mine = common["first_share"] * seconds
+        while not all(self._over(f"g-{name}") for name in names):
+            done = [self._steps(name) for name in names if not self._dead(f"g-{name}")]
+            passed = time.monotonic() - began
+            if passed > common["decide_after"] * mine and min(done) >= _FEWEST:
+                left = min(done) / passed * (mine - passed)
+                return self._let_end(names, max(max(done) + 1, int(min(done) + left)))
             time.sleep(_TICK_S)
         return int(common["steps"])
+
+    def _started(self, *roles: str) -> list[str]:
+        return [name for name in self._programs if name.startswith(roles)]
 
     def _let_end(self, names: Sequence[str], steps: int) -> int:
         for name in names:

@@ -15,7 +15,7 @@ PLAN: dict[str, Any] = {
     "sizes": [300, 1200, 5000, 100000], "size_steps": 250,
     "grpo": {
         "seconds": 640, "rate": 1e-4, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "first_share": 0.44,
-        "decide_after": 0.5,
+        "decide_after": 0.5, "tries_crew": 4,
     },
     "tried": 768,
     "runs": {
@@ -31,11 +31,11 @@ PLAN: dict[str, Any] = {
 }  # fmt: skip
 """Runs of GRPO but "main" end after the same number of steps, which is decided once the speed of the first ones is
 known: as many as the slowest can do in the first share of the time, or one more than the fastest has done by then. The
-late ones follow when the first have ended: all at once would not fit into the memory of one GPU."""
+late ones follow when the first have been evaluated: all at once would not fit into the memory of one GPU."""
 
 KEPT = ("trajectory", "copying")
 """Lessons that are drawn from after the cold start too; others are deleted by then, for the memory they may lie in."""
-NEEDED = ("make", "maps", "words", "base", "sft", "cold")
+NEEDED = ("make", "maps", "words", "base", "sft", "cold", "tries")
 EARLY: tuple[tuple[Any, ...], ...] = (
     ("e-cold", "cold"), ("e-cold-bare", "cold", "--no-tools"),
     ("e-base", "base"), ("e-base-bare", "base", "--no-tools"),
@@ -63,4 +63,6 @@ def changed(plan: Mapping[str, Any], by: Mapping[str, Any]) -> dict[str, Any]:
             merged[name] = {**plan[name], **value}
         else:
             merged[name] = value
+    if "main" not in merged["runs"]:
+        sys.exit("nano_pipeline: the plan has no run called main, which the last evaluations are of")
     return merged

@@ -21,6 +21,9 @@ from geosleuth.train.evaluating import Evaluation, read_evaluation
 from geosleuth.train.figures import SLICES, compared, figures_of
 
 FAR = ("0.5 km", "25 km", "750 km")
+NEAR = "25 km"
+SEARCHES = {"geocode", "clues"}
+"""Tools of the method nano that ask the map."""
 STAGES = {"base": "base", "sft": "fine-tuning", "cold": "cold start", "main": "GRPO"}
 GAINS = (("base", "cold"), ("cold", "main"), ("nocold", "main"))
 COMPARED = {
@@ -77,6 +80,10 @@ class Runs:
         history: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["history"]
         return history
 
+    def steps(self, name: str) -> str:
+        """How many steps a run of GRPO had, as words after its name; nothing for other policies."""
+        return f", {len(self.history(name))} steps" if (self._folder / f"g-{name}").is_dir() else ""
+
 
 def main() -> None:
     """Print tables, and draw pictures."""
@@ -96,11 +103,14 @@ def main() -> None:
     print_table(
         "Without cold start", runs, {"base": "base", "nocold": "GRPO from the base", "main": "GRPO after cold start"}
     )
-    print_gains(runs)
+    print_gains("Gains, paired by scene, in points", runs, GAINS)
     draw_curves(pictures, runs)
+    print_by_clue(runs)
     for name, rows in COMPARED.items():
-        print_table(TITLES[name], runs, rows, fewest=2)
+        print_table(TITLES[name], runs, {one: f"{words}{runs.steps(one)}" for one, words in rows.items()}, fewest=2)
         draw_bars(pictures / f"nano-{name}", TITLES[name], runs, rows)
+    reinforced = dict.fromkeys(one for name, rows in COMPARED.items() if name != "data" for one in rows)
+    print_gains("Runs of GRPO over the cold start, paired by scene", runs, [("cold", one) for one in reinforced])
     print_parallel(runs)
     print_against_detective(runs)
 
@@ -137,15 +147,33 @@ def interval(figure: Mapping[str, float]) -> str:
     return f"{figure['value']:.1f} ({figure['low']:.1f} to {figure['high']:.1f})"
 
 
-def print_gains(runs: Runs) -> None:
-    """What a stage adds to another, scene by scene."""
+def print_gains(title: str, runs: Runs, pairs: Iterable[tuple[str, str]]) -> None:
+    """What one policy adds to another, scene by scene."""
     rows = []
-    for one, two in GAINS:
+    for one, two in pairs:
         before, after = runs.evaluation(one), runs.evaluation(two)
         if before and after:
             within = compared(before.scenes, after.scenes)["within"]
             rows.append([one, two, *(f"{interval(within[far])}, p {within[far]['p']:.2g}" for far in FAR)])
-    show("Gains, paired by scene, in points", ("from", "to", *FAR), rows)
+    show(title, ("from", "to", *FAR), rows)
+
+
+def print_by_clue(runs: Runs) -> None:
+    """What the cold start does where scenes tell much or little, beside the detective."""
+    ours, theirs = runs.evaluation("cold"), runs.evaluation("detective")
+    if not ours or not theirs:
+        return
+    rows = []
+    for by in ("finest clue", "needs zoom"):
+        for kind in sorted({SLICES[by](scene) for scene in ours.scenes}):
+            mine, other = ([one for one in side.scenes if SLICES[by](one) == kind] for side in (ours, theirs))
+            used = [one.tools for scene in mine for one in scene.tries]
+            searched = sum(bool(SEARCHES & tools.keys()) for tools in used) / len(used)
+            zooms = sum(tools.get("zoom", 0) for tools in used) / len(used)
+            shares = (interval(figures_of(side)["within"][NEAR]) for side in (mine, other))
+            rows.append([f"{by}: {kind}", str(len(mine)), *shares, f"{100 * searched:.0f} %", f"{zooms:.2f}"])
+    columns = ("scenes", "how many", f"cold start, {NEAR}", f"detective, {NEAR}", "searched the map", "zooms a scene")
+    show("Cold start by what scenes tell", columns, rows)
 
 
 def print_parallel(runs: Runs) -> None:

@@ -34,7 +34,7 @@ MIXES = {
 }
 TURN_TOKENS = 96
 LESSONS_A_FILE = 16
-SPOKEN = ("echo", "copying")
+WITHOUT_PICTURES = ("echo", "copying")
 """Lessons without pictures are small, and go into larger files: thousands of tiny ones would take long to open."""
 AT_ONCE = 128
 """Scenes that are evaluated side by side."""
@@ -148,7 +148,7 @@ def teach(given: argparse.Namespace) -> None:
     while time.monotonic() - began < given.seconds and not (given.pool / "stop").exists():
         for kind, sample in teaching.encoded(number):
             if kind not in writers:
-                samples = LESSONS_A_FILE * (16 if kind in SPOKEN else 1)
+                samples = LESSONS_A_FILE * (16 if kind in WITHOUT_PICTURES else 1)
                 writers[kind] = ShardWriter(given.pool, kind, f"{role}-{given.worker:02}", samples=samples)
             writers[kind].add(sample, {"scene": number})
         number += given.of
@@ -212,7 +212,7 @@ def reinforced(given: argparse.Namespace) -> None:
     from geosleuth.train.shrinking import shrinking
     from geosleuth.train.tuning import save_policy
 
-    if (given.out / "evaluation" / "asked.json").is_file():  # it was trained, and stopped while it was evaluated
+    if (given.out / "grpo.json").is_file():  # it was trained, and stopped while it was evaluated
         evaluated_after(given)
         return
     model, processor = loaded(given.model)
@@ -436,8 +436,10 @@ def saying(name: str) -> Any:
 
 def tell(path: Path, figures: dict[str, Any]) -> None:
     """Keep figures, and print them without their history."""
+    from geosleuth.files import write_text_atomically
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(figures, default=str))
+    write_text_atomically(path, json.dumps(figures, default=str))
     print(json.dumps({key: value for key, value in figures.items() if key != "history"}, default=str), flush=True)
 
 

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +22,7 @@ SMALL: dict[str, Any] = {
     "sizes": [4], "size_steps": 2, "tried": 2,
     "grpo": {
         "seconds": 600, "rate": 1e-4, "steps": 3, "prompts": 2, "group": 2, "micro": 2, "first_share": 0.5,
-        "decide_after": 0.1,
+        "decide_after": 0.1, "tries_crew": 0,
     },
     "runs": {"main": {"crew": 1}, "ours": {}, "random": {"late": True}},
 }  # fmt: skip
@@ -63,13 +64,17 @@ def test_the_plan_is_shown_with_what_differs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("differs", "refusal"),
-    [({"scnes": 5}, "the plan has no 'scnes'"), ({"grpo": {"second": 5}}, "'grpo' has no 'second'")],
+    [
+        ({"scnes": 5}, "the plan has no 'scnes'; --show-plan prints all that it has"),
+        ({"grpo": {"second": 5}}, "'grpo' has no 'second'; --show-plan prints all that it has"),
+        ({"runs": {"ours": {}}}, "the plan has no run called main, which the last evaluations are of"),
+    ],
 )
 def test_a_plan_with_unknown_settings_is_refused_at_once(tmp_path: Path, differs: Any, refusal: str) -> None:
     (tmp_path / "plan.json").write_text(json.dumps(differs))
     refused = run(tmp_path / "root", "--plan", tmp_path / "plan.json")
     assert (refused.returncode, refused.stderr) == (
-        1, f"nano_pipeline: {refusal}; --show-plan prints all that it has\n",
+        1, f"nano_pipeline: {refusal}\n",
     )  # fmt: skip
 
 
@@ -92,10 +97,27 @@ def test_runs_that_go_on_keep_the_step_at_which_they_were_to_end(tmp_path: Path)
     pipeline = script("nano_pipeline")
     one = pipeline.Pipeline(tmp_path, pipeline.PLAN)
     one._let_end(["ours"], 12)
-    assert one._end_together(["ours", "twm"], until=0.0) == 12
+    assert one._end_together(["ours", "twm"], seconds=0.0) == 12
     assert {path.name: path.read_text() for path in (tmp_path / "asked").iterdir()} == {
         "ours.steps": "12", "twm.steps": "12",
     }  # fmt: skip
+
+
+def test_runs_end_after_as_many_steps_as_the_slowest_can_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline = script("nano_pipeline")
+    quarters = count(step=0.25)  # a clock that goes on whenever it is looked at
+    monkeypatch.setattr(pipeline, "time", SimpleNamespace(monotonic=lambda: next(quarters), sleep=lambda _: None))
+    grpo = pipeline.PLAN["grpo"] | {"first_share": 0.5, "decide_after": 0.2, "steps": 400}
+    one = pipeline.Pipeline(tmp_path, pipeline.PLAN | {"grpo": grpo})
+    for name, steps in {"ours": 30, "twm": 9}.items():
+        (tmp_path / "logs" / f"g-{name}").write_text(f"07:01:02 {name} {steps}/400\n")
+    # Half a second of two has passed, and the slowest has done 9.
+    assert one._end_together(["ours", "twm"], seconds=4.0) == 36
+    for name in ("ours", "twm"):
+        one._stop_file(name).unlink()
+    (tmp_path / "logs" / "g-twm").write_text("07:01:02 twm 2/400\n")
+    assert one._end_together(["ours", "twm"], seconds=1.0) == 31  # one more than the fastest has done
+    assert one._end_together([], seconds=1.0) == 400
 
 
 def test_a_run_of_grpo_ends_after_the_step_that_a_file_names(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from geosleuth.train.nano import studying
 from geosleuth.train.nano.encoding import Encoded, encode_chat
 from geosleuth.train.nano.shards import ShardWriter
 from geosleuth.train.nano.studying import Study, fresh_batches, study
@@ -78,6 +80,15 @@ def test_a_run_ends_when_three_lines_in_a_row_are_good_enough(
 ) -> None:
     found = study(model(), tiny_nano_processor(), pool, how(steps=5, enough=enough), tmp_path, log_steps=1)
     assert found["steps"] == steps
+
+
+def test_good_lines_count_only_in_a_row() -> None:
+    content = studying._content(object, 0.95)
+    stopped = []
+    for right in (0.97, 0.96, 0.9, 0.97, 0.97, 0.95, 0.2):
+        control = SimpleNamespace(should_training_stop=False)
+        stopped.append(content.on_log(None, None, control, {"mean_token_accuracy": right}).should_training_stop)
+    assert stopped == [False, False, False, False, False, True, False]
 
 
 def test_a_gradient_that_is_no_number_is_passed_over(pool: Path, tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def around(box: Sequence[float], size: tuple[int, int]) -> list[int]:
     """A part of the picture about a third as wide, with a box in its middle; in thousandths.
 
     It begins at one of few places, so that whoever has to name it chooses among few, and who is off by one still sees
-    what is looked for.
+    what is looked for, unless it is large.
     """
     sides = []
     for low, high in zip(thousandths(box[:2], size), thousandths(box[2:], size), strict=True):

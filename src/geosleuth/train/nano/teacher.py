@@ -37,7 +37,7 @@ _SEARCHES = 3
 _ZOOMS = 2
 _CALLS_TO_ZOOM = 3  # to look closer, to read, and to ask the map for what was read
 _ASKED = 3
-WHOLE = (0, 0, 1000, 1000)
+_WHOLE = (0, 0, 1000, 1000)
 # What map services don't know: the kilometres behind a name, the postcode before it.
 _DISTANCE = re.compile(r"\s*\d[\d\s.,]*(km|mi)?\s*$", re.IGNORECASE)
 _POSTCODE = re.compile(r"^[\d\s-]{3,}\s+")
@@ -109,11 +109,11 @@ def teach(
     notes = Notes(environment, opening)
     read = _lines(notes.call("read_text"), notes.shown)
     truth, country = scene.spot.point, scene.spot.country_name
-    boxes = {(mark.clue, mark.line): mark.box for mark in drawing.marks}
+    boxes = {mark.clue: mark.box for mark in drawing.marks if mark.line is None}
     best: LatLon | None = None
     zooms = searches = 0
     for clue, line in ((one, text) for one in precise(scene) for text in one.lines):
-        box = boxes.get((clue.id, clue.lines.index(line)))
+        box = boxes.get(clue.id)
         enough = NEAR_KM if clue.level == "precise" else AREA_KM
         if searches == _SEARCHES or not notes.calls_left or (best and distance_km(best, truth) <= enough):
             break
@@ -158,7 +158,7 @@ def stroll(
     """Valid calls without aim, and the country's largest town as the answer."""
     notes = Notes(environment, opening)
     read: set[str] = set()
-    windows = closer_looks(scene, drawing.marks) or [list(WHOLE)]
+    windows = closer_looks(scene, drawing.marks) or [list(_WHOLE)]
     for _ in range(chance.randint(0, 3)):
         name, arguments = _any_move(scene, windows, notes, read, chance)
         if notes.is_new(name, **arguments):
