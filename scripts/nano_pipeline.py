@@ -24,6 +24,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import train_nano
 from geosleuth.files import lock_file, write_text_atomically
 from nano_plan import EARLY, KEPT, LATE, NEEDED, PLAN, changed
 
@@ -63,17 +64,7 @@ def main() -> None:
 
 def wait_as(root: Path, name: str) -> None:
     """Import what takes long, wait for the arguments of `train_nano.py`, and run it."""
-    sys.path.insert(0, str(SCRIPT.parent))
-    import train_nano
-
-    parent = os.getppid()
-
-    def leave_with_parent() -> None:
-        while os.getppid() == parent:
-            time.sleep(_TICK_S)
-        os._exit(1)
-
-    Thread(target=leave_with_parent, daemon=True).start()
+    train_nano.leave_with_parent()
     train_nano.warm_up()
     asked = root / "asked" / name
     while not asked.exists():
@@ -329,7 +320,7 @@ class Pipeline:
         with (self.root / "logs" / name).open("wb") as log:
             self._programs[name] = subprocess.Popen(
                 [*nice, sys.executable, *arguments], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-                env={**os.environ, **few},
+                env={**os.environ, **few, train_nano.PARENT: str(os.getpid())},
             )  # fmt: skip
         return self._programs[name]
 

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 WORLD, LESSONS, REINFORCED, HELD_OUT = 1, 1001, 2002, 3003
@@ -33,6 +34,8 @@ MIXES = {
     "coldstart": {"trajectory": 1.0, "copying": 0.4},
 }
 TURN_TOKENS = 96
+PARENT = "NANO_PIPELINE"
+"""The environment's name for the process that a program ends with."""
 LESSONS_A_FILE = 16
 WITHOUT_PICTURES = ("echo", "copying")
 """Lessons without pictures are small, and go into larger files: thousands of tiny ones would take long to open."""
@@ -43,6 +46,7 @@ AT_ONCE = 128
 def main() -> None:
     """Do what is asked."""
     given = parsed()
+    leave_with_parent()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     stages = {"make": make, "maps": maps, "school": teach, "draw": drawn, "study": studied, "grpo": reinforced}
     {**stages, "evaluate": evaluated, "ceiling": ceiling}[given.what](given)
@@ -144,7 +148,8 @@ def teach(given: argparse.Namespace) -> None:
     teaching = taught(open_world(WORLD), LESSONS, load_nano_processor(given.model))
     role = "speaker" if given.spoken else "worker"
     writers: dict[str, ShardWriter] = {}
-    began, number = time.monotonic(), given.worker
+    began = time.monotonic()
+    start = number = next_scene(given.pool / ("echo" if given.spoken else "trajectory"), role, given.worker, given.of)
     while time.monotonic() - began < given.seconds and not (given.pool / "stop").exists():
         for kind, sample in teaching.encoded(number):
             if kind not in writers:
@@ -154,8 +159,20 @@ def teach(given: argparse.Namespace) -> None:
         number += given.of
     for writer in writers.values():
         writer.flush()
-    scenes = (number - given.worker) // given.of
+    scenes = (number - start) // given.of
     print(json.dumps({"worker": given.worker, "scenes": scenes, "seconds": round(time.monotonic() - began, 1)}))
+
+
+def next_scene(shards: Path, role: str, worker: int, of: int) -> int:
+    """The first scene of a worker after those of its shards: one that was stopped does not teach the same again."""
+    from geosleuth.train.nano.shards import SUFFIX, Shard
+
+    written = sorted(shards.glob(f"{role}-{worker:02}-*{SUFFIX}"))
+    if not written:
+        return worker
+    last = Shard(written[-1])
+    scene = int(last.about(len(last) - 1)["scene"])
+    return scene + of - (scene - worker) % of
 
 
 def drawn(given: argparse.Namespace) -> None:
@@ -369,6 +386,19 @@ def stopping(base: Any, path: Path) -> Any:
             return control
 
     return Stopping()
+
+
+def leave_with_parent() -> None:
+    """Where `nano_pipeline.py` has started this program: end with it, also where it is killed."""
+    parent = int(os.environ.get(PARENT, "0"))
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    if parent:
+        Thread(target=watch, daemon=True).start()
 
 
 def warm_up() -> None:

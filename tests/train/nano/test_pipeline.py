@@ -3,13 +3,18 @@
 import json
 import subprocess
 import sys
+import time
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+
+from geosleuth.train.nano.encoding import Encoded
+from geosleuth.train.nano.shards import ShardWriter
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 sys.path.append(str(SCRIPTS))  # scripts find their neighbours
@@ -118,6 +123,36 @@ def test_runs_end_after_as_many_steps_as_the_slowest_can_do(tmp_path: Path, monk
     (tmp_path / "logs" / "g-twm").write_text("07:01:02 twm 2/400\n")
     assert one._end_together(["ours", "twm"], seconds=1.0) == 31  # one more than the fastest has done
     assert one._end_together([], seconds=1.0) == 400
+
+
+def test_a_teacher_that_was_stopped_goes_on_with_its_next_scene(tmp_path: Path) -> None:
+    next_scene = script("train_nano").next_scene
+    assert next_scene(tmp_path / "trajectory", "worker", 2, 5) == 2
+    sample = Encoded(np.zeros(3, np.int32), np.ones(3, np.bool_), ())
+    with ShardWriter(tmp_path, "trajectory", "worker-02", samples=2) as shards:
+        for scene in (2, 7, 12):
+            shards.add(sample, {"scene": scene})
+    assert next_scene(tmp_path / "trajectory", "worker", 2, 5) == 17
+    assert next_scene(tmp_path / "trajectory", "worker", 2, 8) == 18  # the next of every eighth
+    assert next_scene(tmp_path / "trajectory", "worker", 3, 5) == 3
+
+
+def test_programs_end_with_the_one_that_started_them() -> None:
+    waits = (
+        "import sys, time; sys.path.append(sys.argv[1]); import train_nano as t; t.leave_with_parent(); time.sleep(60)"
+    )
+    starts = (
+        "import os, subprocess, sys; env = {**os.environ, 'NANO_PIPELINE': str(os.getpid())}\n"
+        "one = subprocess.Popen([sys.executable, '-c', *sys.argv[1:]], env=env, stdout=subprocess.DEVNULL); print(one.pid)"
+    )
+    parent = subprocess.run(
+        [sys.executable, "-c", starts, waits, str(SCRIPTS)], capture_output=True, text=True, check=True, timeout=60
+    )
+    child = Path(f"/proc/{int(parent.stdout)}")
+    until = time.monotonic() + 30
+    while child.exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not child.exists()
 
 
 def test_a_run_of_grpo_ends_after_the_step_that_a_file_names(tmp_path: Path) -> None:
