@@ -143,7 +143,7 @@ def test_programs_end_with_the_one_that_started_them() -> None:
     )
     starts = (
         "import os, subprocess, sys; env = {**os.environ, 'NANO_PIPELINE': str(os.getpid())}\n"
-        "one = subprocess.Popen([sys.executable, '-c', *sys.argv[1:]], env=env, stdout=subprocess.DEVNULL); print(one.pid)"
+        "one = subprocess.Popen([sys.executable, '-c', *sys.argv[1:]], env=env, stdout=-3, stderr=-3); print(one.pid)"
     )
     parent = subprocess.run(
         [sys.executable, "-c", starts, waits, str(SCRIPTS)], capture_output=True, text=True, check=True, timeout=60
