@@ -117,9 +117,11 @@ def teach(
         enough = NEAR_KM if clue.level == "precise" else AREA_KM
         if searches == _SEARCHES or not notes.calls_left or (best and distance_km(best, truth) <= enough):
             break
-        if line not in read and box is not None and zooms < _ZOOMS and notes.calls_left >= _CALLS_TO_ZOOM:
+        window = None if box is None else around(box, scene.size)
+        closer = zooms < _ZOOMS and notes.calls_left >= _CALLS_TO_ZOOM and notes.is_new("zoom", bbox_2d=window)
+        if line not in read and window is not None and closer:
             zooms += 1
-            notes.call("zoom", bbox_2d=around(box, scene.size))
+            notes.call("zoom", bbox_2d=window)
             read |= _lines(notes.call("read_text", image=f"image-{notes.views}"), notes.shown)
         name, arguments = _question(clue.sort, line)
         if line not in read or not all(arguments.values()) or not notes.is_new(name, **arguments):
