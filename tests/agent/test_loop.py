@@ -88,9 +88,9 @@ def test_a_method_without_tools_answers_in_one_turn() -> None:
 
 def test_independent_calls_of_a_step_run_at_once() -> None:
     began = time.perf_counter()
-    found, _ = go([calls(*(call("wait", seconds=0.2 + number / 1000) for number in range(5))), answers(1, 2)])
-    assert time.perf_counter() - began < 0.7
-    assert [one.text for one in found.observations] == [f"Waited {0.2 + n / 1000:g} s." for n in range(5)]
+    found, _ = go([calls(*(call("wait", seconds=0.5 + number / 1000) for number in range(5))), answers(1, 2)])
+    assert time.perf_counter() - began < 2  # one after the other they take 2.5 s
+    assert [one.text for one in found.observations] == [f"Waited {0.5 + n / 1000:g} s." for n in range(5)]
 
 
 def test_before_the_last_turn_the_policy_is_told_to_answer() -> None:

@@ -165,9 +165,9 @@ def bomb() -> bytes:
 def test_a_bomb_is_refused_at_once_and_in_little_memory() -> None:
     data = bomb()
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()
     line = refusal(data)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert "50000 x 50000" in line
