@@ -143,7 +143,7 @@ class Pipeline:
             self._stage_ends("cold", shards="trajectory")
 
     def reinforce(self) -> None:
-        """Runs of GRPO side by side; what needs only the cold start is measured and learned meanwhile."""
+        """What there is so far is measured; then runs of GRPO side by side, and cold starts from fewer trajectories."""
         self._wait("maps", *self._started("teacher", "speaker"))
         for folder in self.pool.iterdir() if self.pool.is_dir() else ():
             if folder.is_dir() and folder.name not in KEPT:
@@ -161,17 +161,16 @@ class Pipeline:
         runs: Mapping[str, Mapping[str, Any]] = self.plan["runs"]
         late = [name for name, how in runs.items() if how.get("late")]
         first = [name for name in runs if name not in late and name != "main"]
-        seconds = self.plan["grpo"]["seconds"]
         for name in ("main", *first):
-            self._reinforce(name, seconds)
+            self._reinforce(name)
         fewer = self._beside(self._learn_from_fewer)
-        steps = self._end_together(first, seconds)
+        steps = self._end_together(first)
         # A run gives its memory back when it was evaluated too.
         self._wait(*(f"g-{name}" for name in first))
         fewer.join()
         self._let_end(late, steps)
         for name in late:
-            self._reinforce(name, seconds)
+            self._reinforce(name)
         self._ready(*(name for name, *_ in LATE))
         self._wait_for_file(self.root / "runs" / "g-main" / "grpo.json", "g-main")
         for name, of, *options in LATE:
@@ -184,7 +183,8 @@ class Pipeline:
 
     def _paint(self) -> None:
         """Draw the pictures of reinforcement learning and of evaluation; those that are there stay."""
-        for seed, split, scenes in ((3003, "held-out", self.plan["held_out"]), (2002, "train", self.plan["scenes"])):
+        measured = (train_nano.HELD_OUT, "held-out", self.plan["held_out"])
+        for seed, split, scenes in (measured, (train_nano.REINFORCED, "train", self.plan["scenes"])):
             for worker in range(self.plan["painters"]):
                 name = f"painter-{split}-{worker}"
                 if name in self._programs:
@@ -202,7 +202,7 @@ class Pipeline:
                 self._study(name, "coldstart", self._policy("sft"), *limit, steps=self.plan["size_steps"], endless=True)
             self._wait(*pair)
 
-    def _reinforce(self, name: str, seconds: float) -> None:
+    def _reinforce(self, name: str) -> None:
         how, common = self.plan["runs"][name], self.plan["grpo"]
         options = {key: how.get(key, common.get(key)) for key in ("prompts", "group", "reward", "objective", "seed")}
         said = [part for key, value in options.items() if value is not None for part in (f"--{key}", value)]
@@ -216,18 +216,18 @@ class Pipeline:
             f"g-{name}", "grpo", "--name", name, "--model", self._policy(how.get("from", "cold")),
             "--out", self.root / "runs" / f"g-{name}", "--steps", common["steps"],
             "--rate", how.get("rate", common["rate"]),
-            "--seconds", seconds, "--scenes", how.get("scenes", self.plan["scenes"]),
+            "--seconds", common["seconds"], "--scenes", how.get("scenes", self.plan["scenes"]),
             "--held-out", self.plan["held_out"], "--pictures", self.pictures, "--crew", how.get("crew", 0),
             "--micro", how.get("micro", common["micro"]), *said,
         )  # fmt: skip
 
-    def _end_together(self, names: Sequence[str], seconds: float) -> int:
+    def _end_together(self, names: Sequence[str]) -> int:
         """Once all of some runs have shown their speed, let them end after as many steps as the slowest can do."""
         common, began = self.plan["grpo"], time.monotonic()
         earlier = [int(path.read_text()) for path in map(self._stop_file, names) if path.is_file()]
         if earlier:  # before a kill
             return self._let_end(names, earlier[0])
-        mine = common["first_share"] * seconds
+        mine = common["first_share"] * common["seconds"]
         while not all(self._over(f"g-{name}") for name in names):
             done = [self._steps(name) for name in names if not self._dead(f"g-{name}")]
             passed = time.monotonic() - began

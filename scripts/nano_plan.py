@@ -4,6 +4,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+import train_nano
+
 PLAN: dict[str, Any] = {
     "size": "nano", "held_out": 1000, "scenes": 768, "teachers": 10, "speakers": 6, "painters": 2, "loaders": 3,
     "own_cores": 6, "pool_gb": 46,
@@ -33,7 +35,7 @@ PLAN: dict[str, Any] = {
 known: as many as the slowest can do in the first share of the time, or one more than the fastest has done by then. The
 late ones follow when the first have been evaluated: all at once would not fit into the memory of one GPU."""
 
-KEPT = ("trajectory", "copying")
+KEPT = tuple(train_nano.MIXES["coldstart"])
 """Lessons that are drawn from after the cold start too; others are deleted by then, for the memory they may lie in."""
 NEEDED = ("make", "maps", "words", "base", "sft", "cold", "tries")
 EARLY: tuple[tuple[Any, ...], ...] = (

@@ -46,7 +46,6 @@ AT_ONCE = 128
 def main() -> None:
     """Do what is asked."""
     given = parsed()
-    leave_with_parent()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     stages = {"make": make, "maps": maps, "school": teach, "draw": drawn, "study": studied, "grpo": reinforced}
     {**stages, "evaluate": evaluated, "ceiling": ceiling}[given.what](given)
@@ -474,4 +473,5 @@ def tell(path: Path, figures: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
+    leave_with_parent()
     main()

@@ -102,7 +102,7 @@ def test_runs_that_go_on_keep_the_step_at_which_they_were_to_end(tmp_path: Path)
     pipeline = script("nano_pipeline")
     one = pipeline.Pipeline(tmp_path, pipeline.PLAN)
     one._let_end(["ours"], 12)
-    assert one._end_together(["ours", "twm"], seconds=0.0) == 12
+    assert one._end_together(["ours", "twm"]) == 12
     assert {path.name: path.read_text() for path in (tmp_path / "asked").iterdir()} == {
         "ours.steps": "12", "twm.steps": "12",
     }  # fmt: skip
@@ -112,17 +112,18 @@ def test_runs_end_after_as_many_steps_as_the_slowest_can_do(tmp_path: Path, monk
     pipeline = script("nano_pipeline")
     quarters = count(step=0.25)  # a clock that goes on whenever it is looked at
     monkeypatch.setattr(pipeline, "time", SimpleNamespace(monotonic=lambda: next(quarters), sleep=lambda _: None))
-    grpo = pipeline.PLAN["grpo"] | {"first_share": 0.5, "decide_after": 0.2, "steps": 400}
+    grpo = pipeline.PLAN["grpo"] | {"seconds": 4.0, "first_share": 0.5, "decide_after": 0.2, "steps": 400}
     one = pipeline.Pipeline(tmp_path, pipeline.PLAN | {"grpo": grpo})
     for name, steps in {"ours": 30, "twm": 9}.items():
         (tmp_path / "logs" / f"g-{name}").write_text(f"07:01:02 {name} {steps}/400\n")
     # Half a second of two has passed, and the slowest has done 9.
-    assert one._end_together(["ours", "twm"], seconds=4.0) == 36
+    assert one._end_together(["ours", "twm"]) == 36
     for name in ("ours", "twm"):
         one._stop_file(name).unlink()
     (tmp_path / "logs" / "g-twm").write_text("07:01:02 twm 2/400\n")
-    assert one._end_together(["ours", "twm"], seconds=1.0) == 31  # one more than the fastest has done
-    assert one._end_together([], seconds=1.0) == 400
+    grpo["seconds"] = 1.0
+    assert one._end_together(["ours", "twm"]) == 31  # one more than the fastest has done
+    assert one._end_together([]) == 400
 
 
 def test_a_teacher_that_was_stopped_goes_on_with_its_next_scene(tmp_path: Path) -> None:
