@@ -106,9 +106,11 @@ class Pipeline:
             sys.exit(f"nano_pipeline: failed: {', '.join(sorted(self._failed))}; see {self.root / 'logs'}")
 
     def learn(self) -> None:
-        """From random weights to the cold start."""
+        """From random weights, or those of an earlier run, to the cold start."""
         if self._done("cold"):
             return
+        if self.plan["start"]:
+            self._go_on_from(Path(self.plan["start"]))
         self._ready("words", "base", own=True)
         if not (self.nano / "config.json").is_file():
             self._start("make", "make", "--out", self.nano, "--size", self.plan["size"])
@@ -117,7 +119,7 @@ class Pipeline:
         stop = self.pool / "stop"
         stop.unlink(missing_ok=True)
         with self._told("words"):
-            self._school("speaker", self.plan["speakers"], "--spoken", "--seconds", self.plan["words"]["seconds"] / 2)
+            self._school("speaker", self.plan["speakers"], "--spoken", "--seconds", self.plan["words"]["seconds"])
             self._study("words", "words", self.nano)
             self._wait("words", most=self.plan["words"]["seconds"] * _WORDS_ALONE)
             self._wait("maps")
@@ -142,6 +144,11 @@ class Pipeline:
             self._ready(*(f"g-{name}" for name in self.plan["runs"]), "tries", *(name for name, *_ in EARLY))
             self._stage_ends("cold", shards="trajectory")
 
+    def _go_on_from(self, policy: Path) -> None:
+        for place in (self.nano, self._policy("words")):
+            shutil.copytree(policy, place, dirs_exist_ok=True)
+        (self.root / "done" / "words").touch()
+
     def reinforce(self) -> None:
         """What there is so far is measured; then runs of GRPO side by side, and cold starts from fewer trajectories."""
         self._wait("maps", *self._started("teacher", "speaker"))
@@ -163,7 +170,7 @@ class Pipeline:
         first = [name for name in runs if name not in late and name != "main"]
         for name in ("main", *first):
             self._reinforce(name)
-        fewer = self._beside(self._learn_from_fewer)
+        fewer, measuring = self._beside(self._learn_from_fewer), self._beside(self._measure_main)
         steps = self._end_together(first)
         # A run gives its memory back when it was evaluated too.
         self._wait(*(f"g-{name}" for name in first))
@@ -171,10 +178,7 @@ class Pipeline:
         self._let_end(late, steps)
         for name in late:
             self._reinforce(name)
-        self._ready(*(name for name, *_ in LATE))
-        self._wait_for_file(self.root / "runs" / "g-main" / "grpo.json", "g-main")
-        for name, of, *options in LATE:
-            self._evaluate(name, of, *options)
+        measuring.join()
         sizes = [f"cold-{size}" for size in self.plan["sizes"]]
         for name in filter(self._done, sizes):
             self._evaluate(f"e-{name}", name)
@@ -202,12 +206,21 @@ class Pipeline:
                 self._study(name, "coldstart", self._policy("sft"), *limit, steps=self.plan["size_steps"], endless=True)
             self._wait(*pair)
 
+    def _measure_main(self) -> None:
+        """Evaluations of the run "main", as soon as it is trained."""
+        self._ready(*(name for name, *_ in LATE))
+        self._wait_for_file(self.root / "runs" / "g-main" / "grpo.json", "g-main")
+        for name, of, *options in LATE:
+            self._evaluate(name, of, *options)
+
     def _reinforce(self, name: str) -> None:
         how, common = self.plan["runs"][name], self.plan["grpo"]
         options = {key: how.get(key, common.get(key)) for key in ("prompts", "group", "reward", "objective", "seed")}
         said = [part for key, value in options.items() if value is not None for part in (f"--{key}", value)]
         if "options" in how:
             said += ["--options", json.dumps(how["options"])]
+        if how.get("fade"):
+            said.append("--fade")
         if how.get("tries"):
             said += ["--tries", self.root / "runs" / "tries" / "tries.jsonl"]
         if name != "main":

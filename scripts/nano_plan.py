@@ -8,7 +8,7 @@ import train_nano
 
 PLAN: dict[str, Any] = {
     "size": "nano", "held_out": 1000, "scenes": 768, "teachers": 10, "speakers": 6, "painters": 2, "loaders": 3,
-    "own_cores": 6, "pool_gb": 46,
+    "own_cores": 6, "pool_gb": 46, "start": None,
     # Seconds of each stage, its learning rate, tokens a step and most steps; words end when enough is said rightly.
     "words": {"seconds": 120, "rate": 4e-4, "tokens": 16384, "steps": 2400, "enough": 0.965},
     "base": {"seconds": 300, "rate": 4e-4, "tokens": 65536, "steps": 2800},
@@ -21,7 +21,7 @@ PLAN: dict[str, Any] = {
     },
     "tried": 768,
     "runs": {
-        "main": {"crew": 6, "prompts": 64, "micro": 32, "rate": 5e-5, "tries": True},
+        "main": {"crew": 6, "prompts": 64, "micro": 32, "rate": 5e-5, "fade": True, "tries": True},
         "ours": {}, "nocold": {"from": "base"}, "twm": {"reward": "twm"},
         "geoagent": {"reward": "geoagent"}, "spotagent": {"reward": "spotagent"}, "geovista": {"reward": "geovista"},
         "betalow": {"late": True, "reward": "geovista", "options": {"beta": 1.5}},
@@ -31,7 +31,9 @@ PLAN: dict[str, Any] = {
         "random": {"late": True, "seed": 1},
     },
 }  # fmt: skip
-"""Runs of GRPO but "main" end after the same number of steps, which is decided once the speed of the first ones is
+""""start" may name the policy of an earlier run, which is taught on in place of random weights and words.
+
+Runs of GRPO but "main" end after the same number of steps, which is decided once the speed of the first ones is
 known: as many as the slowest can do in the first share of the time, or one more than the fastest has done by then. The
 late ones follow when the first have been evaluated: all at once would not fit into the memory of one GPU."""
 

@@ -29,15 +29,15 @@ WORLD, LESSONS, REINFORCED, HELD_OUT = 1, 1001, 2002, 3003
 
 MIXES = {
     "words": {"echo": 1.0},
-    "base": {"perception": 1.0, "reading": 1.0, "format": 1.0, "copying": 1.5, "echo": 2.0},
-    "sft": {"perception": 0.7, "levels": 1.6, "reading": 0.5, "format": 0.6, "echo": 0.4},
-    "coldstart": {"trajectory": 1.0, "copying": 0.4},
+    "base": {"perception": 1.0, "reading": 1.0, "format": 1.0, "copying": 1.5, "echo": 2.0, "telling": 2.0},
+    "sft": {"perception": 0.7, "levels": 1.6, "reading": 0.5, "format": 0.6, "echo": 0.4, "telling": 0.6},
+    "coldstart": {"trajectory": 1.0, "copying": 0.4, "telling": 0.4},
 }
 TURN_TOKENS = 96
 PARENT = "NANO_PIPELINE"
 """The environment's name for the process that a program ends with."""
 LESSONS_A_FILE = 16
-WITHOUT_PICTURES = ("echo", "copying")
+WITHOUT_PICTURES = ("echo", "copying", "telling")
 """Lessons without pictures are small, and go into larger files: thousands of tiny ones would take long to open."""
 AT_ONCE = 128
 """Scenes that are evaluated side by side."""
@@ -92,6 +92,9 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     grpo.add_argument("--steps", type=int, required=True)
     grpo.add_argument("--seconds", type=float)
     grpo.add_argument("--rate", type=float, default=5e-5)
+    grpo.add_argument(
+        "--fade", action="store_true", help="let the rate fall to nothing in the second half of --seconds"
+    )
     grpo.add_argument("--prompts", type=int, default=16)
     grpo.add_argument("--group", type=int, default=8)
     grpo.add_argument("--micro", type=int, default=16)
@@ -264,6 +267,8 @@ def reinforced(given: argparse.Namespace) -> None:
     trainer.add_callback(pacing(transformers.TrainerCallback, saying(given.name), given.seconds))
     if given.stop_at:
         trainer.add_callback(stopping(transformers.TrainerCallback, given.stop_at))
+    if given.fade and given.seconds:
+        trainer.add_callback(fading(transformers.TrainerCallback, given.rate, given.seconds))
     trainer.remove_callback(transformers.PrinterCallback)
     began = time.monotonic()
     try:
@@ -385,6 +390,25 @@ def stopping(base: Any, path: Path) -> Any:
             return control
 
     return Stopping()
+
+
+def fading(base: Any, rate: float, seconds: float) -> Any:
+    """A callback that lets a constant rate fall to nothing from half of the time on: late steps then add little noise.
+
+    Of how many steps a run will have only its time is known, so it can't be left to a schedule.
+    """
+
+    class Fading(base):  # type: ignore[misc]
+        began: float | None = None
+
+        def on_step_begin(self, _args: Any, _state: Any, control: Any, **given: Any) -> Any:
+            self.began = self.began or time.monotonic()
+            left = max(0.0, 1 - (time.monotonic() - self.began) / seconds)
+            schedule = getattr(given["lr_scheduler"], "scheduler", given["lr_scheduler"])
+            schedule.base_lrs = [min(1.0, 2 * left) * rate for _ in schedule.base_lrs]
+            return control
+
+    return Fading()
 
 
 def leave_with_parent() -> None:

@@ -94,6 +94,25 @@ def test_streets_of_a_region_and_cities_of_the_world_are_found_together(atlas: O
     assert answer(atlas.geocode("Rue Grimaldi", country="MC"))[0].place.name == "Rue Grimaldi"
 
 
+@pytest.mark.parametrize("street", ["Avenue Princesse Grace", "Rue Suffren Reymond", "rue suffren reymond, Monaco"])
+def test_of_namesakes_the_one_in_the_street_that_is_named_comes_first(atlas: OfflineAtlas, street: str) -> None:
+    plain = answer(atlas.geocode("Ferrari"))
+    first, second, third, *_ = answer(atlas.geocode(f"Ferrari, {street}"))
+    wanted, _, _ = street.lower().partition(",")
+    assert wanted in (first.place.address or "").lower()
+    assert {first.place.id, second.place.id, third.place.id} == {hit.place.id for hit in plain if hit.match == "exact"}
+    assert first.score > second.score
+
+
+def test_a_country_or_town_after_a_name_tells_how_sure_its_places_are(atlas: OfflineAtlas) -> None:
+    def sure(text: str) -> float:
+        return max(hit.score for hit in answer(atlas.geocode(text)) if hit.place.kind == "public_transport=platform")
+
+    assert sure("Saint-Roman, Monaco") == sure("Saint-Roman, Roquebrune-Cap-Martin") == sure("Saint-Roman")
+    assert sure("Saint-Roman, France") == sure("Saint-Roman, Paris") < sure("Saint-Roman")
+    assert sure("Saint-Roman,  ,") == sure("Saint-Roman")
+
+
 def test_a_misread_sign_finds_its_shop_with_the_world_in_play(atlas: OfflineAtlas) -> None:
     first = answer(atlas.search_pois("BOULANGERlE C0STA"))[0]
     assert (first.place.name, first.place.kind, first.match) == ("Boulangerie Costa", "shop=bakery", "fuzzy")

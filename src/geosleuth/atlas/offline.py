@@ -9,13 +9,14 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from geosleuth.errors import BadInput, DataFault
-from geosleuth.geo import Box, Extent, LatLon
-from geosleuth.names import country_name, required_country_code
+from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
+from geosleuth.names import country_code, country_name, required_country_code
 
 from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress
@@ -35,6 +36,9 @@ _BASE_SHARE = 0.9
 _WELL_KNOWN = 0.78
 _THREADS = 4
 _SNAP_KM = 5.0
+_NAMESAKES = 200  # that are looked through for the one that the rest of the text tells of
+_PARTS = 4
+_TOWN_KM = 5.0
 _MAX_LIMIT = 1000
 
 
@@ -162,10 +166,33 @@ class OfflineAtlas:
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         world = self._base.geocode(text, limit=limit, within=within, country=country)
-        local = self._in_country(self._regions.geocode(text, limit=limit, within=within), country)
+        rest = text.partition(",")[2].strip(", ")
+        wanted = max(limit, _NAMESAKES) if rest else limit
+        local = self._in_country(self._regions.geocode(text, limit=wanted, within=within), country)
+        if rest:
+            local = self._fitting(local, rest)
         known = any(hit.match != "fuzzy" for hit in world)
         # "Mount Everest" is the mountain rather than a restaurant: where the world has the name, shops stand behind.
         return _merged([*world, *local], limit, behind=lambda hit: known and not _is_ground(hit.place))
+
+    def _fitting(self, hits: Sequence[Hit], rest: str) -> list[Hit]:
+        """Hits scored by what follows the name: whether it is in the address, or a town or country that holds them."""
+        from .regions.addresses import address_fit, fitted
+
+        parts = [part for part in rest.split(",") if part.strip()][:_PARTS]
+        countries = [country_code(part) for part in parts]
+        towns = [
+            [hit.place for hit in self._base.geocode(part, guesses=0) if hit.place.kind == "city"] for part in parts
+        ]
+
+        def fit(place: Place, part: str, country: str | None, towns: list[Place]) -> float:
+            held = any(_is_in(place.point, town) for town in towns)
+            return 1.0 if held or (country and self._country_of(place) == country) else address_fit(part, place)
+
+        told = list(zip(parts, countries, towns, strict=True))
+        return [
+            replace(hit, score=fitted(hit.score, sum(fit(hit.place, *one) for one in told) / len(told))) for hit in hits
+        ]
 
     def _in_country(self, hits: Iterable[Hit], country: str | None) -> list[Hit]:
         if country is None:
@@ -283,6 +310,12 @@ def _checked(limit: int) -> int:
     if not 1 <= limit <= _MAX_LIMIT:
         raise BadInput(f"the number of results must lie between 1 and {_MAX_LIMIT}, not {limit}")
     return limit
+
+
+def _is_in(point: LatLon, town: Place) -> bool:
+    """Whether a point lies in a town or at its edge, as far as its people tell how large it is."""
+    reach = town.extent.radius_km if isinstance(town.extent, Disc) else 0.0
+    return distance_km(point, town.point) <= max(_TOWN_KM, 2 * reach)
 
 
 def _is_ground(place: Place) -> bool:

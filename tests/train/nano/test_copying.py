@@ -10,7 +10,7 @@ def test_a_look_up_copies_a_point_that_the_map_has_shown(taught: list[Taught], f
     known = {town.name_on_signs for town in few_towns.towns if town.split == "train"}
     made = [lesson for one in taught for lesson in one.of("copying", tools=True)]
     assert len(made) > len(taught)
-    used = set()
+    used, forms = set(), set()
     for lesson in made:
         _, question, call, shown, answer = lesson.messages
         made_call = call["tool_calls"][0]["function"]
@@ -19,8 +19,11 @@ def test_a_look_up_copies_a_point_that_the_map_has_shown(taught: list[Taught], f
         if made_call["name"] == "clues":
             assert words_of(question) == f"Where is {asked} from?"
         else:
-            assert words_of(question).startswith(f"Where is {asked} in ")
-            assert any(words_of(question).endswith(f" in {town}?") for town in known)
+            name, combined, town = asked.rpartition(", ")
+            assert words_of(question).startswith(f"Where is {name or town} in ")
+            assert any(words_of(question).endswith(f" in {one}?") for one in ({town} if combined else known))
+            forms.add(bool(combined))
         told = json.loads(words_of(answer))
         assert f"{told['lat']:.5f}, {told['lon']:.5f}" in words_of(shown)
     assert used == {"geocode", "clues"}
+    assert forms == {True, False}

@@ -8,7 +8,7 @@ import pytest
 
 from geosleuth.train.nano.encoding import final_pixels
 from geosleuth.train.nano.lessons import Kind
-from geosleuth.train.nano.school import ECHOES, LISTS, Speaking, Teaching
+from geosleuth.train.nano.school import ECHOES, LISTS, TELLINGS, Speaking, Teaching
 from geosleuth.world import World
 from nano_lessons import SEED, Taught, words_of
 from nano_models import tiny_nano_processor
@@ -43,7 +43,7 @@ def test_lessons_come_out_encoded_and_the_photo_once(taught: list[Taught], teach
     tokenizer = tiny_nano_processor().tokenizer
     encoded = list(teaching.encoded(one.number))
     assert [kind for kind, _ in encoded] == [lesson.kind for lesson in one.lessons]
-    assert {kind for kind, _ in encoded} == set(get_args(Kind)) - {"echo"}
+    assert {kind for kind, _ in encoded} == set(get_args(Kind)) - {"echo", "telling"}
     for (_, sample), lesson in zip(encoded, one.lessons, strict=True):
         said = [words_of(message) for message in lesson.messages if message["role"] == "assistant"]
         learned = tokenizer.decode(sample.input_ids[sample.mask])
@@ -66,5 +66,5 @@ def test_what_is_spoken_needs_no_scene_and_is_the_same_each_time(few_towns: Worl
     one, again, other = ([lesson.messages for lesson in speaking.lessons(number)] for number in (3, 3, 4))
     assert one == again != other
     encoded = list(speaking.encoded(3))
-    assert [kind for kind, _ in encoded] == ["echo"] * (ECHOES + LISTS)
+    assert [kind for kind, _ in encoded] == ["echo"] * (ECHOES + LISTS) + ["telling"] * TELLINGS
     assert all(not sample.images and sample.mask.any() for _, sample in encoded)

@@ -73,7 +73,7 @@ def test_the_map_is_asked_for_what_was_read_before(taught: list[Taught]) -> None
             for name, arguments, text in calls(lesson):
                 if name in ("geocode", "clues"):
                     (asked,) = arguments.values()
-                    assert asked in read
+                    assert asked in read or all(part in read for part in asked.split(", ", 1))
                 elif name == "read_text":
                     read += text
 
@@ -84,7 +84,9 @@ def test_what_was_cut_off_for_length_was_not_read(
     monkeypatch.setenv("GEOSLEUTH_HOME", str(nano_home))
     environment = environment_of(taught, few_towns, 20)
     for at, one in enumerate(taught):
-        lesson, distance_km, _ = teach(few_towns, one.scene, one.drawing, environment, opened(environment, at))
+        lesson, distance_km, _ = teach(
+            few_towns, one.scene, one.drawing, environment, opened(environment, at), random.Random(at)
+        )
         assert not {"geocode", "clues"} & {name for name, _, _ in calls(lesson)}
         assert distance_km is None
 
@@ -129,7 +131,9 @@ def test_the_budget_is_held(
     one = taught[at]
     for turns in (2, 3, 4):
         monkeypatch.setattr(teacher, "TURNS", turns)
-        lesson, _, notes = teach(few_towns, one.scene, one.drawing, environment, opened(environment, at))
+        lesson, _, notes = teach(
+            few_towns, one.scene, one.drawing, environment, opened(environment, at), random.Random(at)
+        )
         assert len(calls(lesson)) <= turns - 1 < made[at]
         assert notes.calls_left >= 0
         # Who looks closer has calls left to read, and to ask for what was read.

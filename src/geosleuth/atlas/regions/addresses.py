@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from geosleuth.atlas.model import Hit
+from geosleuth.atlas.model import Hit, Place
 from geosleuth.geo import Extent
 from geosleuth.names import fold
 
@@ -54,9 +54,9 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None) -> list
             ).fetchall()
             for row in rows_of(region, [feature for (feature,) in rows]).values():
                 place = place_of(region, row)
-                fits = _fits(rest, place.address or "")
+                fits = address_fit(rest, place)
                 matched = place.address or place.name
-                hits.append(Hit(place, score * (0.96 + 0.04 * fits), "exact" if match == "exact" else "fuzzy", matched))
+                hits.append(Hit(place, fitted(score, fits), "exact" if match == "exact" else "fuzzy", matched))
         if not hits and owners:
             rows_by_id = rows_of(region, [owner for owner, _ in owners])
             hits.extend(
@@ -71,7 +71,12 @@ def _names(region: OpenRegion, owner: int) -> list[str]:
     return [name for (name,) in region.conn.execute("SELECT text FROM name WHERE owner = ? AND role < 2", (owner,))]
 
 
-def _fits(rest: str, address: str) -> float:
-    """How much of what follows the street is in the address: town and postcode."""
+def address_fit(rest: str, place: Place) -> float:
+    """How much of what follows the street or the name is in a place's address: street, town, postcode."""
     wanted = set(fold(rest).split())
-    return len(wanted & set(fold(address).split())) / len(wanted) if wanted else 1.0
+    return len(wanted & set(fold(place.address or "").split())) / len(wanted) if wanted else 1.0
+
+
+def fitted(score: float, fit: float) -> float:
+    """A score less what does not fit, so that of namesakes the one that is meant comes first."""
+    return score * (0.96 + 0.04 * fit)

@@ -134,7 +134,10 @@ class Regions:
         return _best(self._ask(lambda region: find_crossings(region, first, second, within), within), limit)
 
     def geocode(self, text: str, *, limit: int = 5, within: Extent | None = None) -> list[Hit]:
-        """Addresses ("12 Rue Grimaldi"), crossings ("A and B") and named features of that name."""
+        """Addresses ("12 Rue Grimaldi"), crossings ("A and B") and named features of that name.
+
+        Of what follows a comma only addresses know; `OfflineAtlas` sorts all others by it.
+        """
         limit = _checked_limit(limit)
         text = text[:1000]
         streets = split_crossing(text)
@@ -192,8 +195,8 @@ class Regions:
             return []
         pool = max(_LEAST_POOL, 4 * limit) if near is None else _NEAR_POOL
         found = region.index.search(text, limit=pool, among=chosen)
-        if near is not None and len(found) > _LEAST_POOL:
-            # A chain has more branches than the search looks at, and the nearest of them is wanted.
+        if len(found) > _LEAST_POOL and (near is not None or limit > _LEAST_POOL):
+            # A chain has more branches than the search looks at, and the nearest of them, or many of them, are wanted.
             seen = {hit.owner for hit in found}
             allowed = None if chosen is None else set(chosen.tolist())
             found.extend(

@@ -15,7 +15,7 @@ from geosleuth.tools import Observation, ToolCall
 from geosleuth.world.world import World
 
 from .lessons import Lesson, answer_words, asked, told
-from .teacher import AREA_KM, CLUES, NEAR_KM, SEARCH, nearest_shown
+from .teacher import AREA_KM, CLUES, COMBINED, NEAR_KM, SEARCH, nearest_shown
 
 _BY_PHONE = 0.3
 """The share of questions after a telephone number, where there is one."""
@@ -50,7 +50,9 @@ def look_ups(
         question = (
             f"Where is {business.phone} from?" if by_phone else f"Where is {business.name} in {town.name_on_signs}?"
         )
-        name, arguments = (CLUES, {"text": business.phone}) if by_phone else (SEARCH, {"address": business.name})
+        there = f", {town.name_on_signs}" if chance.random() < COMBINED else ""
+        asked_for = {"text": business.phone} if by_phone else {"address": f"{business.name}{there}"}
+        name, arguments = CLUES if by_phone else SEARCH, asked_for
         seen = look_up(ToolCall(f"call-{number + 1}", name, arguments))
         text = seen.text if result_tokens is None else cut(seen.text, result_tokens * CHARACTERS_PER_TOKEN)
         point = nearest_shown(seen.data if isinstance(seen.data, Mapping) else {}, business.point, text)

@@ -23,11 +23,14 @@ from geosleuth.world.drawing import Drawing
 from geosleuth.world.model import Clue, Mark, Scene
 from geosleuth.world.world import World
 
-Kind = Literal["echo", "perception", "reading", "format", "copying", "levels", "trajectory"]
+Kind = Literal["echo", "perception", "reading", "format", "copying", "telling", "levels", "trajectory"]
 Chat = list[dict[str, Any]]
 
 READ_PX = 7.0
 """The lowest letters, in pixels of the original, that a lesson asks to read; cuts of signs are shown enlarged."""
+
+CHAIN = "chain"
+"""What the scene calls names that many shops share: they tell no more than a country, unless the street is known."""
 
 _CROPS = 4
 _BOXES = 8
@@ -199,8 +202,11 @@ def town_to_guess(world: World, country: str) -> tuple[str, LatLon]:
 
 
 def precise(scene: Scene) -> list[Clue]:
-    """Clues that a map may know, and telephone numbers whose code tells an area; the most telling first."""
-    order = ("business", "town_name", "street_name", "bus_stop", "phone", "distance")
+    """Clues that a map may know, and telephone numbers whose code tells an area; the most telling first.
+
+    A chain is among them: no sign says that a name is one, and the map knows which of its shops stands in a street.
+    """
+    order = ("business", CHAIN, "town_name", "street_name", "bus_stop", "phone", "distance")
     useful = [
         clue
         for clue in scene.clues

@@ -24,6 +24,7 @@ from .echoing import echoes, listed, whole_words
 from .encoding import Encoded, encode_chat, final_pixels
 from .lessons import Chat, Lesson, all_lessons
 from .teacher import looking_up, stroll, teach
+from .telling import tellings
 
 STROLLS = 0.8
 """The share of scenes that are also strolled through without aim."""
@@ -33,8 +34,8 @@ LOOK_UPS = 2
 
 _TOWNS = 4  # whose names stand in lists
 
-ECHOES, LISTS = 24, 6
-"""How many lessons in saying again, and in lists of places, are made at a time."""
+ECHOES, LISTS, TELLINGS = 24, 6, 5
+"""How many lessons in saying again, in lists of places, and in what signs tell, are made at a time."""
 
 
 class Teaching:
@@ -70,7 +71,7 @@ class Teaching:
         self._posed = {scene.id: Posed((opened,), truth_of(scene), reader)}
         self._shown = []
         yield from all_lessons(scene, drawing, self._opening(scene), chance)
-        lesson, _, notes = teach(self.world, scene, drawing, self._environment, self._opening(scene))
+        lesson, _, notes = teach(self.world, scene, drawing, self._environment, self._opening(scene), chance)
         yield lesson
         if (list_lesson := looking_up(notes, chance)) is not None:
             yield list_lesson
@@ -103,13 +104,13 @@ class Teaching:
 
 
 class Speaking:
-    """Makes the lessons that need neither picture nor map: what is said again, and made-up lists.
+    """Makes the lessons that need neither picture nor map: what is said again, made-up lists, and what signs tell.
 
     There can be any number of them, also before the map is made.
 
     Args:
-        world: whose names stand in lists.
-        seed: of whatever lessons leave to chance.
+        world: whose names stand in lists, and whose scenes have the signs.
+        seed: of these scenes and of whatever lessons leave to chance.
         processor: of the model that is taught.
     """
 
@@ -124,6 +125,8 @@ class Speaking:
         chance = random.Random(f"spoken {self._seed} {number}")  # noqa: S311 - no secret depends on it
         yield from echoes(self._words, chance, ECHOES)
         yield from listed(_some_names(self._world, self._towns, chance), chance, LISTS)
+        # Scenes of their own: those of the seed itself are drawn and played.
+        yield from tellings(self._world, self._seed + 1, number, chance, TELLINGS)
 
     def encoded(self, number: int) -> Iterator[tuple[str, Encoded]]:
         """The same, as the model takes it in, with the kind of each."""

@@ -1,9 +1,11 @@
 """Chats with tools to learn from: a teacher who knows the scene plays the real environment.
 
 The teacher is a rule, not a model: a stand-in for one that is good at the task. It looks where signs are, reads them,
-asks the map for what it has read, or what a telephone number tells, and takes the hit that is right. It cheats in one
-way: it knows which of the lines and hits are the telling ones. But it only asks for what it has read, and only names a
-point that an observation has shown it; otherwise it names the country's largest town, as one would who knows no more.
+asks the map for what it has read, or what a telephone number tells, and takes the hit that is right. Half of the time
+it asks for two lines at once, a name and the street or town beside it, which finds the right one of many namesakes:
+whether that pays is left to reinforcement learning. It cheats in one way: it knows which of the lines and hits are the
+telling ones. But it only asks for what it has read, and only names a point that an observation has shown it; otherwise
+it names the country's largest town, as one would who knows no more.
 
 `stroll` makes the same moves without aim, except that whoever zooms looks at a sign: from such chats a model learns how
 calls are written and where signs are, and nothing about when calls help.
@@ -19,10 +21,10 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.tools.wording import at
 from geosleuth.world.drawing import Drawing
 from geosleuth.world.environment.for_trl import GeoEnvironment
-from geosleuth.world.model import Scene
+from geosleuth.world.model import Clue, Scene
 from geosleuth.world.world import World
 
-from .lessons import Chat, Lesson, answer_words, around, asked, closer_looks, precise, told, town_to_guess
+from .lessons import CHAIN, Chat, Lesson, answer_words, around, asked, closer_looks, precise, told, town_to_guess
 
 NEAR_KM = 2.0
 """The teacher is content with a point that is so near."""
@@ -33,6 +35,9 @@ AREA_KM = 25.0
 SEARCH, CLUES = "geocode", "clues"
 """What asks the map, and what tells the area of a telephone number."""
 
+COMBINED = 0.5
+"""How often two lines are asked for at once, where there are two."""
+
 _SEARCHES = 3
 _ZOOMS = 2
 _CALLS_TO_ZOOM = 3  # to look closer, to read, and to ask the map for what was read
@@ -40,6 +45,8 @@ _ASKED = 3
 _WHOLE = (0, 0, 1000, 1000)
 # What map services don't know: the kilometres behind a name, the postcode before it.
 _DISTANCE = re.compile(r"\s*\d[\d\s.,]*(km|mi)?\s*$", re.IGNORECASE)
+_WHERE = ("street_name", "town_name")
+_COARSER = {"business": _WHERE, CHAIN: _WHERE, "street_name": ("town_name",), "bus_stop": ("town_name",)}
 _POSTCODE = re.compile(r"^[\d\s-]{3,}\s+")
 
 
@@ -92,7 +99,7 @@ class Notes:
 
 
 def teach(
-    world: World, scene: Scene, drawing: Drawing, environment: GeoEnvironment, opening: Chat
+    world: World, scene: Scene, drawing: Drawing, environment: GeoEnvironment, opening: Chat, chance: random.Random
 ) -> tuple[Lesson, float | None, Notes]:
     """One chat, how far off its answer is in km (None where it is the country's largest town), and its notes.
 
@@ -102,6 +109,7 @@ def teach(
         drawing: its picture.
         environment: reset with the scene.
         opening: the system message and the question.
+        chance: decides whether lines are asked for one by one or two at once.
 
     Raises:
         BadInput: the scene's country has no town that may be trained on.
@@ -114,22 +122,25 @@ def teach(
     zooms = searches = 0
     for clue, line in ((one, text) for one in precise(scene) for text in one.lines):
         box = boxes.get(clue.id)
-        enough = NEAR_KM if clue.level == "precise" else AREA_KM
+        enough = AREA_KM if clue.level == "region" else NEAR_KM
         if searches == _SEARCHES or not notes.calls_left or (best and distance_km(best, truth) <= enough):
             break
         window = None if box is None else around(box, scene.size)
         closer = zooms < _ZOOMS and notes.calls_left >= _CALLS_TO_ZOOM and notes.is_new("zoom", bbox_2d=window)
-        if line not in read and window is not None and closer:
+        if line not in read and window is not None and closer and clue.sort != CHAIN:
             zooms += 1
             notes.call("zoom", bbox_2d=window)
             read |= _lines(notes.call("read_text", image=f"image-{notes.views}"), notes.shown)
-        name, arguments = _question(clue.sort, line)
+        beside = _beside(scene, clue, line, read)
+        if clue.sort == CHAIN and not beside:
+            continue
+        name, arguments = _question(clue.sort, line, beside, chance)
         if line not in read or not all(arguments.values()) or not notes.is_new(name, **arguments):
             continue
         searches += 1
         best = _nearer(best, notes.call(name, **arguments), truth, notes.shown)
     name, capital = town_to_guess(world, scene.spot.country)
-    if best is None or distance_km(best, truth) > distance_km(capital, truth):
+    if best is None or distance_km(best, truth) > max(NEAR_KM, distance_km(capital, truth)):
         guess = told(answer_words(country, name, capital, digits=2))
         return Lesson("trajectory", [*notes.messages, guess], tools=True), None, notes
     lesson = Lesson("trajectory", [*notes.messages, told(answer_words(country, None, best))], tools=True)
@@ -193,12 +204,24 @@ def _lines(data: Mapping[str, Any], shown: str) -> set[str]:
     return {line["text"] for line in data.get("lines", ()) if line["text"] in shown}
 
 
-def _question(sort: str, line: str) -> tuple[str, dict[str, str]]:
-    """The call that asks what a line tells."""
+def _beside(scene: Scene, clue: Clue, line: str, read: set[str]) -> list[str]:
+    """Lines that were read and say where that is which a line names: the street or the town of a business."""
+    coarser = _COARSER.get(clue.sort, ())
+    told_by = [one for one in precise(scene) if one is clue or one.sort in coarser]
+    return [
+        other for one in told_by for other in one.lines
+        if other in read and other != line and (one is not clue or one.lines.index(other) > one.lines.index(line))
+    ]  # fmt: skip
+
+
+def _question(sort: str, line: str, beside: list[str], chance: random.Random) -> tuple[str, dict[str, str]]:
+    """The call that asks what a line tells, or a line and one beside it."""
     if sort == "phone":
         return CLUES, {"text": line}
     if sort == "distance":
         return SEARCH, {"address": _DISTANCE.sub("", line).strip()}
+    if beside and (sort == CHAIN or chance.random() < COMBINED):
+        return SEARCH, {"address": f"{line}, {chance.choice(beside)}"}
     return SEARCH, {"address": _POSTCODE.sub("", line).strip() if sort == "town_name" else line}
 
 
