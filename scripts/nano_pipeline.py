@@ -30,7 +30,7 @@ from nano_plan import EARLY, KEPT, LATE, NEEDED, PLAN, changed
 
 SCRIPT = Path(__file__).with_name("train_nano.py")
 _TICK_S = 0.5
-_EARLY_SHARE = 1 / 3  # of a stage's time: when school may end, and those of the next stage be started
+_EARLY_SHARE = 2 / 3  # of a stage's time: when school may end, and those of the next stage be started
 _WORDS_ALONE = 0.4  # of the stage's time, before teachers begin and slow it
 _FASTER = 1.3  # cold start than the base stage: photos of one size, few of those who teach beside it
 _FEWEST = 2  # steps that show the speed of a run
@@ -131,23 +131,26 @@ class Pipeline:
             self._ready("sft", own=True)
             self._study("base", "base", self._policy("words"))
             self._stage_ends("base")
-        speed = self._speed("base")
         with self._told("sft"):
             self._ready("cold", own=True)
-            self._study("sft", "sft", self._policy("base"), steps=0.7 * speed * self.plan["sft"]["seconds"])
+            steps = 0.7 * self._speed("base") * self.plan["sft"]["seconds"]
+            self._study("sft", "sft", self._policy("base"), steps=steps)
             self._stage_ends("sft", shards="levels")
         with self._told("cold start"):
             seconds = self.plan["coldstart"]["seconds"]
-            self._study("cold", "coldstart", self._policy("sft"), steps=_FASTER * speed * seconds)
+            steps = self.plan["coldstart"]["steps"] or _FASTER * self._speed("base") * seconds
+            self._study("cold", "coldstart", self._policy("sft"), steps=steps)
             self._wait("cold", most=seconds * _EARLY_SHARE)
             stop.touch()
             self._ready(*(f"g-{name}" for name in self.plan["runs"]), "tries", *(name for name, *_ in EARLY))
             self._stage_ends("cold", shards="trajectory")
 
     def _go_on_from(self, policy: Path) -> None:
-        for place in (self.nano, self._policy("words")):
+        left_out = ["words", *(name for name in ("base", "sft") if not self.plan[name]["seconds"])]
+        for place in (self.nano, *map(self._policy, left_out)):
             shutil.copytree(policy, place, dirs_exist_ok=True)
-        (self.root / "done" / "words").touch()
+        for name in left_out:
+            (self.root / "done" / name).touch()
 
     def reinforce(self) -> None:
         """What there is so far is measured; then runs of GRPO side by side, and cold starts from fewer trajectories."""
@@ -162,9 +165,10 @@ class Pipeline:
             self._pin(program, self._all)
         spread = ("--workers", self.plan["grpo"]["tries_crew"])
         self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", *spread, scenes=self.plan["tried"])
-        for name, of, *options in EARLY:
+        early = [one for one in EARLY if self._studied(one[1])]
+        for name, of, *options in early:
             self._evaluate(name, of, *options)
-        self._wait("tries", *(name for name, *_ in EARLY))
+        self._wait("tries", *(name for name, *_ in early))
         runs: Mapping[str, Mapping[str, Any]] = self.plan["runs"]
         late = [name for name, how in runs.items() if how.get("late")]
         first = [name for name in runs if name not in late and name != "main"]
@@ -182,7 +186,7 @@ class Pipeline:
         sizes = [f"cold-{size}" for size in self.plan["sizes"]]
         for name in filter(self._done, sizes):
             self._evaluate(f"e-{name}", name)
-        measured = [*(name for name, *_ in (*EARLY, *LATE)), *(f"e-{name}" for name in filter(self._done, sizes))]
+        measured = [*(name for name, *_ in (*early, *LATE)), *(f"e-{name}" for name in filter(self._done, sizes))]
         self._wait(*(f"g-{name}" for name in runs), *measured)
 
     def _paint(self) -> None:
@@ -298,9 +302,14 @@ class Pipeline:
         return self.root / "runs" / name / "policy"
 
     def _speed(self, name: str) -> float:
-        """Steps a second of a stage."""
+        """Steps a second of a stage; none where it was left out."""
+        if not self._studied(name):
+            return 0.0
         figures = json.loads((self.root / "runs" / name / "study.json").read_text())
         return float(figures["steps"] / figures["seconds"])
+
+    def _studied(self, name: str) -> bool:
+        return (self.root / "runs" / name / "study.json").is_file()
 
     def _watch_pool(self) -> None:
         stop = self.pool / "stop"

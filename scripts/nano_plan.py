@@ -13,7 +13,7 @@ PLAN: dict[str, Any] = {
     "words": {"seconds": 120, "rate": 4e-4, "tokens": 16384, "steps": 2400, "enough": 0.965},
     "base": {"seconds": 300, "rate": 4e-4, "tokens": 65536, "steps": 2800},
     "sft": {"seconds": 30, "rate": 4e-4, "tokens": 65536},
-    "coldstart": {"seconds": 250, "rate": 4e-4, "tokens": 65536},
+    "coldstart": {"seconds": 250, "rate": 4e-4, "tokens": 65536, "steps": None},
     "sizes": [300, 1200, 5000, 100000], "size_steps": 250,
     "grpo": {
         "seconds": 640, "rate": 1e-4, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "first_share": 0.44,
@@ -31,7 +31,8 @@ PLAN: dict[str, Any] = {
         "random": {"late": True, "seed": 1},
     },
 }  # fmt: skip
-""""start" may name the policy of an earlier run, which is taught on in place of random weights and words.
+""""start" may name the policy of an earlier run, which is taught on in place of random weights and words. Stages of no
+seconds are then left out too; the cold start needs to be told its steps where the stage "base" shows no speed.
 
 Runs of GRPO but "main" end after the same number of steps, which is decided once the speed of the first ones is
 known: as many as the slowest can do in the first share of the time, or one more than the fastest has done by then. The

@@ -236,7 +236,7 @@ def reinforced(given: argparse.Namespace) -> None:
         return
     model, processor = loaded(given.model)
     patch_vision_attention(model)
-    patch_vision_inputs(model)
+    patch_vision_inputs(model, processor.image_processor)
     tools = () if given.no_tools else None
     recipe = Recipe(
         name=given.name,

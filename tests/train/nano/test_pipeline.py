@@ -170,6 +170,37 @@ def test_a_run_of_grpo_ends_after_the_step_that_a_file_names(tmp_path: Path) -> 
     assert [stops(step) for step in (2, 3, 4)] == [False, True, True]
 
 
+def test_a_rate_fades_in_the_second_half_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    train_nano = script("train_nano")
+    now = [100.0]
+    monkeypatch.setattr(train_nano, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    fading, inner = train_nano.fading(object, 1e-4, 80.0), SimpleNamespace(base_lrs=[1e-4, 1e-4])
+
+    def rates(passed: float, schedule: Any) -> list[float]:
+        now[0] = 100.0 + passed
+        fading.on_step_begin(None, None, None, lr_scheduler=schedule)
+        return [round(1e6 * rate, 3) for rate in inner.base_lrs]
+
+    assert rates(0, inner) == rates(40, inner) == [100, 100]
+    # accelerate wraps the schedule
+    assert rates(60, SimpleNamespace(scheduler=inner)) == [50, 50]
+    assert rates(80, inner) == rates(90, inner) == [0, 0]
+
+
+def test_a_run_goes_on_from_an_earlier_one_and_leaves_out_stages_of_no_seconds(tmp_path: Path) -> None:
+    pipeline = script("nano_pipeline")
+    (tmp_path / "earlier").mkdir()
+    (tmp_path / "earlier" / "config.json").write_text("{}")
+    plan = pipeline.changed(pipeline.PLAN, {"start": str(tmp_path / "earlier"), "sft": {"seconds": 0}})
+    one = pipeline.Pipeline(tmp_path / "root", plan)
+    one._go_on_from(tmp_path / "earlier")
+    assert [name for name in ("words", "base", "sft", "cold") if one._done(name)] == ["words", "sft"]
+    for place in (one.nano, one._policy("words"), one._policy("sft")):
+        assert (place / "config.json").is_file()
+    assert not one._studied("sft")
+    assert one._speed("base") == 0
+
+
 @pytest.mark.slow
 def test_a_small_plan_from_random_weights_to_figures(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(json.dumps(SMALL))

@@ -13,6 +13,7 @@ from geosleuth.policies.weights_engine import load_processor
 from geosleuth.train.grpo import grpo_trainer
 from geosleuth.train.nano.collating import Collator
 from geosleuth.train.nano.encoding import final_pixels
+from geosleuth.train.nano.fast_vision import patch_vision_inputs
 from geosleuth.train.nano.quick import quicken, ready_images
 from geosleuth.train.prompts import prompt_rows
 from geosleuth.train.recipe import RolloutPart
@@ -87,6 +88,14 @@ def test_the_same_tokens_as_by_trls_own_way(rollout: RolloutPart, tmp_path: Path
     assert trainer._generate_single_turn(*given)[0] != [row[:7] for row in drawn]
 
 
+def evened(processor: Any, rows: Any) -> Any:
+    """Bytes as the processor's own numbers: scaled, made even, and the same at both times."""
+    images = processor.image_processor
+    mean, std = (torch.tensor(each)[:, None] for each in (images.image_mean, images.image_std))
+    channels = (rows.view(len(rows), 3, -1) * images.rescale_factor - mean) / std
+    return channels.view(len(rows), 3, 1, -1).expand(-1, -1, images.temporal_patch_size, -1).reshape(len(rows), -1)
+
+
 def test_pixels_are_those_of_the_processor() -> None:
     processor = load_processor(tiny_nano_folder())
     sizes = ((640, 480), (90, 200), (600, 40), (640, 480))
@@ -97,8 +106,9 @@ def test_pixels_are_those_of_the_processor() -> None:
     with ready_images(processor, keep=2):
         for given in (pictures, nested, pictures):
             ready = processor.image_processor(images=given, return_tensors="pt")
+            assert ready["pixel_values"].dtype == torch.uint8
             assert torch.equal(ready["image_grid_thw"], own["image_grid_thw"])
-            assert torch.allclose(ready["pixel_values"], own["pixel_values"], atol=1e-6)
+            assert torch.allclose(evened(processor, ready["pixel_values"]), own["pixel_values"], atol=1e-6)
         messages = chat(*pictures[:2])
         there = processor.apply_chat_template(messages, tokenize=True, return_dict=True, return_tensors="pt")
         with pytest.raises(ValueError, match="100 x 50 pixels is not at final size"):
@@ -106,7 +116,29 @@ def test_pixels_are_those_of_the_processor() -> None:
     assert type(processor.image_processor) is kind
     again = processor.apply_chat_template(messages, tokenize=True, return_dict=True, return_tensors="pt")
     assert torch.equal(there["input_ids"], again["input_ids"])
-    assert torch.allclose(there["pixel_values"], again["pixel_values"], atol=1e-6)
+    assert torch.allclose(evened(processor, there["pixel_values"]), again["pixel_values"], atol=1e-6)
+
+
+def test_a_model_sees_the_same_in_bytes_and_learns_the_same() -> None:
+    transformers: Any = import_module("transformers")
+    processor = load_processor(tiny_nano_folder())
+    pictures = [Image.fromarray(final_pixels(processor, noise(*size))) for size in ((640, 480), (90, 200))]
+    own = processor.image_processor(images=pictures, return_tensors="pt")
+    with ready_images(processor):
+        ready = processor.image_processor(images=pictures, return_tensors="pt")
+    assert 8 * ready["pixel_values"].nbytes == own["pixel_values"].nbytes
+    found = []
+    for given, takes_bytes in ((own, False), (own, True), (ready, True)):
+        model = transformers.Qwen3VLForConditionalGeneration.from_pretrained(tiny_nano_folder())
+        if takes_bytes:
+            patch_vision_inputs(model, processor.image_processor)
+        output = model.model.get_image_features(given["pixel_values"], given["image_grid_thw"])
+        seen = torch.cat(list(output.pooler_output))
+        seen.square().mean().backward()
+        found.append((seen.detach(), model.model.visual.patch_embed.proj.weight.grad))
+    for seen, gradient in found[1:]:
+        torch.testing.assert_close(seen, found[0][0], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(gradient, found[0][1], atol=1e-6, rtol=1e-3)
 
 
 def photo_environment(size: tuple[int, int]) -> type[GeoEnvironment]:
@@ -156,13 +188,13 @@ def test_a_copy_of_a_picture_is_made_ready_no_second_time() -> None:
     pictures = [Image.fromarray(final_pixels(processor, noise(640, 480, seed))) for seed in (1, 2)]
     made: list[Any] = []
     with pytest.MonkeyPatch.context() as patch, ready_images(processor):
-        cut = Collator.patches
+        cut = Collator.bytes_of_patches
 
-        def counted(self: Collator, pixels: Any, grids: Any) -> Any:
-            made.append(grids)
-            return cut(self, pixels, grids)
+        def counted(self: Collator, image: Any) -> Any:
+            made.append(image)
+            return cut(self, image)
 
-        patch.setattr(Collator, "patches", counted)
+        patch.setattr(Collator, "bytes_of_patches", counted)
         for given in (pictures, [one.copy() for one in pictures]):
             processor.image_processor(images=given, return_tensors="pt")
     assert len(made) == 2
@@ -176,6 +208,7 @@ def test_pictures_from_other_processes_are_shrunk_too(tmp_path: Path) -> None:
     trainer = trainer_of(tmp_path, rollout, environment_workers=2, dress=dress)
     said = iter([[called("zoom", bbox_2d=[0, 0, 500, 500]), called("geocode", address="Monaco")], [NEAR, FAR]])
     script(trainer.model, trainer.processing_class.tokenizer, lambda _rows: next(said))
+    patch_vision_inputs(trainer.model, trainer.processing_class.image_processor)
     try:
         with ready_images(trainer.processing_class):
             outcome = trainer.play([trainer.train_dataset[0]] * 2)

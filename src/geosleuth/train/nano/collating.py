@@ -90,10 +90,11 @@ class Collator:
             moved["pixel_values"] = self._patches(torch, flat, batch["image_grid_thw"].tolist(), dtype or torch.float32)
         return moved
 
-    def patches(self, flat: Any, grids: list[list[int]]) -> Any:
-        """Pictures at final size, one after the other in one array of bytes, as rows of patches."""
-        torch: Any = require("torch", extra="train")
-        return self._patches(torch, flat, grids, torch.float32)
+    def bytes_of_patches(self, image: Any) -> Any:
+        """One picture at final size, a tensor of bytes [height, width, 3], as rows of patches, still bytes."""
+        images = self.processor.image_processor
+        high, wide = (side // images.patch_size for side in image.shape[:2])
+        return _cut(image.reshape(1, -1), high, wide, images.patch_size, images.merge_size).flatten(1)
 
     def _patches(self, torch: Any, flat: Any, grids: list[list[int]], dtype: Any) -> Any:
         """Pictures as rows of patches; those of one size are cut together, since a device likes few large steps."""
@@ -110,12 +111,17 @@ class Collator:
         for high, wide in sorted({(high, wide) for _, high, wide in grids}):
             which = [number for number, (_, h, w) in enumerate(grids) if (h, w) == (high, wide)]
             stack = torch.stack([flat[starts[number] : starts[number + 1]] for number in which])
-            cells = stack.view(-1, high // merge, merge, patch, wide // merge, merge, patch, 3)
-            cut = cells.permute(0, 1, 4, 2, 5, 7, 3, 6).reshape(-1, 3, patch, patch)
+            cut = _cut(stack, high, wide, patch, merge)
             even = ((cut.float() * images.rescale_factor - mean) / std).to(dtype)
             place = np.concatenate([np.arange(rows[number], rows[number + 1]) for number in which])
             out[torch.from_numpy(place).to(flat.device)] = even.unsqueeze(2).expand(-1, -1, times, -1, -1)
         return out.view(len(out), -1)
+
+
+def _cut(stack: Any, high: int, wide: int, patch: int, merge: int) -> Any:
+    """Pictures of one size, a row each, as patches in the order of the model: those that are merged side by side."""
+    cells = stack.view(-1, high // merge, merge, patch, wide // merge, merge, patch, 3)
+    return cells.permute(0, 1, 4, 2, 5, 7, 3, 6).reshape(-1, 3, patch, patch)
 
 
 def positions_of(processor: Any, sample: Encoded) -> NDArray[np.int64]:

@@ -1,5 +1,7 @@
 """The vision tower of Qwen3-VL over many images at once, in training and in generation alike.
 
+Pictures may also come as plain bytes, an eighth of what they are as numbers made ready: see `patch_vision_inputs`.
+
 Three things in transformers' tower take longer for more images though the GPU has room: attention runs image by image,
 positions are made image by image, and the patches' convolution is run as one although its windows never overlap. The
 results stay the same up to rounding, and so do gradients and the names of the weights.
@@ -74,11 +76,16 @@ def patch_vision_attention(model: Any) -> None:
             block.attn.grouping = grouping
 
 
-def patch_vision_inputs(model: Any) -> None:
+def patch_vision_inputs(model: Any, image_processor: Any = None) -> None:
     """Let the tower take its patches in by one matrix product, and remember the positions of grids it has seen.
 
     The convolution's windows lie side by side, so that it is a matrix product; positions of a grid never change.
     Patching twice does nothing.
+
+    Args:
+        model: a Qwen3-VL.
+        image_processor: of the model, where pictures may come as bytes: a row a patch, each byte once. They are made
+            even and doubled in time here, on the device, instead of before.
 
     Raises:
         BadInput: the model has no Qwen3-VL vision tower.
@@ -90,6 +97,9 @@ def patch_vision_inputs(model: Any) -> None:
         tower.known_positions = {}
     if type(tower.patch_embed) is module.Qwen3VLVisionPatchEmbed:
         tower.patch_embed.__class__ = _flat_embedding()
+        tower.patch_embed.images = None
+    if image_processor is not None:
+        tower.patch_embed.images = image_processor
 
 
 def _tower(model: Any) -> Any:
@@ -160,6 +170,14 @@ def _flat_embedding() -> Any:
 
     def forward(self: Any, hidden_states: Any) -> Any:
         weight = self.proj.weight
+        if self.images is not None and hidden_states.shape[-1] * weight.shape[2] == weight[0].numel():
+            # Bytes: what a picture shows is the same at all times, so that weights can be added up over them.
+            mean, std = (
+                hidden_states.new_tensor(each)[:, None] for each in (self.images.image_mean, self.images.image_std)
+            )
+            channels = hidden_states.view(-1, weight.shape[1], hidden_states.shape[-1] // weight.shape[1])
+            even = (channels * self.images.rescale_factor - mean) / std
+            return torch.nn.functional.linear(even.flatten(1), weight.sum(2).flatten(1), self.proj.bias)
         flat = hidden_states.to(weight.dtype).view(-1, weight[0].numel())
         return torch.nn.functional.linear(flat, weight.flatten(1), self.proj.bias)
 

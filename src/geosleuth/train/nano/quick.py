@@ -68,8 +68,11 @@ def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens:
 
 
 @contextmanager
-def ready_images(processor: Any, keep: int = 512) -> Iterator[None]:
-    """Let a processor take pictures that are at final size already as they are, with the same outcome as its own way.
+def ready_images(processor: Any, keep: int = 4096) -> Iterator[None]:
+    """Let a processor take pictures that are at final size already as they are, and give their patches as bytes.
+
+    The model must be one that takes bytes, see `patch_vision_inputs`: TRL copies the pictures of all replies turn after
+    turn, and numbers made ready are eight times as large.
 
     It keeps the patches of the newest pictures: TRL asks for the same ones turn after turn, and the replies of a group
     open with the same one, though it may have come from other processes as copies. Meanwhile the processor takes no
@@ -77,7 +80,7 @@ def ready_images(processor: Any, keep: int = 512) -> Iterator[None]:
 
     Args:
         processor: of a Qwen-VL model.
-        keep: how many pictures' patches are kept, some 3 MB each.
+        keep: how many pictures' patches are kept, some 0.4 MB each.
     """
     torch: Any = require("torch", extra="train")
     np: Any = require("numpy", extra="train")
@@ -106,8 +109,7 @@ def ready_images(processor: Any, keep: int = 512) -> Iterator[None]:
                 if array.shape[0] % cell or array.shape[1] % cell:
                     raise ValueError(f"a picture of {array.shape[1]} x {array.shape[0]} pixels is not at final size")
                 grid = [1, array.shape[0] // own.patch_size, array.shape[1] // own.patch_size]
-                cut = collator.patches(torch.from_numpy(array.reshape(-1)), [grid])
-                kept[name] = cut, grid
+                kept[name] = collator.bytes_of_patches(torch.from_numpy(array)), grid
             cut, grid = kept[name]
             rows.append(cut)
             grids.append(grid)
