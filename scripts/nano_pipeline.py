@@ -107,10 +107,10 @@ class Pipeline:
 
     def learn(self) -> None:
         """From random weights, or those of an earlier run, to the cold start."""
-        if self._done("cold"):
-            return
         if self.plan["start"]:
             self._go_on_from(Path(self.plan["start"]))
+        if self._done("cold"):
+            return
         self._ready("words", "base", own=True)
         if not (self.nano / "config.json").is_file():
             self._start("make", "make", "--out", self.nano, "--size", self.plan["size"])
@@ -146,7 +146,8 @@ class Pipeline:
             self._stage_ends("cold", shards="trajectory")
 
     def _go_on_from(self, policy: Path) -> None:
-        left_out = ["words", *(name for name in ("base", "sft") if not self.plan[name]["seconds"])]
+        stages = {"base": "base", "sft": "sft", "cold": "coldstart"}
+        left_out = ["words", *(name for name, stage in stages.items() if not self.plan[stage]["seconds"])]
         for place in (self.nano, *map(self._policy, left_out)):
             shutil.copytree(policy, place, dirs_exist_ok=True)
         for name in left_out:

@@ -113,6 +113,29 @@ def test_a_country_or_town_after_a_name_tells_how_sure_its_places_are(atlas: Off
     assert sure("Saint-Roman,  ,") == sure("Saint-Roman")
 
 
+def test_an_atlas_whose_regions_stay_gives_its_answers_again(
+    atlas: OfflineAtlas, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways: list[dict[str, Any]] = [{}, {"country": "MC"}, {"within": Box(43.7, 7.4, 43.8, 7.5)}]
+    wanted = [answer(atlas.geocode("Rue Grimaldi", **where)) for where in ways]
+    looked: list[str] = []
+    own = OfflineAtlas._geocode
+
+    def counting(self: OfflineAtlas, text: str, *given: Any) -> Any:
+        looked.append(text)
+        return own(self, text, *given)
+
+    monkeypatch.setattr(OfflineAtlas, "_geocode", counting)
+    settled = OfflineAtlas(folder, remembered=8)
+    for where, hits in zip(ways, wanted, strict=True):
+        first = answer(settled.geocode("Rue Grimaldi", **where))
+        assert first == hits
+        first.clear()  # what is remembered is not the caller's list
+        assert answer(settled.geocode("Rue Grimaldi", **where)) == hits
+    # Inside an area it looks every time.
+    assert len(looked) == 1 + 1 + 2
+
+
 def test_a_misread_sign_finds_its_shop_with_the_world_in_play(atlas: OfflineAtlas) -> None:
     first = answer(atlas.search_pois("BOULANGERlE C0STA"))[0]
     assert (first.place.name, first.place.kind, first.match) == ("Boulangerie Costa", "shop=bakery", "fuzzy")

@@ -1,7 +1,9 @@
 """Views show what they say they show: boxes on them lead back to the original pixels."""
 
+import gc
 import io
 import threading
+import weakref
 from functools import cache
 
 import numpy as np
@@ -34,6 +36,21 @@ def test_the_first_view_is_the_whole_photo_within_the_limit() -> None:
     assert first_view(numbered(4000, 3000)).size == (1632, 1224)
     small = numbered(300, 200)
     assert np.array_equal(np.asarray(first_view(small).image), np.asarray(small.image))
+
+
+def test_who_opens_the_same_photo_shares_the_pixels_of_its_first_view() -> None:
+    photo = Photo(Image.new("RGB", (400, 300), "navy"))
+    one, other = first_view(photo, 1000), first_view(photo, 1000)
+    assert one.image is other.image
+    assert one.handle != other.handle
+    assert first_view(photo, 500).size != one.size
+    again = first_view(photo, 1000)
+    assert (again.image.size, again.image.tobytes()) == (one.image.size, one.image.tobytes())
+    assert first_view(Photo(photo.image), 1000).image is not one.image
+    gone = weakref.ref(photo)
+    del photo
+    gc.collect()
+    assert gone() is None
 
 
 def test_crops_come_from_the_original_pixels() -> None:

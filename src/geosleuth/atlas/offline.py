@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -54,6 +54,8 @@ class OfflineAtlas:
         regions: the folder of added regions; the user's own without it.
         tiles: an MBTiles or PMTiles file for pictures from above.
         progress: hears of the one-time building of the base atlas.
+        remembered: how many of the newest answers of `geocode` are given again without looking; only for regions that
+            nobody changes meanwhile.
     """
 
     def __init__(
@@ -62,8 +64,10 @@ class OfflineAtlas:
         *,
         tiles: Path | None = None,
         progress: Progress = lambda _what, _share: None,
+        remembered: int = 0,
     ) -> None:
         """Nothing is opened until the first question."""
+        self._geocoded = lru_cache(remembered)(self._geocode) if remembered else self._geocode
         self._regions_dir = regions or regions_dir()
         self._tiles = tiles
         self._progress = progress
@@ -78,9 +82,9 @@ class OfflineAtlas:
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
         """Places, streets and addresses of that name, exact ones first."""
-        return await self._run(
-            self._geocode, text, _checked(limit), within, None if country is None else required_country_code(country)
-        )
+        code = None if country is None else required_country_code(country)
+        asked = self._geocoded if within is None else self._geocode
+        return list(await self._run(asked, text, _checked(limit), within, code))
 
     async def reverse(self, point: LatLon) -> Reverse:
         """Country and region by polygon, settlement by distance and size, then what stands nearest."""

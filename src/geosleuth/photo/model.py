@@ -27,7 +27,7 @@ class Limits:
     max_scans: int = 100
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Photo:
     """Pixels and a random handle: no name, no path, no metadata.
 

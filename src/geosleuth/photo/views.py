@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
+from weakref import WeakKeyDictionary
 
 from geosleuth.errors import BadInput
 
@@ -43,11 +44,19 @@ class View:
         return self.image.size
 
 
+_first_views: "WeakKeyDictionary[Photo, Image]" = WeakKeyDictionary()
+"""The newest of each photo that is still in use: agents of a team and replies of a group open with the same one."""
+
+
 def first_view(photo: Photo, max_pixels: int = FIRST_VIEW_PIXELS, *, handle: str | None = None) -> View:
-    """The whole photo, scaled down to `max_pixels` if it has more, never up."""
+    """The whole photo, scaled down to `max_pixels` if it has more, never up. Its pixels may be shared."""
     width, height = photo.size
-    scale = min(1.0, math.sqrt(max_pixels / (width * height)))
-    return render(photo, (0, 0, width, height), _scaled(width, height, scale), handle)
+    size = _scaled(width, height, min(1.0, math.sqrt(max_pixels / (width * height))))
+    whole = (0, 0, width, height)
+    image = _first_views.get(photo)
+    if image is None or image.size != size:
+        image = _first_views[photo] = render(photo, whole, size).image
+    return View(handle or secrets.token_hex(4), image, whole, photo.handle)
 
 
 def crop(

@@ -30,6 +30,7 @@ from .world import World
 _CREATED: Final = "2026-01-01T00:00:00+00:00"  # the same seed gives the same file, whenever it is made
 _DIGITS: Final = 16
 _UNUSED_AFTER_S: Final = 30 * 86_400.0
+_REMEMBERED: Final = 4096  # replies of a group ask the map for the same lines again and again
 _DOING: Final = "making the map of the world"
 
 
@@ -59,7 +60,7 @@ def ensure_layer(world: World, folder: Path | None = None, progress: Progress | 
 
 def world_atlas(world: World, folder: Path | None = None, progress: Progress | None = None) -> OfflineAtlas:
     """The base atlas with a world's map and its added regions, and none of the user's own."""
-    return OfflineAtlas(ensure_layer(world, folder, progress))
+    return OfflineAtlas(ensure_layer(world, folder, progress), remembered=_REMEMBERED)
 
 
 def fingerprint(world: World) -> str:

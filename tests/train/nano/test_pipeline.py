@@ -199,6 +199,11 @@ def test_a_run_goes_on_from_an_earlier_one_and_leaves_out_stages_of_no_seconds(t
         assert (place / "config.json").is_file()
     assert not one._studied("sft")
     assert one._speed("base") == 0
+    only_grpo = pipeline.changed(plan, {"base": {"seconds": 0}, "coldstart": {"seconds": 0}})
+    other = pipeline.Pipeline(tmp_path / "other", only_grpo)
+    other.learn()
+    assert all(other._done(name) for name in ("words", "base", "sft", "cold"))
+    assert (other._policy("cold") / "config.json").is_file()
 
 
 @pytest.mark.slow
