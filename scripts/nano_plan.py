@@ -16,12 +16,12 @@ PLAN: dict[str, Any] = {
     "coldstart": {"seconds": 250, "rate": 4e-4, "tokens": 65536, "steps": None},
     "sizes": [300, 1200, 5000, 100000], "size_steps": 250,
     "grpo": {
-        "seconds": 640, "rate": 1e-4, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "first_share": 0.44,
+        "seconds": 640, "rate": 4e-5, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "first_share": 0.44,
         "decide_after": 0.5, "tries_crew": 4,
     },
     "tried": 768,
     "runs": {
-        "main": {"crew": 6, "prompts": 64, "micro": 32, "rate": 5e-5, "fade": True, "tries": True},
+        "main": {"crew": 12, "prompts": 32, "micro": 32, "reward": "twm", "fade": True, "tries": True},
         "ours": {}, "nocold": {"from": "base"}, "twm": {"reward": "twm"},
         "geoagent": {"reward": "geoagent"}, "spotagent": {"reward": "spotagent"}, "geovista": {"reward": "geovista"},
         "betalow": {"late": True, "reward": "geovista", "options": {"beta": 1.5}},

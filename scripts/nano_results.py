@@ -80,6 +80,11 @@ class Runs:
         history: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["history"]
         return history
 
+    def others(self) -> list[str]:
+        """Runs of GRPO that no comparison knows by name."""
+        known = {"main", "nocold", *(one for rows in COMPARED.values() for one in rows)}
+        return sorted({path.name.removeprefix("g-") for path in self._folder.glob("g-*")} - known)
+
     def steps(self, name: str) -> str:
         """How many steps a run of GRPO had, as words after its name; nothing for other policies."""
         return f", {len(self.history(name))} steps" if (self._folder / f"g-{name}").is_dir() else ""
@@ -109,7 +114,10 @@ def main() -> None:
     for name, rows in COMPARED.items():
         print_table(TITLES[name], runs, {one: f"{words}{runs.steps(one)}" for one, words in rows.items()}, fewest=2)
         draw_bars(pictures / f"nano-{name}", TITLES[name], runs, rows)
-    reinforced = dict.fromkeys(one for name, rows in COMPARED.items() if name != "data" for one in rows)
+    others = runs.others()
+    told = {"cold": "cold start", "main": f"main{runs.steps('main')}"} if others else {}
+    print_table("Other runs of GRPO", runs, told | {one: f"{one}{runs.steps(one)}" for one in others})
+    reinforced = dict.fromkeys(one for name, rows in COMPARED.items() if name != "data" for one in (*rows, *others))
     print_gains("Runs of GRPO over the cold start, paired by scene", runs, [("cold", one) for one in reinforced])
     print_parallel(runs)
     print_against_detective(runs)
@@ -233,8 +241,9 @@ def bar(name: str, figure: Mapping[str, float]) -> dict[str, Any]:
 
 
 def draw_curves(pictures: Path, runs: Runs) -> None:
-    """How GRPO went, after cold start and without it."""
-    for name, words in (("main", "after cold start"), ("nocold", "from the base")):
+    """How GRPO went, after cold start and without it, and in runs that are compared with nothing."""
+    others = [(name, f"after cold start, {name}") for name in runs.others()]
+    for name, words in (("main", "after cold start"), ("nocold", "from the base"), *others):
         history = runs.history(name)
         if not history:
             continue

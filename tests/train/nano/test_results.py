@@ -44,21 +44,25 @@ def test_tables_and_pictures_of_what_is_there(tmp_path: Path) -> None:
     pictures.mkdir()
     evaluation(runs / "e-cold", 10)
     evaluation(runs / "g-main" / "evaluation", 30)
+    evaluation(runs / "g-slow" / "evaluation", 15)
     evaluation(runs / "e-main-4", 20, tries=4)
     evaluation(runs / "e-detective", 12)
     history = [{"step": step, "accuracy/25km": step / 20, "tools/failure_rate": 0.1} for step in range(1, 11)]
-    (runs / "g-main" / "grpo.json").write_text(json.dumps({"history": history}))
+    for name in ("main", "slow"):
+        (runs / f"g-{name}" / "grpo.json").write_text(json.dumps({"history": history}))
     done = made(runs, pictures)
     assert done.returncode == 0, done.stderr
     assert "| cold start | 40 | 25.0 (" in done.stdout
     assert "| cold | main | 50.0 (" in done.stdout
+    assert "| cold | slow | 12.5 (" in done.stdout
+    assert "| slow, 10 steps | 40 | 37.5 (" in done.stdout
     assert "| 25 km | 12.5 | 50.0 | 50.0 | 37.5 (" in done.stdout
     assert "| all | difference | 45.0 (" in done.stdout
     for line in done.stdout.splitlines():
         assert line.count("|") != 1
     assert "missing: an evaluation of base" in done.stderr
     assert {path.name for path in pictures.iterdir()} == {
-        f"nano-{name}.{kind}" for name in ("stages", "grpo-main") for kind in ("json", "svg")
+        f"nano-{name}.{kind}" for name in ("stages", "grpo-main", "grpo-slow") for kind in ("json", "svg")
     }
     curve = json.loads((pictures / "nano-grpo-main.json").read_text())["lines"][0]
     assert curve["points"][0] == {"x": 5, "y": 0.15}
