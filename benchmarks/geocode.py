@@ -1,12 +1,14 @@
 """How well and how fast the base atlas finds places by name, and features of added regions with the world in play.
 
-    python benchmarks/geocode.py [EXTRACT.osm.pbf ...] [--json] [--check]
+    python benchmarks/geocode.py [EXTRACT.osm.pbf ...] [--world] [--json] [--check]
 
 - "city, country" of 2,000 random places of more than 5,000 people. Many names stand for several places of one country
   (the USA have some thirty Springfields), which such a query can't tell apart: the share of queries whose place is the
   largest of its name is printed beside the result as the most that can be reached, and so is the result for queries
   that name the region too.
 - Alternate and native-script names of 1,000 random places of more than 5,000 people, with their country.
+- With `--world`, made-up businesses of world 1, of which many share a name: by name alone, and with their street or
+  town after a comma; right is within 1 km.
 - Names of the added regions (the bundled Monaco without extracts), misread as in benchmarks/regions.py, searched with
   the whole base atlas in play.
 
@@ -36,6 +38,7 @@ from geosleuth.names import country_name, fold
 from regions import MONACO, draw_names, misread, names_by_feature
 
 RIGHT_KM = 10.0
+_SAME_KM = 1.0
 PROMISED = {"with region": 0.99, "alternate names": 0.95, "misread top 1": 0.90, "misread top 5": 0.95}
 PROMISED_MS = {"with country": 5.0, "misread": 20.0}
 
@@ -48,14 +51,16 @@ def world() -> list[dict[str, Any]]:
     return [city for city in cities if city["population"] > 5000]
 
 
-def ask(questions: Sequence[tuple[str, LatLon]], geocode: Callable[[str], list[Hit]]) -> dict[str, float]:
-    """Share right within 10 km, and times in milliseconds."""
+def ask(
+    questions: Sequence[tuple[str, LatLon]], geocode: Callable[[str], list[Hit]], right_km: float = RIGHT_KM
+) -> dict[str, float]:
+    """Share of first hits within some distance, and times in milliseconds."""
     right, taken = 0, []
     for text, truth in questions:
         start = time.perf_counter()
         hits = geocode(text)
         taken.append(1000 * (time.perf_counter() - start))
-        right += bool(hits) and distance_km(hits[0].place.point, truth) <= RIGHT_KM
+        right += bool(hits) and distance_km(hits[0].place.point, truth) <= right_km
     return {"right": right / len(questions), **spread(taken)}
 
 
@@ -112,7 +117,28 @@ def measure_misread(folder: Path, count: int, chance: random.Random) -> dict[str
     return {"top 1": first / count, "top 5": five / count, **spread(taken)}
 
 
-def measure(extracts: Sequence[Path], count: int) -> dict[str, Any]:
+def measure_namesakes(count: int, chance: random.Random) -> dict[str, Any]:
+    """Businesses of a made-up world, with nothing, their street or their town after their name."""
+    from geosleuth.world import open_world, world_atlas
+
+    world = open_world(1)
+    atlas = world_atlas(world)
+    towns = chance.choices(world.towns, k=count)
+    chosen = [(town, chance.choice(world.businesses(town))) for town in towns]
+    forms = {
+        "name alone": [one.name for _, one in chosen],
+        "name, street": [f"{one.name}, {one.street}" for _, one in chosen],
+        "name, town": [f"{one.name}, {town.name_on_signs}" for town, one in chosen],
+    }
+    at = [one.point for _, one in chosen]
+    with asyncio.Runner() as runner:
+        return {
+            form: ask(list(zip(texts, at, strict=True)), lambda text: runner.run(atlas.geocode(text)), _SAME_KM)
+            for form, texts in forms.items()
+        }
+
+
+def measure(extracts: Sequence[Path], count: int, *, with_world: bool) -> dict[str, Any]:
     """All figures."""
     base = ensure_base(lambda what, _share: print(f"building the base atlas: {what}", file=sys.stderr))
     conn = sqlite3.connect(f"{base.as_uri()}?mode=ro&immutable=1", uri=True)
@@ -128,7 +154,7 @@ def measure(extracts: Sequence[Path], count: int) -> dict[str, Any]:
         for extract in extracts:
             import_osm(extract, folder=Path(folder))
         figures["misread"] = measure_misread(Path(folder), count // 2, random.Random(2))
-    return figures
+    return figures | (measure_namesakes(count // 4, random.Random(3)) if with_world else {})
 
 
 def broken(figures: dict[str, Any]) -> list[str]:
@@ -153,10 +179,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure finding places by name.")
     parser.add_argument("extracts", nargs="*", type=Path, default=[MONACO])
     parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--world", action="store_true", help="namesakes of a made-up world too")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    figures = measure(options.extracts, options.count)
+    figures = measure(options.extracts, options.count, with_world=options.world)
     if options.json:
         print(json.dumps(figures))
     else:

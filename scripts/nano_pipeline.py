@@ -32,7 +32,9 @@ SCRIPT = Path(__file__).with_name("train_nano.py")
 _TICK_S = 0.5
 _EARLY_SHARE = 2 / 3  # of a stage's time: when school may end, and those of the next stage be started
 _WORDS_ALONE = 0.4  # of the stage's time, before teachers begin and slow it
-_FASTER = 1.3  # cold start than the base stage: photos of one size, few of those who teach beside it
+# How fast other stages are by the base stage's speed: fine-tuning opens shards of its own first; photos of the cold
+# start are of one size, and few teach beside it.
+_SLOWER, _FASTER = 0.7, 1.3
 _FEWEST = 2  # steps that show the speed of a run
 _ENDING_S = 10.0
 _PATIENCE_S = 120.0  # for the first lessons of a kind
@@ -107,9 +109,13 @@ class Pipeline:
 
     def learn(self) -> None:
         """From random weights, or those of an earlier run, to the cold start."""
-        if self.plan["start"]:
-            self._go_on_from(Path(self.plan["start"]))
         if self._done("cold"):
+            return
+        if self.plan["start"]:
+            self._take("words", Path(self.plan["start"]))
+            shutil.copytree(self._policy("words"), self.nano, dirs_exist_ok=True)
+        if not any(self.plan[stage]["seconds"] for stage in ("base", "sft", "coldstart")):
+            self._take("cold", self._policy("words"))
             return
         self._ready("words", "base", own=True)
         if not (self.nano / "config.json").is_file():
@@ -129,29 +135,43 @@ class Pipeline:
         self._paint()
         with self._told("base"):
             self._ready("sft", own=True)
-            self._study("base", "base", self._policy("words"))
-            self._stage_ends("base")
+            if not self._left_out("base", "base", after="words"):
+                self._study("base", "base", self._policy("words"))
+                self._stage_ends("base")
         with self._told("sft"):
             self._ready("cold", own=True)
-            steps = 0.7 * self._speed("base") * self.plan["sft"]["seconds"]
-            self._study("sft", "sft", self._policy("base"), steps=steps)
-            self._stage_ends("sft", shards="levels")
+            if not self._left_out("sft", "sft", after="base"):
+                self._study("sft", "sft", self._policy("base"), steps=self._planned_steps("sft", _SLOWER))
+                self._stage_ends("sft", shards="levels")
         with self._told("cold start"):
-            seconds = self.plan["coldstart"]["seconds"]
-            steps = self.plan["coldstart"]["steps"] or _FASTER * self._speed("base") * seconds
-            self._study("cold", "coldstart", self._policy("sft"), steps=steps)
-            self._wait("cold", most=seconds * _EARLY_SHARE)
+            if not self._left_out("cold", "coldstart", after="sft"):
+                self._study("cold", "coldstart", self._policy("sft"), steps=self._planned_steps("coldstart", _FASTER))
+                self._wait("cold", most=self.plan["coldstart"]["seconds"] * _EARLY_SHARE)
             stop.touch()
-            self._ready(*(f"g-{name}" for name in self.plan["runs"]), "tries", *(name for name, *_ in EARLY))
-            self._stage_ends("cold", shards="trajectory")
+            measured = [name for name, of, *_ in EARLY if of == "cold" or self._studied(of)]
+            self._ready(*(f"g-{name}" for name in self.plan["runs"]), "tries", *measured)
+            if not self._done("cold"):
+                self._stage_ends("cold", shards="trajectory")
 
-    def _go_on_from(self, policy: Path) -> None:
-        stages = {"base": "base", "sft": "sft", "cold": "coldstart"}
-        left_out = ["words", *(name for name, stage in stages.items() if not self.plan[stage]["seconds"])]
-        for place in (self.nano, *map(self._policy, left_out)):
-            shutil.copytree(policy, place, dirs_exist_ok=True)
-        for name in left_out:
+    def _left_out(self, name: str, stage: str, *, after: str) -> bool:
+        """Whether a stage has no time; its policy is then that of the one before."""
+        if self.plan[stage]["seconds"]:
+            return False
+        self._take(name, self._policy(after))
+        return True
+
+    def _take(self, name: str, policy: Path) -> None:
+        """Let a stage have had a policy as its outcome."""
+        if not self._done(name):
+            shutil.copytree(policy, self._policy(name), dirs_exist_ok=True)
             (self.root / "done" / name).touch()
+
+    def _planned_steps(self, stage: str, times: float) -> float:
+        """Those that the plan says, or as many as fit by the speed of the stage "base"."""
+        steps = float(self.plan[stage]["steps"] or times * self._speed("base") * self.plan[stage]["seconds"])
+        if not steps:
+            self._give_up(f"the plan must say the steps of {stage}: no stage base tells how many fit into its time")
+        return steps
 
     def reinforce(self) -> None:
         """What there is so far is measured; then runs of GRPO side by side, and cold starts from fewer trajectories."""
@@ -166,7 +186,7 @@ class Pipeline:
             self._pin(program, self._all)
         spread = ("--workers", self.plan["grpo"]["tries_crew"])
         self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", *spread, scenes=self.plan["tried"])
-        early = [one for one in EARLY if self._studied(one[1])]
+        early = [one for one in EARLY if one[1] == "cold" or self._studied(one[1])]
         for name, of, *options in early:
             self._evaluate(name, of, *options)
         self._wait("tries", *(name for name, *_ in early))
@@ -187,7 +207,8 @@ class Pipeline:
         sizes = [f"cold-{size}" for size in self.plan["sizes"]]
         for name in filter(self._done, sizes):
             self._evaluate(f"e-{name}", name)
-        measured = [*(name for name, *_ in (*early, *LATE)), *(f"e-{name}" for name in filter(self._done, sizes))]
+        late_ones = [name for name, *_ in LATE if (self.root / "asked" / name).exists() or self._done(name)]
+        measured = [*(name for name, *_ in early), *late_ones, *(f"e-{name}" for name in filter(self._done, sizes))]
         self._wait(*(f"g-{name}" for name in runs), *measured)
 
     def _paint(self) -> None:

@@ -12,7 +12,7 @@ PLAN: dict[str, Any] = {
     # Seconds of each stage, its learning rate, tokens a step and most steps; words end when enough is said rightly.
     "words": {"seconds": 120, "rate": 4e-4, "tokens": 16384, "steps": 2400, "enough": 0.965},
     "base": {"seconds": 300, "rate": 4e-4, "tokens": 65536, "steps": 2800},
-    "sft": {"seconds": 30, "rate": 4e-4, "tokens": 65536},
+    "sft": {"seconds": 30, "rate": 4e-4, "tokens": 65536, "steps": None},
     "coldstart": {"seconds": 250, "rate": 4e-4, "tokens": 65536, "steps": None},
     "sizes": [300, 1200, 5000, 100000], "size_steps": 250,
     "grpo": {
@@ -32,7 +32,7 @@ PLAN: dict[str, Any] = {
     },
 }  # fmt: skip
 """"start" may name the policy of an earlier run, which is taught on in place of random weights and words. Stages of no
-seconds are then left out too; the cold start needs to be told its steps where the stage "base" shows no speed.
+seconds are left out: what follows goes on from the stage before. Steps that are None follow from the speed of "base".
 
 Runs of GRPO but "main" end after the same number of steps, which is decided once the speed of the first ones is
 known: as many as the slowest can do in the first share of the time, or one more than the fastest has done by then. The
@@ -68,6 +68,8 @@ def changed(plan: Mapping[str, Any], by: Mapping[str, Any]) -> dict[str, Any]:
             merged[name] = {**plan[name], **value}
         else:
             merged[name] = value
+    if not merged["base"]["seconds"] and any(how.get("from") == "base" for how in merged["runs"].values()):
+        sys.exit("nano_pipeline: a run of GRPO starts from the stage base, which the plan leaves out")
     if "main" not in merged["runs"]:
         sys.exit("nano_pipeline: the plan has no run called main, which the last evaluations are of")
     return merged

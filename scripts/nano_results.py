@@ -242,7 +242,7 @@ def bar(name: str, figure: Mapping[str, float]) -> dict[str, Any]:
 
 def draw_curves(pictures: Path, runs: Runs) -> None:
     """How GRPO went, after cold start and without it, and in runs that are compared with nothing."""
-    others = [(name, f"after cold start, {name}") for name in runs.others()]
+    others = [(name, name) for name in runs.others()]
     for name, words in (("main", "after cold start"), ("nocold", "from the base"), *others):
         history = runs.history(name)
         if not history:

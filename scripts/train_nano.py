@@ -62,7 +62,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     school = parts.add_parser("school")
     school.add_argument("--pool", type=Path, required=True)
     school.add_argument("--model", type=Path, required=True)
-    school.add_argument("--spoken", action="store_true", help="only lessons without picture and map: words, lists")
+    school.add_argument("--spoken", action="store_true", help="only lessons without picture and map")
     draw = parts.add_parser("draw")
     draw.add_argument("--kept", type=Path, required=True)
     draw.add_argument("--seed", type=int, default=HELD_OUT)
@@ -119,7 +119,10 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
         one.add_argument("--pictures", type=Path)
     for one in (grpo, evaluate, best):
         one.add_argument("--held-out", type=int, default=1000)
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.what == "grpo" and given.fade and not given.seconds:
+        parser.error("--fade needs --seconds: a rate fades by the time")
+    return given
 
 
 def make(given: argparse.Namespace) -> None:
@@ -230,6 +233,7 @@ def reinforced(given: argparse.Namespace) -> None:
     from geosleuth.train.sft import pacing
     from geosleuth.train.shrinking import shrinking
     from geosleuth.train.tuning import save_policy
+    from nano_callbacks import fading, stopping
 
     if (given.out / "grpo.json").is_file():  # it was trained, and stopped while it was evaluated
         evaluated_after(given)
@@ -267,7 +271,7 @@ def reinforced(given: argparse.Namespace) -> None:
     trainer.add_callback(pacing(transformers.TrainerCallback, saying(given.name), given.seconds))
     if given.stop_at:
         trainer.add_callback(stopping(transformers.TrainerCallback, given.stop_at))
-    if given.fade and given.seconds:
+    if given.fade:
         trainer.add_callback(fading(transformers.TrainerCallback, given.rate, given.seconds))
     trainer.remove_callback(transformers.PrinterCallback)
     began = time.monotonic()
@@ -378,37 +382,6 @@ def ceiling(given: argparse.Namespace) -> None:
     for km in (0.5, 25.0, 200.0, 750.0):
         share = wilson(sum(error <= km for error in errors), len(errors))
         print(f"within {km:g} km: {share.value:.1%} ({share.low:.1%} to {share.high:.1%})")
-
-
-def stopping(base: Any, path: Path) -> Any:
-    """A callback that ends a run after the step whose number a file comes to hold."""
-
-    class Stopping(base):  # type: ignore[misc]
-        def on_step_end(self, _args: Any, state: Any, control: Any, **_: Any) -> Any:
-            if path.is_file() and state.global_step >= int(path.read_text()):
-                control.should_training_stop = True
-            return control
-
-    return Stopping()
-
-
-def fading(base: Any, rate: float, seconds: float) -> Any:
-    """A callback that lets a constant rate fall to nothing from half of the time on: late steps then add little noise.
-
-    Of how many steps a run will have only its time is known, so it can't be left to a schedule.
-    """
-
-    class Fading(base):  # type: ignore[misc]
-        began: float | None = None
-
-        def on_step_begin(self, _args: Any, _state: Any, control: Any, **given: Any) -> Any:
-            self.began = self.began or time.monotonic()
-            left = max(0.0, 1 - (time.monotonic() - self.began) / seconds)
-            schedule = getattr(given["lr_scheduler"], "scheduler", given["lr_scheduler"])
-            schedule.base_lrs = [min(1.0, 2 * left) * rate for _ in schedule.base_lrs]
-            return control
-
-    return Fading()
 
 
 def leave_with_parent() -> None:

@@ -110,7 +110,8 @@ def test_a_country_or_town_after_a_name_tells_how_sure_its_places_are(atlas: Off
 
     assert sure("Saint-Roman, Monaco") == sure("Saint-Roman, Roquebrune-Cap-Martin") == sure("Saint-Roman")
     assert sure("Saint-Roman, France") == sure("Saint-Roman, Paris") < sure("Saint-Roman")
-    assert sure("Saint-Roman,  ,") == sure("Saint-Roman")
+    for nothing in (",  ,", ",\n", ",\u00a0", ",\t,"):
+        assert sure(f"Saint-Roman{nothing}") == sure("Saint-Roman")
 
 
 def test_an_atlas_whose_regions_stay_gives_its_answers_again(

@@ -20,6 +20,7 @@ from geosleuth.names import country_code, country_name, required_country_code
 
 from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress
+from .base.geocode import REACHES
 from .folders import data_dir
 from .model import Colocation, Document, Hit, Marker, Picture, Place, Reverse
 
@@ -36,7 +37,9 @@ _BASE_SHARE = 0.9
 _WELL_KNOWN = 0.78
 _THREADS = 4
 _SNAP_KM = 5.0
-_NAMESAKES = 200  # that are looked through for the one that the rest of the text tells of
+# The best known features of a name, and towns, that are looked through for what the rest of the text tells of.
+_NAMESAKES = 200
+_TOWNS = 50
 _PARTS = 4
 _TOWN_KM = 5.0
 _MAX_LIMIT = 1000
@@ -170,33 +173,32 @@ class OfflineAtlas:
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         world = self._base.geocode(text, limit=limit, within=within, country=country)
-        rest = text.partition(",")[2].strip(", ")
+        rest = [part for part in text.split(",")[1:] if part.strip()][:_PARTS]
         wanted = max(limit, _NAMESAKES) if rest else limit
         local = self._in_country(self._regions.geocode(text, limit=wanted, within=within), country)
-        if rest:
-            local = self._fitting(local, rest)
+        if rest and local:
+            local = self._fitting(local, rest, country)
         known = any(hit.match != "fuzzy" for hit in world)
         # "Mount Everest" is the mountain rather than a restaurant: where the world has the name, shops stand behind.
         return _merged([*world, *local], limit, behind=lambda hit: known and not _is_ground(hit.place))
 
-    def _fitting(self, hits: Sequence[Hit], rest: str) -> list[Hit]:
+    def _fitting(self, hits: Sequence[Hit], rest: Sequence[str], country: str | None) -> list[Hit]:
         """Hits scored by what follows the name: whether it is in the address, or a town or country that holds them."""
         from .regions.addresses import address_fit, fitted
 
-        parts = [part for part in rest.split(",") if part.strip()][:_PARTS]
-        countries = [country_code(part) for part in parts]
-        towns = [
-            [hit.place for hit in self._base.geocode(part, guesses=0) if hit.place.kind == "city"] for part in parts
-        ]
+        told = [(part, country_code(part), self._towns_called(part, country)) for part in rest]
 
-        def fit(place: Place, part: str, country: str | None, towns: list[Place]) -> float:
+        def fit(place: Place, part: str, code: str | None, towns: list[Place]) -> float:
             held = any(_is_in(place.point, town) for town in towns)
-            return 1.0 if held or (country and self._country_of(place) == country) else address_fit(part, place)
+            return 1.0 if held or (code and self._country_of(place) == code) else address_fit(part, place)
 
-        told = list(zip(parts, countries, towns, strict=True))
         return [
             replace(hit, score=fitted(hit.score, sum(fit(hit.place, *one) for one in told) / len(told))) for hit in hits
         ]
+
+    def _towns_called(self, name: str, country: str | None) -> list[Place]:
+        found = self._base.geocode(name, limit=_TOWNS, country=country, guesses=0)
+        return [hit.place for hit in found if hit.place.kind == "city"]
 
     def _in_country(self, hits: Iterable[Hit], country: str | None) -> list[Hit]:
         if country is None:
@@ -319,7 +321,7 @@ def _checked(limit: int) -> int:
 def _is_in(point: LatLon, town: Place) -> bool:
     """Whether a point lies in a town or at its edge, as far as its people tell how large it is."""
     reach = town.extent.radius_km if isinstance(town.extent, Disc) else 0.0
-    return distance_km(point, town.point) <= max(_TOWN_KM, 2 * reach)
+    return distance_km(point, town.point) <= max(_TOWN_KM, REACHES * reach)
 
 
 def _is_ground(place: Place) -> bool:

@@ -72,6 +72,7 @@ def test_the_plan_is_shown_with_what_differs(tmp_path: Path) -> None:
     [
         ({"scnes": 5}, "the plan has no 'scnes'; --show-plan prints all that it has"),
         ({"grpo": {"second": 5}}, "'grpo' has no 'second'; --show-plan prints all that it has"),
+        ({"base": {"seconds": 0}}, "a run of GRPO starts from the stage base, which the plan leaves out"),
         ({"runs": {"ours": {}}}, "the plan has no run called main, which the last evaluations are of"),
     ],
 )
@@ -158,7 +159,7 @@ def test_programs_end_with_the_one_that_started_them() -> None:
 
 def test_a_run_of_grpo_ends_after_the_step_that_a_file_names(tmp_path: Path) -> None:
     path = tmp_path / "steps"
-    stopping = script("train_nano").stopping(object, path)
+    stopping = script("nano_callbacks").stopping(object, path)
 
     def stops(step: int) -> bool:
         control = SimpleNamespace(should_training_stop=False)
@@ -171,39 +172,71 @@ def test_a_run_of_grpo_ends_after_the_step_that_a_file_names(tmp_path: Path) -> 
 
 
 def test_a_rate_fades_in_the_second_half_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    train_nano = script("train_nano")
+    torch: Any = pytest.importorskip("torch", reason="torch is not installed; it is part of the extra train")
+    callbacks = script("nano_callbacks")
     now = [100.0]
-    monkeypatch.setattr(train_nano, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    fading, inner = train_nano.fading(object, 1e-4, 80.0), SimpleNamespace(base_lrs=[1e-4, 1e-4])
-
-    def rates(passed: float, schedule: Any) -> list[float]:
+    monkeypatch.setattr(callbacks, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1e-4)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda _step: 1.0)
+    fading = callbacks.fading(object, 1e-4, 80.0)
+    rates = []
+    for passed, wrapped in ((0, False), (40, False), (60, True), (80, False), (90, False)):
         now[0] = 100.0 + passed
-        fading.on_step_begin(None, None, None, lr_scheduler=schedule)
-        return [round(1e6 * rate, 3) for rate in inner.base_lrs]
+        # accelerate wraps the schedule
+        given = SimpleNamespace(scheduler=schedule) if wrapped else schedule
+        fading.on_step_begin(None, None, None, lr_scheduler=given)
+        optimizer.step()
+        schedule.step()
+        rates.append(round(1e6 * optimizer.param_groups[0]["lr"], 3))
+    assert rates == [100, 100, 50, 0, 0]
 
-    assert rates(0, inner) == rates(40, inner) == [100, 100]
-    # accelerate wraps the schedule
-    assert rates(60, SimpleNamespace(scheduler=inner)) == [50, 50]
-    assert rates(80, inner) == rates(90, inner) == [0, 0]
+
+def test_a_rate_that_fades_needs_a_time() -> None:
+    command = [sys.executable, str(SCRIPTS / "train_nano.py"), "grpo", "--name", "x", "--model", "x", "--out", "x"]
+    refused = subprocess.run([*command, "--steps", "1", "--fade"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert refused.stderr.endswith("--fade needs --seconds: a rate fades by the time\n")
 
 
-def test_a_run_goes_on_from_an_earlier_one_and_leaves_out_stages_of_no_seconds(tmp_path: Path) -> None:
+def policy_of(words: str, folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(words)
+    return folder
+
+
+def test_what_follows_a_stage_that_is_left_out_goes_on_from_the_one_before(tmp_path: Path) -> None:
     pipeline = script("nano_pipeline")
-    (tmp_path / "earlier").mkdir()
-    (tmp_path / "earlier" / "config.json").write_text("{}")
-    plan = pipeline.changed(pipeline.PLAN, {"start": str(tmp_path / "earlier"), "sft": {"seconds": 0}})
+    plan = pipeline.changed(pipeline.PLAN, {"sft": {"seconds": 0}})
     one = pipeline.Pipeline(tmp_path / "root", plan)
-    one._go_on_from(tmp_path / "earlier")
-    assert [name for name in ("words", "base", "sft", "cold") if one._done(name)] == ["words", "sft"]
-    for place in (one.nano, one._policy("words"), one._policy("sft")):
-        assert (place / "config.json").is_file()
+    policy_of("taught", one._policy("base"))
+    assert not one._left_out("base", "base", after="words")
+    assert one._left_out("sft", "sft", after="base")
+    assert (one._policy("sft") / "config.json").read_text() == "taught"
+    assert one._done("sft")
     assert not one._studied("sft")
-    assert one._speed("base") == 0
-    only_grpo = pipeline.changed(plan, {"base": {"seconds": 0}, "coldstart": {"seconds": 0}})
-    other = pipeline.Pipeline(tmp_path / "other", only_grpo)
-    other.learn()
-    assert all(other._done(name) for name in ("words", "base", "sft", "cold"))
-    assert (other._policy("cold") / "config.json").is_file()
+
+
+def test_a_run_can_go_on_with_grpo_alone(tmp_path: Path) -> None:
+    pipeline = script("nano_pipeline")
+    start = policy_of("earlier", tmp_path / "earlier")
+    none = {name: {"seconds": 0} for name in ("base", "sft", "coldstart")}
+    plan = pipeline.changed(pipeline.PLAN, {"start": str(start), **none, "runs": {"main": {}}})
+    one = pipeline.Pipeline(tmp_path / "root", plan)
+    one.learn()
+    assert [(place / "config.json").read_text() for place in (one.nano, one._policy("cold"))] == ["earlier"] * 2
+    (start / "config.json").unlink()  # after a kill it is not needed again
+    one.learn()
+
+
+def test_steps_are_said_by_the_plan_or_follow_from_the_speed_of_the_base(tmp_path: Path) -> None:
+    pipeline = script("nano_pipeline")
+    one = pipeline.Pipeline(tmp_path, pipeline.changed(pipeline.PLAN, {"coldstart": {"steps": 9}}))
+    assert one._planned_steps("coldstart", 1.3) == 9
+    with pytest.raises(SystemExit, match="the plan must say the steps of sft"):
+        one._planned_steps("sft", 0.7)
+    (tmp_path / "runs" / "base").mkdir()
+    (tmp_path / "runs" / "base" / "study.json").write_text(json.dumps({"steps": 100, "seconds": 50}))
+    assert one._planned_steps("sft", 0.7) == pytest.approx(0.7 * 2 * 30)
 
 
 @pytest.mark.slow

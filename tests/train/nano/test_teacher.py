@@ -15,7 +15,7 @@ from geosleuth.agent.methods import method
 from geosleuth.agent.methods.nano import RESULT_TOKENS, TURNS
 from geosleuth.photo import open_photo
 from geosleuth.train.nano import teacher
-from geosleuth.train.nano.lessons import Chat, around, closer_looks, precise, thousandths, town_to_guess
+from geosleuth.train.nano.lessons import CHAIN, Chat, around, closer_looks, precise, thousandths, town_to_guess
 from geosleuth.train.nano.teacher import Notes, looking_up, stroll, teach
 from geosleuth.world import World, truth_of, world_atlas
 from geosleuth.world.environment import GeoEnvironment, Posed, environment_for, offline_setting
@@ -67,15 +67,46 @@ def test_an_answer_was_shown_or_is_the_countrys_largest_town(taught: list[Taught
 
 
 def test_the_map_is_asked_for_what_was_read_before(taught: list[Taught]) -> None:
+    together = 0
     for one in taught:
         for lesson in (*one.of("trajectory", tools=True), *one.of("format", tools=True)):
             read = one.scene.spot.country_name if lesson.kind == "format" else ""
             for name, arguments, text in calls(lesson):
                 if name in ("geocode", "clues"):
                     (asked,) = arguments.values()
-                    assert asked in read or all(part in read for part in asked.split(", ", 1))
+                    alone = asked in read
+                    assert alone or all(part in read for part in asked.split(", ", 1))
+                    together += not alone
                 elif name == "read_text":
                     read += text
+    assert together
+
+
+@pytest.mark.parametrize("combined", [0.0, 1.0])
+def test_a_name_is_asked_for_with_what_stands_beside_it(combined: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teacher, "COMBINED", combined)
+    chance, beside = random.Random(1), ["Rue Grimaldi", "98000 Monaco"]
+    (asked,) = {teacher._question("business", "Costa", beside[:1], chance)[1]["address"]}
+    assert asked == ("Costa, Rue Grimaldi" if combined else "Costa")
+    # That a chain is one is not to be seen: alone it would lead anywhere.
+    assert teacher._question(CHAIN, "Costa", beside[1:], chance)[1] == {"address": "Costa, 98000 Monaco"}
+    assert teacher._question("town_name", "98000 Monaco", [], chance)[1] == {"address": "Monaco"}
+    assert teacher._question("phone", "+377 1", beside, chance) == ("clues", {"text": "+377 1"})
+
+
+def test_what_stands_beside_a_name_is_read_and_says_where_it_is(taught: list[Taught]) -> None:
+    found = 0
+    for one in taught:
+        everything = {line for clue in one.scene.clues for line in clue.lines}
+        for clue in precise(one.scene):
+            for line in clue.lines:
+                beside = teacher._beside(one.scene, clue, line, everything)
+                sorts = {other.sort for other in one.scene.clues if set(other.lines) & set(beside)}
+                assert sorts <= {"street_name", "town_name", clue.sort}
+                assert line not in beside
+                assert not teacher._beside(one.scene, clue, line, {line})
+                found += len(beside)
+    assert found > 2
 
 
 def test_what_was_cut_off_for_length_was_not_read(

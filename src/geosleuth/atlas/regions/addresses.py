@@ -18,6 +18,7 @@ _LAST: Final = re.compile(
 )
 _STREETS: Final = 12
 _LEAST_SCORE: Final = 0.7
+_UNFIT: Final = 0.08
 
 
 def split_address(text: str) -> list[tuple[str, str, str]]:
@@ -78,5 +79,5 @@ def address_fit(rest: str, place: Place) -> float:
 
 
 def fitted(score: float, fit: float) -> float:
-    """A score less what does not fit, so that of namesakes the one that is meant comes first."""
-    return score * (0.96 + 0.04 * fit)
+    """A score less what does not fit: half a fit counts for more than fame, so that the one that is meant is first."""
+    return score * (1 - _UNFIT + _UNFIT * fit)

@@ -80,7 +80,7 @@ def patch_vision_inputs(model: Any, image_processor: Any = None) -> None:
     """Let the tower take its patches in by one matrix product, and remember the positions of grids it has seen.
 
     The convolution's windows lie side by side, so that it is a matrix product; positions of a grid never change.
-    Patching twice does nothing.
+    Patching twice does no more than patching once.
 
     Args:
         model: a Qwen3-VL.
@@ -172,12 +172,10 @@ def _flat_embedding() -> Any:
         weight = self.proj.weight
         if self.images is not None and hidden_states.shape[-1] * weight.shape[2] == weight[0].numel():
             # Bytes: what a picture shows is the same at all times, so that weights can be added up over them.
-            mean, std = (
-                hidden_states.new_tensor(each)[:, None] for each in (self.images.image_mean, self.images.image_std)
-            )
-            channels = hidden_states.view(-1, weight.shape[1], hidden_states.shape[-1] // weight.shape[1])
-            even = (channels * self.images.rescale_factor - mean) / std
-            return torch.nn.functional.linear(even.flatten(1), weight.sum(2).flatten(1), self.proj.bias)
+            bytes_of = hidden_states.float().view(-1, weight.shape[1], hidden_states.shape[-1] // weight.shape[1])
+            mean, std = (bytes_of.new_tensor(one)[:, None] for one in (self.images.image_mean, self.images.image_std))
+            even = ((bytes_of * self.images.rescale_factor - mean) / std).flatten(1).to(weight.dtype)
+            return torch.nn.functional.linear(even, weight.sum(2).flatten(1), self.proj.bias)
         flat = hidden_states.to(weight.dtype).view(-1, weight[0].numel())
         return torch.nn.functional.linear(flat, weight.flatten(1), self.proj.bias)
 

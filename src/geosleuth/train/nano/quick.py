@@ -68,7 +68,7 @@ def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens:
 
 
 @contextmanager
-def ready_images(processor: Any, keep: int = 4096) -> Iterator[None]:
+def ready_images(processor: Any, keep: int = 2048) -> Iterator[None]:
     """Let a processor take pictures that are at final size already as they are, and give their patches as bytes.
 
     The model must be one that takes bytes, see `patch_vision_inputs`: TRL copies the pictures of all replies turn after
@@ -80,7 +80,7 @@ def ready_images(processor: Any, keep: int = 4096) -> Iterator[None]:
 
     Args:
         processor: of a Qwen-VL model.
-        keep: how many pictures' patches are kept, some 0.4 MB each.
+        keep: how many pictures are kept, and how many patches of pictures, some 0.4 MB each.
     """
     torch: Any = require("torch", extra="train")
     np: Any = require("numpy", extra="train")

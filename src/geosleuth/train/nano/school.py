@@ -39,7 +39,7 @@ ECHOES, LISTS, TELLINGS = 24, 6, 5
 
 
 class Teaching:
-    """Makes the lessons of one scene after the other, all but words said again: `Speaking` makes those.
+    """Makes the lessons of one scene after the other, all but those that need no picture: `Speaking` makes them.
 
     What a scene teaches hangs on its number, not on those before.
 
@@ -98,7 +98,7 @@ class Teaching:
     def _opening(self, scene: Scene) -> Chat:
         """A new rollout's system message and question."""
         parts = self._environment.reset(scene=scene.id)
-        # Every rollout shrinks the photo anew; the first one's serves all, so that it is encoded and kept once.
+        # The first rollout's picture serves all, so that it is encoded and kept once.
         self._shown = self._shown or parts
         return [self._system, {"role": "user", "content": self._shown}]
 
