@@ -6,7 +6,7 @@ import re
 import resource
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -107,15 +107,30 @@ def test_every_command_has_help_with_an_example(command: list[str]) -> None:
         assert f"geosleuth {' '.join(command)}".strip() in done.stdout.split("Usage: ")[1].split("\n", 1)[1]
 
 
+BARE = """
+import typer
+app = typer.Typer()
+app.command("one")(lambda: None)
+app.command("two")(lambda: None)
+app()
+"""
+
+
 def test_help_starts_quickly() -> None:
     # The processor's time, not the clock's: what else the machine is doing is not our start-up.
-    seconds = []
-    for _ in range(5):
+    def taken(work: Callable[[], int]) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert run("--help").returncode == 0
+        assert work() == 0
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
-    assert min(seconds) < 0.5
+        return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+    bare = [sys.executable, "-c", BARE, "--help"]
+    ours, theirs = [], []
+    for _ in range(5):
+        ours.append(taken(lambda: run("--help").returncode))
+        theirs.append(taken(lambda: subprocess.run(bare, capture_output=True, check=False).returncode))
+    # Where Typer alone takes that long, we add little to it.
+    assert min(ours) < max(0.5, 1.3 * min(theirs))
 
 
 def test_only_the_commands_of_the_group_that_is_asked_for_are_read() -> None:
