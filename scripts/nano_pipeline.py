@@ -114,9 +114,9 @@ class Pipeline:
         if self.plan["start"]:
             self._take("words", Path(self.plan["start"]))
             shutil.copytree(self._policy("words"), self.nano, dirs_exist_ok=True)
-        if not any(self.plan[stage]["seconds"] for stage in ("base", "sft", "coldstart")):
-            self._take("cold", self._policy("words"))
-            return
+            if not any(self.plan[stage]["seconds"] for stage in ("base", "sft", "coldstart")):
+                self._take("cold", self._policy("words"))
+                return
         self._ready("words", "base", own=True)
         if not (self.nano / "config.json").is_file():
             self._start("make", "make", "--out", self.nano, "--size", self.plan["size"])
