@@ -121,10 +121,10 @@ def measure_namesakes(count: int, chance: random.Random) -> dict[str, Any]:
     """Businesses of a made-up world, with nothing, their street or their town after their name."""
     from geosleuth.world import open_world, world_atlas
 
-    world = open_world(1)
-    atlas = world_atlas(world)
-    towns = chance.choices(world.towns, k=count)
-    chosen = [(town, chance.choice(world.businesses(town))) for town in towns]
+    made_up = open_world(1)
+    atlas = world_atlas(made_up)
+    towns = chance.choices(made_up.towns, k=count)
+    chosen = [(town, chance.choice(made_up.businesses(town))) for town in towns]
     forms = {
         "name alone": [one.name for _, one in chosen],
         "name, street": [f"{one.name}, {one.street}" for _, one in chosen],

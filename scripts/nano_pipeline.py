@@ -148,8 +148,7 @@ class Pipeline:
                 self._study("cold", "coldstart", self._policy("sft"), steps=self._planned_steps("coldstart", _FASTER))
                 self._wait("cold", most=self.plan["coldstart"]["seconds"] * _EARLY_SHARE)
             stop.touch()
-            measured = [name for name, of, *_ in EARLY if of == "cold" or self._studied(of)]
-            self._ready(*(f"g-{name}" for name in self.plan["runs"]), "tries", *measured)
+            self._ready(*(f"g-{name}" for name in self.plan["runs"]), "tries", *(name for name, *_ in self._early()))
             if not self._done("cold"):
                 self._stage_ends("cold", shards="trajectory")
 
@@ -186,7 +185,7 @@ class Pipeline:
             self._pin(program, self._all)
         spread = ("--workers", self.plan["grpo"]["tries_crew"])
         self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", *spread, scenes=self.plan["tried"])
-        early = [one for one in EARLY if one[1] == "cold" or self._studied(one[1])]
+        early = self._early()
         for name, of, *options in early:
             self._evaluate(name, of, *options)
         self._wait("tries", *(name for name, *_ in early))
@@ -210,6 +209,10 @@ class Pipeline:
         late_ones = [name for name, *_ in LATE if (self.root / "asked" / name).exists() or self._done(name)]
         measured = [*(name for name, *_ in early), *late_ones, *(f"e-{name}" for name in filter(self._done, sizes))]
         self._wait(*(f"g-{name}" for name in runs), *measured)
+
+    def _early(self) -> list[tuple[Any, ...]]:
+        """Evaluations of the stages that were taught, and of the cold start wherever it comes from."""
+        return [one for one in EARLY if one[1] == "cold" or self._studied(one[1])]
 
     def _paint(self) -> None:
         """Draw the pictures of reinforcement learning and of evaluation; those that are there stay."""

@@ -23,6 +23,7 @@ from .base.build import Progress
 from .base.geocode import REACHES
 from .folders import data_dir
 from .model import Colocation, Document, Hit, Marker, Picture, Place, Reverse
+from .search.keys import MAX_QUERY_CHARS
 
 if TYPE_CHECKING:
     from .borders import Borders, Detail
@@ -173,7 +174,7 @@ class OfflineAtlas:
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         world = self._base.geocode(text, limit=limit, within=within, country=country)
-        rest = [part for part in text.split(",")[1:] if part.strip()][:_PARTS]
+        rest = [part for part in text[:MAX_QUERY_CHARS].split(",")[1:] if part.strip()][:_PARTS]
         wanted = max(limit, _NAMESAKES) if rest else limit
         local = self._in_country(self._regions.geocode(text, limit=wanted, within=within), country)
         if rest and local:

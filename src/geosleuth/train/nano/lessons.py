@@ -201,6 +201,15 @@ def town_to_guess(world: World, country: str) -> tuple[str, LatLon]:
         raise BadInput(f"the world has no town of {country} to train on; draw scenes of the split train") from None
 
 
+def guess(world: World, scene: Scene) -> dict[str, Any]:
+    """The assistant's answer where no more than the country is known: its largest town.
+
+    Raises:
+        BadInput: see `town_to_guess`.
+    """
+    return told(answer_words(scene.spot.country_name, *town_to_guess(world, scene.spot.country), digits=2))
+
+
 def precise(scene: Scene) -> list[Clue]:
     """Clues that a map may know, and telephone numbers whose code tells an area; the most telling first.
 

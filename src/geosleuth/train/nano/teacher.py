@@ -24,7 +24,7 @@ from geosleuth.world.environment.for_trl import GeoEnvironment
 from geosleuth.world.model import Clue, Scene
 from geosleuth.world.world import World
 
-from .lessons import CHAIN, Chat, Lesson, answer_words, around, asked, closer_looks, precise, told, town_to_guess
+from .lessons import CHAIN, Chat, Lesson, answer_words, around, asked, closer_looks, guess, precise, told, town_to_guess
 
 NEAR_KM = 2.0
 """The teacher is content with a point that is so near."""
@@ -116,7 +116,7 @@ def teach(
     """
     notes = Notes(environment, opening)
     read = _lines(notes.call("read_text"), notes.shown)
-    truth, country = scene.spot.point, scene.spot.country_name
+    truth = scene.spot.point
     boxes = {mark.clue: mark.box for mark in drawing.marks if mark.line is None}
     best: LatLon | None = None
     zooms = searches = 0
@@ -139,11 +139,11 @@ def teach(
             continue
         searches += 1
         best = _nearer(best, notes.call(name, **arguments), truth, notes.shown)
-    name, capital = town_to_guess(world, scene.spot.country)
+    _, capital = town_to_guess(world, scene.spot.country)
     if best is None or distance_km(best, truth) > max(NEAR_KM, distance_km(capital, truth)):
-        guess = told(answer_words(country, name, capital, digits=2))
-        return Lesson("trajectory", [*notes.messages, guess], tools=True), None, notes
-    lesson = Lesson("trajectory", [*notes.messages, told(answer_words(country, None, best))], tools=True)
+        return Lesson("trajectory", [*notes.messages, guess(world, scene)], tools=True), None, notes
+    words = answer_words(scene.spot.country_name, None, best)
+    lesson = Lesson("trajectory", [*notes.messages, told(words)], tools=True)
     return lesson, distance_km(best, truth), notes
 
 
@@ -176,14 +176,7 @@ def stroll(
         name, arguments = _any_move(scene, windows, notes, read, chance)
         if notes.is_new(name, **arguments):
             read |= _lines(notes.call(name, **arguments), notes.shown)
-    return Lesson(
-        "format",
-        [
-            *notes.messages,
-            told(answer_words(scene.spot.country_name, *town_to_guess(world, scene.spot.country), digits=2)),
-        ],
-        tools=True,
-    )
+    return Lesson("format", [*notes.messages, guess(world, scene)], tools=True)
 
 
 def _any_move(

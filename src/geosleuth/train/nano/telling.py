@@ -11,7 +11,7 @@ from geosleuth.world.design import design_scene
 from geosleuth.world.model import Scene
 from geosleuth.world.world import World
 
-from .lessons import Chat, Lesson, answer_words, asked, told, town_to_guess
+from .lessons import Chat, Lesson, asked, guess
 
 SCENES = 3
 """How many scenes one chat asks about."""
@@ -35,8 +35,7 @@ def tellings(world: World, seed: int, number: int, chance: random.Random, count:
             if lines:
                 chance.shuffle(lines)
                 listed = "\n".join(f'{place}. "{line}"' for place, line in enumerate(lines, 1))
-                guess = answer_words(scene.spot.country_name, *town_to_guess(world, scene.spot.country), digits=2)
-                messages += [asked(f"What do the signs tell?\n{listed}"), told(guess)]
+                messages += [asked(f"What do the signs tell?\n{listed}"), guess(world, scene)]
         if messages:
             yield Lesson("telling", messages)
 
