@@ -116,6 +116,7 @@ class Pipeline:
             shutil.copytree(self._policy("words"), self.nano, dirs_exist_ok=True)
             if not any(self.plan[stage]["seconds"] for stage in ("base", "sft", "coldstart")):
                 self._take("cold", self._policy("words"))
+                self._ready_to_reinforce()
                 return
         self._ready("words", "base", own=True)
         if not (self.nano / "config.json").is_file():
@@ -132,7 +133,7 @@ class Pipeline:
             self._school("teacher", self.plan["teachers"])
             self._stage_ends("words")
         self._beside(self._watch_pool)
-        self._paint()
+        self._paint("train", "held-out")
         with self._told("base"):
             self._ready("sft", own=True)
             if not self._left_out("base", "base", after="words"):
@@ -148,9 +149,12 @@ class Pipeline:
                 self._study("cold", "coldstart", self._policy("sft"), steps=self._planned_steps("coldstart", _FASTER))
                 self._wait("cold", most=self.plan["coldstart"]["seconds"] * _EARLY_SHARE)
             stop.touch()
-            self._ready(*(f"g-{name}" for name in self.plan["runs"]), "tries", *(name for name, *_ in self._early()))
+            self._ready_to_reinforce()
             if not self._done("cold"):
                 self._stage_ends("cold", shards="trajectory")
+
+    def _ready_to_reinforce(self) -> None:
+        self._ready(*(f"g-{name}" for name in self.plan["runs"]), "tries", *(name for name, *_ in self._early()))
 
     def _left_out(self, name: str, stage: str, *, after: str) -> bool:
         """Whether a stage has no time; its policy is then that of the one before."""
@@ -178,8 +182,9 @@ class Pipeline:
         for folder in self.pool.iterdir() if self.pool.is_dir() else ():
             if folder.is_dir() and folder.name not in KEPT:
                 shutil.rmtree(folder)
-        self._paint()
+        self._paint("train", *(("held-out",) if self.plan["early"] else ()))
         self._wait(*self._started("painter"))
+        self._paint("held-out")  # beside the rest, where nothing is evaluated yet
         self._own = self._rest = self._all
         for program in self._programs.values():
             self._pin(program, self._all)
@@ -212,12 +217,16 @@ class Pipeline:
 
     def _early(self) -> list[tuple[Any, ...]]:
         """Evaluations of the stages that were taught, and of the cold start wherever it comes from."""
+        if not self.plan["early"]:
+            return []
         return [one for one in EARLY if one[1] == "cold" or self._studied(one[1])]
 
-    def _paint(self) -> None:
-        """Draw the pictures of reinforcement learning and of evaluation; those that are there stay."""
+    def _paint(self, *splits: str) -> None:
+        """Draw the pictures of reinforcement learning ("train") and of evaluation; those that are there stay."""
         measured = (train_nano.HELD_OUT, "held-out", self.plan["held_out"])
         for seed, split, scenes in (measured, (train_nano.REINFORCED, "train", self.plan["scenes"])):
+            if split not in splits:
+                continue
             for worker in range(self.plan["painters"]):
                 name = f"painter-{split}-{worker}"
                 if name in self._programs:
@@ -244,8 +253,8 @@ class Pipeline:
 
     def _reinforce(self, name: str) -> None:
         how, common = self.plan["runs"][name], self.plan["grpo"]
-        options = {key: how.get(key, common.get(key)) for key in ("prompts", "group", "reward", "objective", "seed")}
-        said = [part for key, value in options.items() if value is not None for part in (f"--{key}", value)]
+        options = {key: how.get(key, common.get(key)) for key in ("prompts", "group", "reward", "objective", "seed", "failed_cost")}
+        said = [part for key, value in options.items() if value is not None for part in (f"--{key.replace('_', '-')}", value)]
         if "options" in how:
             said += ["--options", json.dumps(how["options"])]
         if how.get("fade"):

@@ -8,7 +8,7 @@ import train_nano
 
 PLAN: dict[str, Any] = {
     "size": "nano", "held_out": 1000, "scenes": 768, "teachers": 10, "speakers": 6, "painters": 2, "loaders": 3,
-    "own_cores": 6, "pool_gb": 46, "start": None,
+    "own_cores": 6, "pool_gb": 46, "start": None, "early": True,
     # Seconds of each stage, its learning rate, tokens a step and most steps; words end when enough is said rightly.
     "words": {"seconds": 120, "rate": 4e-4, "tokens": 16384, "steps": 2400, "enough": 0.965},
     "base": {"seconds": 300, "rate": 4e-4, "tokens": 65536, "steps": 2800},
@@ -16,12 +16,12 @@ PLAN: dict[str, Any] = {
     "coldstart": {"seconds": 250, "rate": 4e-4, "tokens": 65536, "steps": None},
     "sizes": [300, 1200, 5000, 100000], "size_steps": 250,
     "grpo": {
-        "seconds": 640, "rate": 4e-5, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "first_share": 0.44,
+        "seconds": 640, "rate": 4e-5, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "first_share": 0.44, "failed_cost": 0.0,
         "decide_after": 0.5, "tries_crew": 4,
     },
     "tried": 768,
     "runs": {
-        "main": {"crew": 12, "prompts": 32, "micro": 32, "reward": "twm", "fade": True, "tries": True},
+        "main": {"crew": 12, "prompts": 32, "micro": 32, "reward": "twm", "fade": True, "tries": True, "failed_cost": 0.1},
         "ours": {}, "nocold": {"from": "base"}, "twm": {"reward": "twm"},
         "geoagent": {"reward": "geoagent"}, "spotagent": {"reward": "spotagent"}, "geovista": {"reward": "geovista"},
         "betalow": {"late": True, "reward": "geovista", "options": {"beta": 1.5}},
@@ -32,7 +32,7 @@ PLAN: dict[str, Any] = {
     },
 }  # fmt: skip
 """"start" may name the policy of an earlier run, which is taught on in place of random weights and words. Stages of no
-seconds are left out: what follows goes on from the stage before. Steps that are None follow from the speed of "base".
+seconds are left out: what follows goes on from the stage before. "early": false leaves out the evaluations before GRPO. Steps that are None follow from the speed of "base".
 
 Runs of GRPO but "main" end after the same number of steps, which is decided once the speed of the first ones is
 known: as many as the slowest can do in the first share of the time, or one more than the fastest has done by then. The
@@ -48,7 +48,7 @@ EARLY: tuple[tuple[Any, ...], ...] = (
 )  # fmt: skip
 """Evaluations that need no run of GRPO: a name, the policy, options."""
 LATE: tuple[tuple[Any, ...], ...] = (
-    ("e-main-4", "g-main", "--attempts", 4, "--workers", 4), ("e-main-bare", "g-main", "--no-tools"),
+    ("e-main-4", "g-main", "--attempts", 4, "--workers", 10), ("e-main-bare", "g-main", "--no-tools"),
 )  # fmt: skip
 
 

@@ -101,6 +101,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     grpo.add_argument("--scenes", type=int, default=1024)
     grpo.add_argument("--reward", default="ours")
     grpo.add_argument("--options", type=json.loads, default={})
+    grpo.add_argument("--failed-cost", type=float, default=0.0, help="what a failed call takes away from the reward")
     grpo.add_argument("--objective", default="grpo")
     grpo.add_argument("--tries", type=Path)
     grpo.add_argument("--no-tools", action="store_true")
@@ -254,6 +255,7 @@ def reinforced(given: argparse.Namespace) -> None:
         rollout=RolloutPart(
             method="nano", tools=tools, group=given.group, prompt_tokens=512, reply_tokens=1400,
             turn_tokens=TURN_TOKENS, reward=given.reward, reward_options=given.options, objective=given.objective,
+            failed_call_cost=given.failed_cost,
         ),
         run=RunPart(seed=given.seed, save_steps=10**6, tensorboard=False),
     )  # fmt: skip
@@ -290,7 +292,8 @@ def reinforced(given: argparse.Namespace) -> None:
         {
             "name": given.name, "steps": trainer.state.global_step, "seconds": round(seconds, 1), "rate": given.rate,
             "group": given.group, "prompts": given.prompts, "scenes": given.scenes, "reward": given.reward,
-            "options": given.options, "objective": given.objective, "filtered": given.tries is not None,
+            "options": given.options, "failed_cost": given.failed_cost, "objective": given.objective,
+            "filtered": given.tries is not None,
             "crew": given.crew, **busy,
             "drawing_seconds": round(trainer.drawing_seconds, 1), "drawn_tokens": trainer.drawn_tokens,
             "history": history,
@@ -340,6 +343,7 @@ def evaluated(given: argparse.Namespace) -> None:
         with_tools=not given.no_tools,
         method="nano",
         tries=given.attempts,
+        verified=not given.train_scenes,
         sampling=Sampling(temperature=1.0, top_p=1.0) if several else None,
         max_new_tokens=TURN_TOKENS,
         workers=given.workers,

@@ -87,6 +87,7 @@ def evaluate(
     world: int = 1,
     start: int = 0,
     tries: int = 1,
+    verified: bool = True,
     sampling: Sampling | None = None,
     max_new_tokens: int = MAX_NEW_TOKENS,
     player: Player = "batched",
@@ -117,7 +118,8 @@ def evaluate(
         setting: a function of a module that makes a setting, in place of all these words.
         world: the world's seed.
         start: the number of the first scene.
-        tries: how many tries at each scene; with several the verifier in code decides among them.
+        tries: how many tries at each scene.
+        verified: whether the verifier in code decides among several of them; what only filters scenes needs none.
         sampling: how replies are drawn: greedily if left out, and at temperature 1 for several tries.
         max_new_tokens: how long a reply may get.
         player: how it is played; both come to the same where replies are drawn greedily.
@@ -147,8 +149,8 @@ def evaluate(
     if player == "alone" and not isinstance(policy, Path):
         raise BadInput('only a folder with weights can be played alone; take player="batched"')
     stage = Stage(
-        setting=setting or words, seed=seed, split=split, world=world, reading=reading, tries=tries, sampling=drawn,
-        with_tools=with_tools, keep=folder / "trajectories" if folder and keep_trajectories else None,
+        setting=setting or words, seed=seed, split=split, world=world, reading=reading, tries=tries, verified=verified,
+        sampling=drawn, with_tools=with_tools, keep=folder / "trajectories" if folder and keep_trajectories else None,
         kept=pictures,
     )  # fmt: skip
     asked = {
@@ -156,7 +158,7 @@ def evaluate(
         "weights": fingerprint(policy) if isinstance(policy, Path) else getattr(policy, "fingerprint", None),
         **({"setting": f"{setting.__module__}.{setting.__qualname__}"} if setting else words),
         "scenes": scenes, "seed": seed, "split": split, "world": world, "start": start, "reading": reading,
-        "with_tools": with_tools, "tries": tries, "sampling": asdict(drawn), "max_new_tokens": max_new_tokens,
+        "with_tools": with_tools, "tries": tries, "verified": verified, "sampling": asdict(drawn), "max_new_tokens": max_new_tokens,
         "player": player,
     }  # fmt: skip
     wanted = range(start, start + scenes)

@@ -116,7 +116,7 @@ def grpo_trainer(
     make: MakeGround = ground if callable(ground) else partial(ground_of, recipe)
     played = ground if isinstance(ground, Ground) else make()
     check_for_grpo(processor, tools=bool(played.setting.toolset.names))
-    rollouts = Rollouts(played.setting)
+    rollouts = Rollouts(played.setting, recipe.rollout.failed_call_cost)
     environment: type = Ground(played.setting, Remembered(played.pose)).environment()
     if dress is not None:
         environment = dress(environment)

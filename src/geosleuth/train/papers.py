@@ -97,6 +97,8 @@ _SPOTAGENT_TUNED = _ours(
     optim__epochs="not given",
     optim__max_length="not given",
 )
+_NO_COST = _values("the reward: nothing is taken away for calls", rollout__failed_call_cost=0.0)
+
 _GEOVISTA_SETUP = (
     *_values("section 4, Supervised Finetuning", model__base=QWEN25),
     *_ours(
@@ -123,6 +125,7 @@ PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyTyp
             *_values("table 5", rollout__group=8, rollout__temperature=0.7, rollout__kl=0.001),
             *_values("table 5", reward__spatial__weight=1.5, reward__semantic__weight=1.0),
             *_values("table 5", reward__consistency__weight=0.5, reward__spatial__tau_km=200.0),
+            *_NO_COST,
             *_values("table 5", reward__semantic__alpha=(0.1, 0.6, 0.3), reward__semantic__thresholds=(0.7, 0.5, 0.0)),
             *_values("table 5", reward__consistency__weights=(0.1, 0.6, 0.3)),
             *_values("section 4: one reply, no tools", environment__tools=(), environment__turns=1),
@@ -160,6 +163,7 @@ PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyTyp
             *_values("section 3.3.2", data__phases_km=((1.0, 25.0), (1.0, 25.0, 200.0, 750.0))),
             *_values("equation 8", reward__linear__knots=((1.0, 1.0), (25.0, 0.75), (200.0, 0.2))),
             *_values("section 3.3: without tools", environment__tools=()),
+            *_NO_COST,
             *_ours(
                 data__limit="how many rows the two phases have together is not given",
                 environment__turns="one reply is enough where there are no tools",
@@ -187,6 +191,7 @@ PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyTyp
                 rollout__objective="grpo",
             ),
             *_values("section 3.4", rollout__entropy=0.0, reward__hierarchical__beta=2.0),
+            *_NO_COST,
             *_values("section 3.1", environment__tools=("image_zoom_in_tool", "search_web")),
             *_ours(
                 rollout__group="G is not given; that of GeoAgent and SpotAgent",
@@ -214,6 +219,7 @@ PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyTyp
                 reward__stepped__steps=((0.5, 1.0), (2.0, 0.8), (10.0, 0.6), (25.0, 0.4), (200.0, 0.2), (750.0, 0.1)),
             ),
             *_values("appendix B.1", run__devices=32),
+            *_NO_COST,
             *_ours(
                 environment__tools="the paper's without satellite pictures, which the offline atlas lacks",
                 model__tuned="no adapters are spoken of",

@@ -33,7 +33,8 @@ class Stage:
         split: which places and designs may occur.
         world: the seed of the world where the scenes stand.
         reading: what read_text reads with.
-        tries: how many tries at each scene; with two or more the verifier in code decides among them.
+        tries: how many tries at each scene.
+        verified: whether the verifier in code decides among two or more of them.
         sampling: how replies are drawn; greedily if left out.
         wire: in place of the method's own.
         with_tools: False switches all tools off, and the policy is told of none.
@@ -47,6 +48,7 @@ class Stage:
     world: int = 1
     reading: Reading = "clue boxes"
     tries: int = 1
+    verified: bool = True
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.0))
     wire: Wire | None = None
     with_tools: bool = True
@@ -161,7 +163,8 @@ class SceneTable:
             done=lambda _try: over(),
         )
         told = [one.trajectory for one in tries if one.trajectory is not None]
-        verified = await self._verified(case, views, told) if stage.tries > 1 and told else None
+        asked = stage.verified and stage.tries > 1 and told
+        verified = await self._verified(case, views, told) if asked else None
         self._keep(number, tries, verified)
         truth = truth_of(scene)
         return PlayedScene(

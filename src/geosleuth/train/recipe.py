@@ -119,6 +119,7 @@ class RolloutPart:
             models knows it.
         reward: a preset or a YAML file of `geosleuth.score.rewards`.
         reward_options: changes to the preset, such as ``{"beta": 4.0}`` for "geovista".
+        failed_call_cost: what every call that fails takes away from the reward.
         kl: the weight of the divergence from the starting model; 0 leaves it out.
         clip: how far the ratio may leave 1, below and above.
         loss: TRL's name for how token losses are put together ("grpo" is the mean over each trajectory).
@@ -143,6 +144,7 @@ class RolloutPart:
     turn_tokens: int | None = None
     reward: str = "ours"
     reward_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    failed_call_cost: float = 0.0
     kl: float = 0.0
     clip: tuple[float, float] = (0.2, 0.2)
     loss: Loss = "grpo"

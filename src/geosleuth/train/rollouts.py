@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ CALLS = "tools/calls"
 """Calls a reply."""
 FAILURE_RATE = "tools/failure_rate"
 """The share of calls that gave nothing: bad, refused and repeated ones, and those that can't be read as calls."""
+FAILED_CALLS = "failed_calls"
+"""The part of a reward that counts them, where they cost something."""
 ANSWERED = "answered"
 """The share of replies with an answer of the policy's own."""
 
@@ -206,9 +209,15 @@ class Rollouts:
 
     __name__ = "answer"
 
-    def __init__(self, setting: Setting) -> None:
-        """Score by the setting's reward."""
-        self._setting = setting
+    def __init__(self, setting: Setting, failed_call_cost: float = 0.0) -> None:
+        """Score by the setting's reward, less what every call that fails costs.
+
+        Raises:
+            BadInput: calls can't cost that much.
+        """
+        if not (isfinite(failed_call_cost) and failed_call_cost >= 0):
+            raise BadInput(f"rollout.failed_call_cost must be a number from 0 on, not {failed_call_cost!r}")
+        self._setting, self._cost = setting, failed_call_cost
         self.unheard = 0
         self.newest: Outcome | None = None
 
@@ -232,17 +241,22 @@ class Rollouts:
         distances = work_out(answers, truths, wanted, setting.helpers).distance_km
         if distances is None:
             raise AssertionError("distances were asked for")
+        worked = tuple(
+            (*one.worked, False) if _is_broken(said[-1]) else one.worked
+            for one, said in zip(ended, messages, strict=True)
+        )
+        parts = {name: np.asarray(values, dtype=np.float64) for name, values in rewards.parts.items()}
+        failed = np.array([one.count(False) for one in worked], dtype=np.float64)
+        if self._cost:
+            parts[FAILED_CALLS] = failed
         self.newest = Outcome(
             ids=tuple(id),
             distances_km=distances,
-            total=np.asarray(rewards.total, dtype=np.float64),
-            parts={name: np.asarray(values, dtype=np.float64) for name, values in rewards.parts.items()},
+            total=np.asarray(rewards.total, dtype=np.float64) - self._cost * failed,
+            parts=parts,
             answered=np.array([one.own for one in ended], dtype=np.bool_),
             called=np.array([any(map(_has_calls, said)) or _is_broken(said[-1]) for said in messages], dtype=np.bool_),
-            worked=tuple(
-                (*one.worked, False) if _is_broken(said[-1]) else one.worked
-                for one, said in zip(ended, messages, strict=True)
-            ),
+            worked=worked,
         )
         if log_metric is not None:
             self._tell(self.newest, log_metric)
