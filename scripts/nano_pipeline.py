@@ -116,7 +116,6 @@ class Pipeline:
             shutil.copytree(self._policy("words"), self.nano, dirs_exist_ok=True)
             if not any(self.plan[stage]["seconds"] for stage in ("base", "sft", "coldstart")):
                 self._take("cold", self._policy("words"))
-                self._ready_to_reinforce()
                 return
         self._ready("words", "base", own=True)
         if not (self.nano / "config.json").is_file():
@@ -178,6 +177,7 @@ class Pipeline:
 
     def reinforce(self) -> None:
         """What there is so far is measured; then runs of GRPO side by side, and cold starts from fewer trajectories."""
+        self._ready_to_reinforce()
         self._wait("maps", *self._started("teacher", "speaker"))
         for folder in self.pool.iterdir() if self.pool.is_dir() else ():
             if folder.is_dir() and folder.name not in KEPT:
@@ -253,8 +253,16 @@ class Pipeline:
 
     def _reinforce(self, name: str) -> None:
         how, common = self.plan["runs"][name], self.plan["grpo"]
-        options = {key: how.get(key, common.get(key)) for key in ("prompts", "group", "reward", "objective", "seed", "failed_cost")}
-        said = [part for key, value in options.items() if value is not None for part in (f"--{key.replace('_', '-')}", value)]
+        options = {
+            key: how.get(key, common.get(key))
+            for key in ("prompts", "group", "reward", "objective", "seed", "failed_cost")
+        }
+        said = [
+            part
+            for key, value in options.items()
+            if value is not None
+            for part in (f"--{key.replace('_', '-')}", value)
+        ]
         if "options" in how:
             said += ["--options", json.dumps(how["options"])]
         if how.get("fade"):

@@ -16,12 +16,14 @@ PLAN: dict[str, Any] = {
     "coldstart": {"seconds": 250, "rate": 4e-4, "tokens": 65536, "steps": None},
     "sizes": [300, 1200, 5000, 100000], "size_steps": 250,
     "grpo": {
-        "seconds": 640, "rate": 4e-5, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "first_share": 0.44, "failed_cost": 0.0,
-        "decide_after": 0.5, "tries_crew": 4,
+        "seconds": 640, "rate": 4e-5, "steps": 400, "prompts": 16, "group": 8, "micro": 16, "first_share": 0.44,
+        "decide_after": 0.5, "tries_crew": 4, "failed_cost": 0.0,
     },
     "tried": 768,
     "runs": {
-        "main": {"crew": 12, "prompts": 32, "micro": 32, "reward": "twm", "fade": True, "tries": True, "failed_cost": 0.1},
+        "main": {
+            "crew": 12, "prompts": 32, "micro": 32, "reward": "twm", "fade": True, "tries": True, "failed_cost": 0.1,
+        },
         "ours": {}, "nocold": {"from": "base"}, "twm": {"reward": "twm"},
         "geoagent": {"reward": "geoagent"}, "spotagent": {"reward": "spotagent"}, "geovista": {"reward": "geovista"},
         "betalow": {"late": True, "reward": "geovista", "options": {"beta": 1.5}},
@@ -32,7 +34,8 @@ PLAN: dict[str, Any] = {
     },
 }  # fmt: skip
 """"start" may name the policy of an earlier run, which is taught on in place of random weights and words. Stages of no
-seconds are left out: what follows goes on from the stage before. "early": false leaves out the evaluations before GRPO. Steps that are None follow from the speed of "base".
+seconds are left out: what follows goes on from the stage before. Steps that are None follow from the speed of "base".
+"early" false leaves out the evaluations before GRPO.
 
 Runs of GRPO but "main" end after the same number of steps, which is decided once the speed of the first ones is
 known: as many as the slowest can do in the first share of the time, or one more than the fastest has done by then. The

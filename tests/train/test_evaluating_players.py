@@ -237,6 +237,9 @@ def test_scenes_in_processes_of_their_own_come_to_the_same() -> None:
         assert (one.turns, one.calls, one.answered) == (two.turns, two.calls, two.answered) == (3, 2, True)
     # Two scenes of two tries are under way, and all that wait are answered at once.
     assert here.sizes[0] == 4
+    (unjudged,) = play(range(1), replace(stage, verified=False), Scripted(say), at_once=4)
+    assert unjudged.verified is None
+    assert unjudged.tries[0].distance_km == first[0].tries[0].distance_km
 
 
 @pytest.mark.usefixtures("atlas_home")

@@ -14,7 +14,7 @@ from geosleuth.train.metrics import part_name, read_metrics, within_name
 from geosleuth.train.objective import scaled_advantages
 from geosleuth.train.prompts import prompt_rows
 from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RolloutPart
-from geosleuth.train.rollouts import Ground, ground_of, reward_of
+from geosleuth.train.rollouts import FAILED_CALLS, Ground, Rollouts, ground_of, reward_of
 from geosleuth.train.tuning import load_model
 from geosleuth.world.environment import pose_photo
 from scripted_grpo import FAR, MIDDLE, NEAR, called, make_photos, make_tiny, script, tiny_recipe
@@ -130,6 +130,21 @@ def check_gradients(trainer: Any, batch: Any) -> None:
     assert torch.equal(moved, carries_loss)
     assert bool((kept[0].grad[~carries_loss] == 0).all())
     assert bool((~carries_loss & batch["completion_mask"].bool()).any())
+
+
+def test_failed_calls_cost_what_the_recipe_says(tiny: Path, photos: Path, tmp_path: Path) -> None:
+    recipe = tiny_recipe(tiny, photos, with_tools(failed_call_cost=0.2, method="spotagent"))
+    first, again = [ZOOM, GEOCODE, BROKEN, NEAR], [ZOOM, NEAR]  # the first says its zoom twice
+    trainer = made(recipe, tmp_path, [first, again, [NEAR]])
+    trainer.train()
+    outcome = trainer.rollouts.newest
+    failed = [one.count(False) for one in outcome.worked]
+    assert sorted(failed) == [0, 0, 1, 1]
+    assert outcome.parts[FAILED_CALLS].tolist() == failed
+    assert outcome.total == pytest.approx(outcome.parts["linear"] - 0.2 * outcome.parts[FAILED_CALLS])
+    assert trainer.state.log_history[0][part_name(FAILED_CALLS)] == 0.5
+    with pytest.raises(BadInput, match="failed_call_cost must be a number from 0 on, not -1"):
+        Rollouts(ground_of(recipe).setting, -1)
 
 
 def test_other_processes_serve_the_tools(tiny: Path, photos: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from geosleuth.tools import FailureKind, Observation, ToolCall, Toolset
 
 from .events import Event, Said, ToolObserved
+from .quoting import Quotes
 
 # What the same call may well do better the next time.
 _PASSING_FAILURES = ("service", "timeout")
@@ -27,9 +28,16 @@ class _Memory:
 class Calls:
     """The calls of a run: their ids, and what each brought, so that none is made twice."""
 
-    def __init__(self, toolset: Toolset, events: Iterable[Event] = ()) -> None:
-        """Remember the calls of these events."""
+    def __init__(self, toolset: Toolset, events: Iterable[Event] = (), *, quoting: bool = False) -> None:
+        """Remember the calls of these events.
+
+        Args:
+            toolset: the tools of the run.
+            events: what has happened so far.
+            quoting: whether calls may quote lines of signs by number, see `Quotes`.
+        """
         self._toolset = toolset
+        self._quotes = Quotes() if quoting else None
         self._ids: set[str] = set()
         self._memory: dict[str, _Memory] = {}
         # Of the newest step: what says whether two calls are the very same.
@@ -83,8 +91,14 @@ class Calls:
                 decided.append(None)
         return decided
 
+    def spelled_out(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
+        """The calls as they are carried out: with the lines in them that they quote by number."""
+        return list(calls) if self._quotes is None else [self._quotes.filled_in(call) for call in calls]
+
     def remember(self, turn: int, observation: Observation) -> None:
         """Keep what a call that was carried out brought, unless it may bring more another time."""
+        if self._quotes is not None:
+            self._quotes.hear(observation)
         if observation.failure not in _PASSING_FAILURES:
             self._memory[self._keys[observation.call_id]] = _Memory(turn, observation.text)
 
@@ -109,7 +123,8 @@ class Calls:
 
     def _key(self, call: ToolCall) -> str:
         found = self._toolset.get(call.name)
-        arguments = call.arguments
+        (spelled_out,) = self.spelled_out([call])
+        arguments = spelled_out.arguments
         said = arguments if isinstance(arguments, str) else _sorted.encode(dict(arguments))
         if len(said) > _LONG_CHARACTERS:
             said = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()

@@ -45,8 +45,9 @@ class Method:
 
     ``tools`` are those that are on unless the user says otherwise, by our names. ``shown_as`` has the paper's names for
     tools of ours; the words use them, and ``toolset`` lets the tools go by them. ``box_scale`` is how the words ask for
-    boxes: a case must be made with the same. With ``reads_thinking`` what a policy thought is part of its answer, and
-    is read with it, see ``final_words``.
+    boxes: a case must be made with the same. With ``quotes_lines`` calls may quote lines of signs by number, see
+    `geosleuth.agent.quoting`. With ``reads_thinking`` what a policy thought is part of its answer, and is read with it,
+    see ``final_words``.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Method:
     first_view_pixels: int = 2_000_000
     box_scale: BoxScale = "pixels"
     shown_as: Mapping[str, str] = field(default_factory=dict, hash=False)
+    quotes_lines: bool = False
     reads_thinking: bool = False
 
     def final_words(self, step: Step) -> str:

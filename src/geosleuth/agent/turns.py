@@ -88,7 +88,7 @@ class Work:
         self._missing = missing
         self._cuts: Cuts = {}
         self._pool = Pool(before)
-        self._calls = Calls(toolset, before)
+        self._calls = Calls(toolset, before, quoting=method.quotes_lines)
         self._spending = Spending(opening[0].budget)
         self._turn = sum(isinstance(event.body, Said) for event in before)
         self._earlier_s = before[-1].at_s if before else 0.0
@@ -211,7 +211,7 @@ class Work:
             calls, may_call=may_call, per_turn=spending.budget.calls_per_turn, left=spending.calls_left
         )
         wanted = [call for call, told in zip(calls, withheld, strict=True) if told is None]
-        done = iter(await self._use_tools(wanted) if wanted else ())
+        done = iter(await self._use_tools(self._calls.spelled_out(wanted)) if wanted else ())
         for call, told in zip(calls, withheld, strict=True):
             observation = told or next(done)
             if told is None:

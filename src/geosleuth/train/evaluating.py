@@ -158,8 +158,8 @@ def evaluate(
         "weights": fingerprint(policy) if isinstance(policy, Path) else getattr(policy, "fingerprint", None),
         **({"setting": f"{setting.__module__}.{setting.__qualname__}"} if setting else words),
         "scenes": scenes, "seed": seed, "split": split, "world": world, "start": start, "reading": reading,
-        "with_tools": with_tools, "tries": tries, "verified": verified, "sampling": asdict(drawn), "max_new_tokens": max_new_tokens,
-        "player": player,
+        "with_tools": with_tools, "tries": tries, "verified": verified, "sampling": asdict(drawn),
+        "max_new_tokens": max_new_tokens, "player": player,
     }  # fmt: skip
     wanted = range(start, start + scenes)
     with closing(_Kept(folder, asked)) as kept:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,31 +68,42 @@ def test_an_answer_was_shown_or_is_the_countrys_largest_town(taught: list[Taught
 
 
 def test_the_map_is_asked_for_what_was_read_before(taught: list[Taught]) -> None:
-    together = 0
+    together = all_lines = 0
     for one in taught:
         for lesson in (*one.of("trajectory", tools=True), *one.of("format", tools=True)):
-            read = one.scene.spot.country_name if lesson.kind == "format" else ""
+            shown: dict[str, list[str]] = {}
             for name, arguments, text in calls(lesson):
                 if name in ("geocode", "clues"):
                     (asked,) = arguments.values()
-                    alone = asked in read
-                    assert alone or all(part in read for part in asked.split(", ", 1))
-                    together += not alone
-                elif name == "read_text":
-                    read += text
+                    if lesson.kind == "format" and not shown:
+                        assert asked == one.scene.spot.country_name
+                    for part in asked.split(", ") if shown else ():
+                        image, _, number = part.rpartition("#")
+                        lines = shown[image]
+                        wanted = lines if number == "*" else [lines[int(number) - 1]]
+                        # What was asked for says so; a long one is cut.
+                        assert all(line[:20] in text for line in wanted[:1])
+                    together += ", " in asked
+                    all_lines += asked == "#*"
+                elif name == "read_text" and (
+                    lines := re.findall(r'^\d+\. "(.*?)" \w+, confidence', text, re.MULTILINE)
+                ):
+                    shown[""] = shown[arguments.get("image", "image-1")] = lines
     assert together
+    assert all_lines
 
 
 @pytest.mark.parametrize("combined", [0.0, 1.0])
 def test_a_name_is_asked_for_with_what_stands_beside_it(combined: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(teacher, "COMBINED", combined)
     chance, beside = random.Random(1), ["Rue Grimaldi", "98000 Monaco"]
-    (asked,) = {teacher._question("business", "Costa", beside[:1], chance)[1]["address"]}
-    assert asked == ("Costa, Rue Grimaldi" if combined else "Costa")
+    quoted = {"Costa": "#1", "Rue Grimaldi": "image-1#2", "98000 Monaco": "#3", "+377 1": "#4"}.__getitem__
+    (asked,) = {teacher._question("business", "Costa", beside[:1], quoted, chance)[1]["address"]}
+    assert asked == ("#1, image-1#2" if combined else "#1")
     # That a chain is one is not to be seen: alone it would lead anywhere.
-    assert teacher._question(CHAIN, "Costa", beside[1:], chance)[1] == {"address": "Costa, 98000 Monaco"}
-    assert teacher._question("town_name", "98000 Monaco", [], chance)[1] == {"address": "Monaco"}
-    assert teacher._question("phone", "+377 1", beside, chance) == ("clues", {"text": "+377 1"})
+    assert teacher._question(CHAIN, "Costa", beside[1:], quoted, chance)[1] == {"address": "#1, #3"}
+    assert teacher._question("town_name", "98000 Monaco", [], quoted, chance)[1] == {"address": "#3"}
+    assert teacher._question("phone", "+377 1", beside, quoted, chance) == ("clues", {"text": "#4"})
 
 
 def test_what_stands_beside_a_name_is_read_and_says_where_it_is(taught: list[Taught]) -> None:

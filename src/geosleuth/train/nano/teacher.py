@@ -1,22 +1,23 @@
 """Chats with tools to learn from: a teacher who knows the scene plays the real environment.
 
 The teacher is a rule, not a model: a stand-in for one that is good at the task. It looks where signs are, reads them,
-asks the map for what it has read, or what a telephone number tells, and takes the hit that is right. Half of the time
-it asks for two lines at once, a name and the street or town beside it, which finds the right one of many namesakes:
-whether that pays is left to reinforcement learning. It cheats in one way: it knows which of the lines and hits are the
-telling ones. But it only asks for what it has read, and only names a point that an observation has shown it; otherwise
-it names the country's largest town, as one would who knows no more.
+asks the map for what it has read, or what a telephone number tells, and takes the hit that is right. Lines are quoted
+by number. Half of the time it asks for two at once, a name and the street or town beside it, which finds the right one
+of many namesakes: whether that pays is left to reinforcement learning. It cheats in one way: it knows which of the
+lines and hits are the telling ones. But it only asks for what it has read, and only names a point that an observation
+has shown it; otherwise it asks what all lines tell together, and names the country's largest town, as one would who
+knows no more.
 
 `stroll` makes the same moves without aim, except that whoever zooms looks at a sign: from such chats a model learns how
 calls are written and where signs are, and nothing about when calls help.
 """
 
 import random
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from geosleuth.agent.methods.nano import TURNS
+from geosleuth.agent.quoting import EVERY, quote
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.tools.wording import at
 from geosleuth.world.drawing import Drawing
@@ -32,8 +33,8 @@ NEAR_KM = 2.0
 AREA_KM = 25.0
 """Likewise, where no sign tells more than the area."""
 
-SEARCH, CLUES = "geocode", "clues"
-"""What asks the map, and what tells the area of a telephone number."""
+READ, SEARCH, CLUES = "read_text", "geocode", "clues"
+"""What reads signs, what asks the map, and what tells the area of a telephone number."""
 
 COMBINED = 0.5
 """How often two lines are asked for at once, where there are two."""
@@ -43,11 +44,8 @@ _ZOOMS = 2
 _CALLS_TO_ZOOM = 3  # to look closer, to read, and to ask the map for what was read
 _ASKED = 3
 _WHOLE = (0, 0, 1000, 1000)
-# What map services don't know: the kilometres behind a name, the postcode before it.
-_DISTANCE = re.compile(r"\s*\d[\d\s.,]*(km|mi)?\s*$", re.IGNORECASE)
 _WHERE = ("street_name", "town_name")
 _COARSER = {"business": _WHERE, CHAIN: _WHERE, "street_name": ("town_name",), "bus_stop": ("town_name",)}
-_POSTCODE = re.compile(r"^[\d\s-]{3,}\s+")
 
 
 class Notes:
@@ -57,6 +55,7 @@ class Notes:
         messages: the chat so far.
         views: how many views of the photo there are; the newest is "image-N".
         shown: the text that the last call gave.
+        read: the lines that were read and shown, and where each stood last: the image, the line's number, the reading.
         lists: what each search of the map gave: the text, and the points of its hits.
     """
 
@@ -64,6 +63,8 @@ class Notes:
         """Begin with the question."""
         self._environment, self.messages = environment, list(opening)
         self.views, self.shown = 1, ""
+        self.read: dict[str, tuple[str, int, int]] = {}
+        self._readings = 0
         self._made: list[tuple[str, Mapping[str, Any]]] = []
         self.lists: list[tuple[str, list[LatLon]]] = []
 
@@ -95,7 +96,26 @@ class Notes:
         data = seen.data if isinstance(seen.data, Mapping) and seen.failure is None else {}
         if name == SEARCH and data:
             self.lists.append((self.shown, points_in(data)))
+        if name == READ and data:
+            self._take_in(data)
         return data
+
+    def _take_in(self, data: Mapping[str, Any]) -> None:
+        """Lines, without those that were cut off for length: the model does not see them either."""
+        self._readings += 1
+        for number, line in enumerate(data["lines"], 1):
+            if line["text"] in self.shown:
+                self.read[line["text"]] = data["image"], number, self._readings
+
+    def quoted(self, line: str) -> str:
+        """A line that was read, by its number."""
+        image, number, reading = self.read[line]
+        return quote(number, None if reading == self._readings else image)
+
+    @property
+    def newest(self) -> bool:
+        """Whether the newest reading has shown any line."""
+        return any(reading == self._readings for _, _, reading in self.read.values())
 
 
 def teach(
@@ -115,7 +135,7 @@ def teach(
         BadInput: the scene's country has no town that may be trained on.
     """
     notes = Notes(environment, opening)
-    read = _lines(notes.call("read_text"), notes.shown)
+    notes.call(READ)
     truth = scene.spot.point
     boxes = {mark.clue: mark.box for mark in drawing.marks if mark.line is None}
     best: LatLon | None = None
@@ -127,20 +147,22 @@ def teach(
             break
         window = None if box is None else around(box, scene.size)
         closer = zooms < _ZOOMS and notes.calls_left >= _CALLS_TO_ZOOM and notes.is_new("zoom", bbox_2d=window)
-        if line not in read and window is not None and closer and clue.sort != CHAIN:
+        if line not in notes.read and window is not None and closer and clue.sort != CHAIN:
             zooms += 1
             notes.call("zoom", bbox_2d=window)
-            read |= _lines(notes.call("read_text", image=f"image-{notes.views}"), notes.shown)
-        beside = _beside(scene, clue, line, read)
-        if clue.sort == CHAIN and not beside:
+            notes.call(READ, image=f"image-{notes.views}")
+        beside = _beside(scene, clue, line, notes.read)
+        if line not in notes.read or (clue.sort == CHAIN and not beside):
             continue
-        name, arguments = _question(clue.sort, line, beside, chance)
-        if line not in read or not all(arguments.values()) or not notes.is_new(name, **arguments):
+        name, arguments = _question(clue.sort, line, beside, notes.quoted, chance)
+        if not notes.is_new(name, **arguments):
             continue
         searches += 1
         best = _nearer(best, notes.call(name, **arguments), truth, notes.shown)
     _, capital = town_to_guess(world, scene.spot.country)
     if best is None or distance_km(best, truth) > max(NEAR_KM, distance_km(capital, truth)):
+        if notes.calls_left and notes.newest:
+            notes.call(CLUES, text=EVERY)
         return Lesson("trajectory", [*notes.messages, guess(world, scene)], tools=True), None, notes
     words = answer_words(scene.spot.country_name, None, best)
     lesson = Lesson("trajectory", [*notes.messages, told(words)], tools=True)
@@ -170,34 +192,28 @@ def stroll(
 ) -> Lesson:
     """Valid calls without aim, and the country's largest town as the answer."""
     notes = Notes(environment, opening)
-    read: set[str] = set()
     windows = closer_looks(scene, drawing.marks) or [list(_WHOLE)]
     for _ in range(chance.randint(0, 3)):
-        name, arguments = _any_move(scene, windows, notes, read, chance)
+        name, arguments = _any_move(scene, windows, notes, chance)
         if notes.is_new(name, **arguments):
-            read |= _lines(notes.call(name, **arguments), notes.shown)
+            notes.call(name, **arguments)
     return Lesson("format", [*notes.messages, guess(world, scene)], tools=True)
 
 
 def _any_move(
-    scene: Scene, windows: list[list[int]], notes: Notes, read: set[str], chance: random.Random
+    scene: Scene, windows: list[list[int]], notes: Notes, chance: random.Random
 ) -> tuple[str, dict[str, Any]]:
-    name = chance.choice(("zoom", "read_text", SEARCH, CLUES))
+    name = chance.choice(("zoom", READ, SEARCH, CLUES))
     if name == "zoom":
         return name, {"bbox_2d": chance.choice(windows)}
-    if name == "read_text":
+    if name == READ:
         first = notes.views == 1 or chance.random() < 0.5
         return name, {} if first else {"image": f"image-{notes.views}"}
-    line = chance.choice(sorted(read) or [scene.spot.country_name])
-    return name, {"address" if name == SEARCH else "text": line}
+    said = notes.quoted(chance.choice(sorted(notes.read))) if notes.read else scene.spot.country_name
+    return name, {"address" if name == SEARCH else "text": said}
 
 
-def _lines(data: Mapping[str, Any], shown: str) -> set[str]:
-    """The lines that were read, without those that were cut off for length: the model does not see them either."""
-    return {line["text"] for line in data.get("lines", ()) if line["text"] in shown}
-
-
-def _beside(scene: Scene, clue: Clue, line: str, read: set[str]) -> list[str]:
+def _beside(scene: Scene, clue: Clue, line: str, read: Collection[str]) -> list[str]:
     """Lines that were read and say where that is which a line names: the street or the town of a business."""
     coarser = _COARSER.get(clue.sort, ())
     told_by = [one for one in precise(scene) if one is clue or one.sort in coarser]
@@ -207,15 +223,15 @@ def _beside(scene: Scene, clue: Clue, line: str, read: set[str]) -> list[str]:
     ]  # fmt: skip
 
 
-def _question(sort: str, line: str, beside: list[str], chance: random.Random) -> tuple[str, dict[str, str]]:
+def _question(
+    sort: str, line: str, beside: list[str], quoted: Callable[[str], str], chance: random.Random
+) -> tuple[str, dict[str, str]]:
     """The call that asks what a line tells, or a line and one beside it."""
     if sort == "phone":
-        return CLUES, {"text": line}
-    if sort == "distance":
-        return SEARCH, {"address": _DISTANCE.sub("", line).strip()}
+        return CLUES, {"text": quoted(line)}
     if beside and (sort == CHAIN or chance.random() < COMBINED):
-        return SEARCH, {"address": f"{line}, {chance.choice(beside)}"}
-    return SEARCH, {"address": _POSTCODE.sub("", line).strip() if sort == "town_name" else line}
+        return SEARCH, {"address": f"{quoted(line)}, {quoted(chance.choice(beside))}"}
+    return SEARCH, {"address": quoted(line)}
 
 
 def points_in(data: Mapping[str, Any]) -> list[LatLon]:

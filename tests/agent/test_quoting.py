@@ -1,0 +1,103 @@
+"""Lines of signs quoted by number: what is looked up, what counts as the same call, and what stays as it is."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from geosleuth.agent import Budget, Method, Trajectory, resume, run
+from geosleuth.agent.quoting import Quotes, quote
+from geosleuth.photo import View
+from geosleuth.photo.text import TextLine
+from geosleuth.policies import Prompt
+from geosleuth.tools import Observation, ToolCall, Toolset
+from geosleuth.tools.reading import read_text
+from geosleuth.tools.zoom import image_zoom_in_tool
+from scripted import Line, ScriptedPolicy, answers, call, calls
+from small_runs import look_up, small_case, small_method
+
+TOOLS = Toolset([read_text, image_zoom_in_tool, look_up])
+WHOLE, CLOSE = ("Café Grimaldi", "Rue Grimaldi 7"), ("98000 Monaco",)
+
+
+def reader(view: View) -> list[TextLine]:
+    """Two lines on the photo; another one on its cuts."""
+    texts = WHOLE if view.handle == "image-1" else CLOSE
+    box = ((0.0, 0.0), (9.0, 0.0), (9.0, 9.0), (0.0, 9.0))
+    return [TextLine(text, box, 1.0, "latin", "tesseract") for text in texts]
+
+
+def go(script: list[Line], method: Method) -> Trajectory:
+    case = replace(small_case(), reader=reader)
+    return asyncio.run(run(case, method=method, policy=ScriptedPolicy(script), toolset=TOOLS))
+
+
+QUOTING = small_method(quotes_lines=True, budget=Budget(turns=9))
+READ, ZOOM = calls(call("read_text")), calls(call("image_zoom_in_tool", bbox_2d=[0, 0, 100, 80]))
+READ_CLOSE = calls(call("read_text", image="image-2"))
+
+
+def looked_up(trajectory: Trajectory) -> list[str]:
+    return [one.data["query"] for one in trajectory.observations if one.name == "look_up" and one.failure is None]
+
+
+def ask(query: str) -> Line:
+    return calls(call("look_up", query=query))
+
+
+def test_lines_are_looked_up_by_their_numbers() -> None:
+    script = [READ, ask("#1, #2"), ZOOM, READ_CLOSE, ask("image-1#1, #1"), answers(1, 2)]
+    found = go(script, QUOTING)
+    assert looked_up(found) == ["Café Grimaldi, Rue Grimaldi 7", "Café Grimaldi, 98000 Monaco"]
+    # The recording holds what the policy said.
+    assert [one.arguments for step in found.steps for one in step.calls if one.name == "look_up"] == [
+        {"query": "#1, #2"}, {"query": "image-1#1, #1"},
+    ]  # fmt: skip
+
+
+def test_all_lines_stand_one_under_the_other() -> None:
+    assert looked_up(go([READ, ask("#*"), answers(1, 2)], QUOTING)) == ["\n".join(WHOLE)]
+
+
+@pytest.mark.parametrize("said", ["#0", "#3", "#999", "image-7#1", "# 1", "Apt #"])
+def test_what_no_line_has_stays_as_it_is(said: str) -> None:
+    assert looked_up(go([READ, ask(said), answers(1, 2)], QUOTING)) == [said]
+
+
+def test_nothing_is_quoted_before_it_was_read() -> None:
+    assert looked_up(go([ask("#1"), ask("#*"), answers(1, 2)], QUOTING)) == ["#1", "#*"]
+
+
+def test_other_methods_write_house_numbers_so() -> None:
+    assert looked_up(go([READ, ask("Carrera 7 #1-16"), answers(1, 2)], small_method())) == ["Carrera 7 #1-16"]
+
+
+def test_a_number_means_another_line_after_another_reading() -> None:
+    found = go([READ, ask("#1"), ask("Café Grimaldi"), ZOOM, READ_CLOSE, ask("#1"), answers(1, 2)], QUOTING)
+    assert looked_up(found) == ["Café Grimaldi", "98000 Monaco"]
+    assert [one.failure for one in found.observations].count("repeated") == 1  # the same line, spelled
+
+
+def test_a_run_that_is_taken_up_knows_what_was_read() -> None:
+    first = go([READ, answers(1, 2)], QUOTING)
+    cut = replace(first, events=first.events[:4], torn=True)
+    policy = ScriptedPolicy([ask("#2"), answers(1, 2)])
+    case = replace(small_case(), reader=reader)
+    again = asyncio.run(resume(cut, Prompt("Go on."), case=case, method=QUOTING, policy=policy, toolset=TOOLS))
+    assert looked_up(again) == ["Rue Grimaldi 7"]
+
+
+def test_lines_with_numbers_of_their_own_are_quoted_once() -> None:
+    quotes = Quotes()
+    data = {"image": "image-1", "lines": [{"text": "#2"}, {"text": "Shop"}]}
+    quotes.hear(Observation("1", "read_text", "", data))
+    filled = quotes.filled_in(ToolCall("2", "look_up", {"query": f"{quote(1)} {quote(2, 'image-1')}", "lat": 1.0}))
+    assert filled.arguments == {"query": "#2 Shop", "lat": 1.0}
+    assert quotes.filled_in(ToolCall("3", "look_up", "#1")).arguments == "#1"
+
+
+def test_readings_that_failed_are_none() -> None:
+    quotes = Quotes()
+    quotes.hear(Observation("1", "read_text", "", {"image": "image-1", "lines": [{"text": "A"}]}, failure="service"))
+    quotes.hear(Observation("1", "other", "", {"image": "image-1", "lines": [{"text": "A"}]}))
+    assert quotes.filled_in(ToolCall("2", "look_up", {"query": "#1"})).arguments == {"query": "#1"}
