@@ -40,7 +40,7 @@ LESSONS_A_FILE = 16
 WITHOUT_PICTURES = ("echo", "copying", "telling")
 """Lessons without pictures are small, and go into larger files: thousands of tiny ones would take long to open."""
 AT_ONCE = 128
-"""Scenes that are evaluated side by side."""
+"""Replies that are drawn together when policies are evaluated."""
 
 
 def main() -> None:
@@ -347,7 +347,8 @@ def evaluated(given: argparse.Namespace) -> None:
         sampling=Sampling(temperature=1.0, top_p=1.0) if several else None,
         max_new_tokens=TURN_TOKENS,
         workers=given.workers,
-        at_once=AT_ONCE,
+        # While some are drawn, the tools of the others are served.
+        at_once=2 * AT_ONCE if given.workers else AT_ONCE,
         batch=AT_ONCE,
         folder=given.out,
         pictures=given.pictures,

@@ -88,6 +88,59 @@ def test_the_same_tokens_as_by_trls_own_way(rollout: RolloutPart, tmp_path: Path
     assert trainer._generate_single_turn(*given)[0] != [row[:7] for row in drawn]
 
 
+def test_words_go_through_templates_once_and_come_out_the_same(tmp_path: Path) -> None:
+    trainer = trainer_of(tmp_path, RolloutPart(method="nano", reward="spotagent", group=2, reply_tokens=400))
+    parse_response = import_module("trl.chat_template_utils").parse_response
+    prompt = [{"role": "user", "content": [{"type": "text", "text": "Where?"}]}]
+
+    def result(*parts: Any) -> Any:
+        return [{"role": "tool", "name": "zoom", "content": list(parts)}]
+
+    def seen(size: tuple[int, int]) -> Any:
+        return {"type": "image", "image": noise(*size)}
+
+    text = {"type": "text", "text": "image-2:"}
+    results = [result(text), result({"type": "text", "text": "image-3:"})]
+    results += [result(text, seen(size)) for size in ((96, 64), (320, 64), (64, 96))]
+    said = [
+        called("read_text"),
+        called("zoom", bbox_2d=[0, 0, 9, 9]),
+        NEAR,
+        "<tool_call>{",
+        f"{NEAR}\n{called('zoom')}",
+    ]
+    tokens = [trainer._tokenizer(words, add_special_tokens=False)["input_ids"] for words in said]
+
+    def all_words() -> Any:
+        trainer._batch_environments = [None, None]
+        asked = trainer._tokenize_prompts([prompt, prompt])[0]
+        tools = trainer._env_tools[None]
+        replies = [parse_response(trainer._tokenizer, ids, prefix=asked[0], tools=tools) for ids in tokens]
+        return asked, [trainer._get_tool_suffix_ids(one) for one in results], replies
+
+    expected = all_words()
+    assert len({tuple(ids) for ids in expected[1]}) >= 4
+    quicken(trainer, turn_tokens=24)
+    calls: list[Any] = []
+    trainer.processing_class.apply_chat_template = _counting(trainer.processing_class.apply_chat_template, calls)
+    first = all_words()
+    assert first == expected
+    for reply in first[2]:
+        reply["role"] = "changed"
+    first[1][0].append(7)
+    before = len(calls)
+    assert all_words() == expected
+    assert len(calls) == before + 2  # the two prompts; no result a second time
+
+
+def _counting(function: Any, calls: list[Any]) -> Any:
+    def counted(*given: Any, **options: Any) -> Any:
+        calls.append(given)
+        return function(*given, **options)
+
+    return counted
+
+
 def evened(processor: Any, rows: Any) -> Any:
     """Bytes as the processor's own numbers: scaled, made even, and the same at both times."""
     images = processor.image_processor

@@ -1,13 +1,16 @@
-"""TRL's GRPO made quick for small models: our generator in place of `generate`, pictures made ready once.
+"""TRL's GRPO made quick for small models: our generator in place of `generate`, pictures and words made ready once.
 
-TRL shows every picture to the image processor anew in every turn of every reply, and draws with `model.generate`, whose
-time for a small model is spent on launching kernels. Both are replaced from outside, on one trainer; what is learned
+TRL shows every picture to the image processor anew in every turn of every reply, draws with `model.generate`, whose
+time for a small model is spent on launching kernels, and goes through templates for every call and every result, though
+the replies of a group say and hear much the same. All three are replaced from outside, on one trainer; what is learned
 and how stays TRL's.
 """
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from hashlib import blake2b
 from types import MethodType
 from typing import Any
@@ -17,6 +20,8 @@ from geosleuth.errors import require
 from .collating import Collator
 from .fast import FastGenerator
 from .fast_check import image_ids
+
+_WORDS_KEPT = 16_384
 
 
 def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens: int = 2048) -> Any:
@@ -64,7 +69,47 @@ def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens:
         return ids, None
 
     trainer._generate_single_turn = MethodType(single_turn, trainer)  # noqa: SLF001  (TRL has no hook for it)
+    _go_through_templates_once(trainer)
     return trainer
+
+
+def _go_through_templates_once(trainer: Any) -> None:
+    """Keep what templates make of tools, results and replies.
+
+    Replies are told apart by their tokens alone: what stands before them ends alike, with the assistant's name.
+    """
+    transformers: Any = require("transformers", extra="train")
+    tokenizer = trainer.processing_class.tokenizer
+    trainer._env_tools = {  # noqa: SLF001
+        name: [transformers.utils.get_json_schema(tool) if callable(tool) else tool for tool in tools]
+        for name, tools in (trainer._env_tools or {}).items()  # noqa: SLF001
+    }
+    suffix_ids, parsed = trainer._get_tool_suffix_ids, tokenizer.parse_response  # noqa: SLF001
+    written: dict[str, list[int]] = {}
+    read: dict[tuple[int, ...], dict[str, Any]] = {}
+
+    def remembered_suffix_ids(messages: Any) -> list[int]:
+        # Of a picture only its size decides what stands for it.
+        key = json.dumps(messages, default=lambda image: list(image.size))
+        if key not in written:
+            _make_room(written)
+            written[key] = suffix_ids(messages)
+        return list(written[key])
+
+    def remembered_reply(ids: Any, *given: Any, **options: Any) -> dict[str, Any]:
+        key = tuple(ids)
+        if key not in read:
+            _make_room(read)
+            read[key] = parsed(ids, *given, **options)
+        return deepcopy(read[key])
+
+    trainer._get_tool_suffix_ids = remembered_suffix_ids  # noqa: SLF001
+    tokenizer.parse_response = remembered_reply
+
+
+def _make_room(kept: dict[Any, Any]) -> None:
+    if len(kept) >= _WORDS_KEPT:
+        kept.clear()
 
 
 @contextmanager
