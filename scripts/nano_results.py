@@ -42,12 +42,9 @@ TITLES = {
     "beta": "Beta of the hierarchical reward",
     "objective": "Objectives, equal steps",
 }
-CURVES = {
-    "within 25 km": "accuracy/25km",
-    "within 750 km": "accuracy/750km",
-    "replies with calls": "tools/call_rate",
-    "failed calls": "tools/failure_rate",
-}
+CURVES = {"within 25 km": "accuracy/25km", "within 750 km": "accuracy/750km", "replies with calls": "tools/call_rate"}
+FAILED = {"failed calls": "tools/failure_rate"}
+"""A curve of its own: beside the others it would lie on the axis."""
 HARD = ("needs zoom", "misleading text", "zoom or misleading")
 """Slices of `geosleuth.train.figures` on which the detective is met."""
 _SMOOTHED = 5
@@ -244,19 +241,25 @@ def draw_curves(pictures: Path, runs: Runs) -> None:
     """How GRPO went, after cold start and without it, and in runs that are compared with nothing."""
     others = [(name, name) for name in runs.others()]
     for name, words in (("main", "after cold start"), ("nocold", "from the base"), *others):
-        history = runs.history(name)
-        if not history:
-            continue
-        lines = [
-            {"name": label, "points": smoothed([(line["step"], line[key]) for line in history if key in line])}
-            for label, key in CURVES.items()
-        ]
+        if history := runs.history(name):
+            draw_lines(pictures / f"nano-grpo-{name}", f"GRPO {words}", "share", history, CURVES)
+            draw_lines(pictures / f"nano-failed-{name}", f"Failed calls, GRPO {words}", "of all calls", history, FAILED)
+
+
+def draw_lines(
+    path: Path, title: str, share: str, history: Sequence[Mapping[str, Any]], curves: Mapping[str, str]
+) -> None:
+    """Curves of one run."""
+    lines = [
+        {"name": label, "points": smoothed([(line["step"], line[key]) for line in history if key in line])}
+        for label, key in curves.items()
+    ]
+    if there := [line for line in lines if line["points"]]:
         chart = {
-            "kind": "lines", "title": f"GRPO {words}, mean of {_SMOOTHED} steps",
-            "x": {"title": "step"}, "y": {"title": "share", "percent": True},
-            "lines": [line for line in lines if line["points"]],
+            "kind": "lines", "title": f"{title}, mean of {_SMOOTHED} steps",
+            "x": {"title": "step"}, "y": {"title": share, "percent": True}, "lines": there,
         }  # fmt: skip
-        draw(pictures / f"nano-grpo-{name}", chart)
+        draw(path, chart)
 
 
 def smoothed(points: Sequence[tuple[int, float]]) -> list[dict[str, float]]:

@@ -62,7 +62,9 @@ def test_tables_and_pictures_of_what_is_there(tmp_path: Path) -> None:
         assert line.count("|") != 1
     assert "missing: an evaluation of base" in done.stderr
     assert {path.name for path in pictures.iterdir()} == {
-        f"nano-{name}.{kind}" for name in ("stages", "grpo-main", "grpo-slow") for kind in ("json", "svg")
+        f"nano-{name}.{kind}"
+        for name in ("stages", "grpo-main", "grpo-slow", "failed-main", "failed-slow")
+        for kind in ("json", "svg")
     }
     curve = json.loads((pictures / "nano-grpo-main.json").read_text())["lines"][0]
     assert curve["points"][0] == {"x": 5, "y": 0.15}
