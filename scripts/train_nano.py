@@ -31,13 +31,13 @@ MIXES = {
     "words": {"echo": 1.0},
     "base": {"perception": 1.0, "reading": 1.0, "format": 1.0, "copying": 1.5, "echo": 2.0, "telling": 2.0},
     "sft": {"perception": 0.7, "levels": 1.6, "reading": 0.5, "format": 0.6, "echo": 0.4, "telling": 0.6},
-    "coldstart": {"trajectory": 1.0, "copying": 0.4, "telling": 0.4},
+    "coldstart": {"trajectory": 1.0, "undrawn": 0.6, "copying": 0.2, "telling": 0.3},
 }
 TURN_TOKENS = 96
 PARENT = "NANO_PIPELINE"
 """The environment's name for the process that a program ends with."""
 LESSONS_A_FILE = 16
-WITHOUT_PICTURES = ("echo", "copying", "telling")
+WITHOUT_PICTURES = ("echo", "copying", "telling", "undrawn")
 """Lessons without pictures are small, and go into larger files: thousands of tiny ones would take long to open."""
 AT_ONCE = 128
 """Replies that are drawn together when policies are evaluated."""

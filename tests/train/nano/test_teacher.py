@@ -128,7 +128,7 @@ def test_what_was_cut_off_for_length_was_not_read(
     environment = environment_of(taught, few_towns, 20)
     for at, one in enumerate(taught):
         lesson, distance_km, _ = teach(
-            few_towns, one.scene, one.drawing, environment, opened(environment, at), random.Random(at)
+            few_towns, one.scene, one.drawing.marks, environment, opened(environment, at), random.Random(at)
         )
         assert not {"geocode", "clues"} & {name for name, _, _ in calls(lesson)}
         assert distance_km is None
@@ -175,7 +175,7 @@ def test_the_budget_is_held(
     for turns in (2, 3, 4):
         monkeypatch.setattr(teacher, "TURNS", turns)
         lesson, _, notes = teach(
-            few_towns, one.scene, one.drawing, environment, opened(environment, at), random.Random(at)
+            few_towns, one.scene, one.drawing.marks, environment, opened(environment, at), random.Random(at)
         )
         assert len(calls(lesson)) <= turns - 1 < made[at]
         assert notes.calls_left >= 0

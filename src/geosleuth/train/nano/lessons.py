@@ -23,7 +23,7 @@ from geosleuth.world.drawing import Drawing
 from geosleuth.world.model import Clue, Mark, Scene
 from geosleuth.world.world import World
 
-Kind = Literal["echo", "perception", "reading", "format", "copying", "telling", "levels", "trajectory"]
+Kind = Literal["echo", "perception", "reading", "format", "copying", "telling", "levels", "trajectory", "undrawn"]
 Chat = list[dict[str, Any]]
 
 READ_PX = 7.0

@@ -25,12 +25,16 @@ from .encoding import Encoded, encode_chat, final_pixels
 from .lessons import Chat, Lesson, all_lessons
 from .teacher import looking_up, stroll, teach
 from .telling import tellings
+from .undrawn import posed_undrawn, without_pictures
 
 STROLLS = 0.8
 """The share of scenes that are also strolled through without aim."""
 
 LOOK_UPS = 2
 """How many businesses are asked for beside each scene."""
+
+UNDRAWN, UNDRAWN_SEED = 3, 2
+"""How many scenes are played beside each without being drawn, and how far their seed is from that of the drawn ones."""
 
 _TOWNS = 4  # whose names stand in lists
 
@@ -71,7 +75,7 @@ class Teaching:
         self._posed = {scene.id: Posed((opened,), truth_of(scene), reader)}
         self._shown = []
         yield from all_lessons(scene, drawing, self._opening(scene), chance)
-        lesson, _, notes = teach(self.world, scene, drawing, self._environment, self._opening(scene), chance)
+        lesson, _, notes = teach(self.world, scene, drawing.marks, self._environment, self._opening(scene), chance)
         yield lesson
         if (list_lesson := looking_up(notes, chance)) is not None:
             yield list_lesson
@@ -79,6 +83,15 @@ class Teaching:
             yield stroll(self.world, scene, drawing, self._environment, self._opening(scene), chance)
         tokens = self.setting.method.context.result_tokens
         yield from look_ups(self.world, self._system, self._look_up, tokens, chance, LOOK_UPS)
+        yield from self._undrawn(number, chance)
+
+    def _undrawn(self, number: int, chance: random.Random) -> Iterator[Lesson]:
+        """Chats about scenes that are the number's own too: those of the seed itself are drawn."""
+        for which in range(number * UNDRAWN, (number + 1) * UNDRAWN):
+            scene = design_scene(self.world, self.seed + UNDRAWN_SEED, which, split=self._split)
+            self._posed, self._shown = {scene.id: posed_undrawn(scene)}, []
+            opening = without_pictures(self._opening(scene))
+            yield teach(self.world, scene, (), self._environment, opening, chance, "undrawn")[0]
 
     def encoded(self, number: int) -> Iterator[tuple[str, Encoded]]:
         """The same, as the model takes it in, with the kind of each."""

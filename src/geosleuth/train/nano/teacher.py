@@ -13,7 +13,7 @@ calls are written and where signs are, and nothing about when calls help.
 """
 
 import random
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from geosleuth.agent.methods.nano import TURNS
@@ -22,10 +22,23 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.tools.wording import at
 from geosleuth.world.drawing import Drawing
 from geosleuth.world.environment.for_trl import GeoEnvironment
-from geosleuth.world.model import Clue, Scene
+from geosleuth.world.model import Clue, Mark, Scene
 from geosleuth.world.world import World
 
-from .lessons import CHAIN, Chat, Lesson, answer_words, around, asked, closer_looks, guess, precise, told, town_to_guess
+from .lessons import (
+    CHAIN,
+    Chat,
+    Kind,
+    Lesson,
+    answer_words,
+    around,
+    asked,
+    closer_looks,
+    guess,
+    precise,
+    told,
+    town_to_guess,
+)
 
 NEAR_KM = 2.0
 """The teacher is content with a point that is so near."""
@@ -119,17 +132,24 @@ class Notes:
 
 
 def teach(
-    world: World, scene: Scene, drawing: Drawing, environment: GeoEnvironment, opening: Chat, chance: random.Random
+    world: World,
+    scene: Scene,
+    marks: Sequence[Mark],
+    environment: GeoEnvironment,
+    opening: Chat,
+    chance: random.Random,
+    kind: Kind = "trajectory",
 ) -> tuple[Lesson, float | None, Notes]:
     """One chat, how far off its answer is in km (None where it is the country's largest town), and its notes.
 
     Args:
         world: of the scene.
         scene: what is looked at; of the split train.
-        drawing: its picture.
+        marks: where its clues stand.
         environment: reset with the scene.
         opening: the system message and the question.
         chance: decides whether lines are asked for one by one or two at once.
+        kind: of the lesson.
 
     Raises:
         BadInput: the scene's country has no town that may be trained on.
@@ -137,7 +157,7 @@ def teach(
     notes = Notes(environment, opening)
     notes.call(READ)
     truth = scene.spot.point
-    boxes = {mark.clue: mark.box for mark in drawing.marks if mark.line is None}
+    boxes = {mark.clue: mark.box for mark in marks if mark.line is None}
     best: LatLon | None = None
     zooms = searches = 0
     for clue, line in ((one, text) for one in precise(scene) for text in one.lines):
@@ -163,9 +183,9 @@ def teach(
     if best is None or distance_km(best, truth) > max(NEAR_KM, distance_km(capital, truth)):
         if notes.calls_left and notes.newest:
             notes.call(CLUES, text=EVERY)
-        return Lesson("trajectory", [*notes.messages, guess(world, scene)], tools=True), None, notes
+        return Lesson(kind, [*notes.messages, guess(world, scene)], tools=True), None, notes
     words = answer_words(scene.spot.country_name, None, best)
-    lesson = Lesson("trajectory", [*notes.messages, told(words)], tools=True)
+    lesson = Lesson(kind, [*notes.messages, told(words)], tools=True)
     return lesson, distance_km(best, truth), notes
 
 
