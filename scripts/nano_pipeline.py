@@ -19,13 +19,14 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import train_nano
 from geosleuth.files import lock_file, write_text_atomically
+from nano_cores import cores, pin
 from nano_plan import EARLY, KEPT, LATE, NEEDED, PLAN, changed
 
 SCRIPT = Path(__file__).with_name("train_nano.py")
@@ -88,11 +89,8 @@ class Pipeline:
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
         self._failed: set[str] = set()
         self._ending = False
-        # Twins side by side: who learns shares no physical core with who teaches.
-        cores = sorted(os.sched_getaffinity(0), key=_twins) if hasattr(os, "sched_getaffinity") else []
-        own = plan["own_cores"]
-        self._own, self._rest = (cores[:own], cores[own:]) if len(cores) > own else (cores, cores)
-        self._all = cores
+        self._all, own = cores(), plan["own_cores"]
+        self._own, self._rest = (self._all[:own], self._all[own:]) if len(self._all) > own else (self._all, self._all)
 
     def run(self) -> None:
         """All of it."""
@@ -187,7 +185,7 @@ class Pipeline:
         self._paint("held-out")  # beside the rest, where nothing is evaluated yet
         self._own = self._rest = self._all
         for program in self._programs.values():
-            self._pin(program, self._all)
+            pin(program, self._all)
         spread = ("--workers", self.plan["grpo"]["tries_crew"])
         self._evaluate("tries", "cold", "--attempts", 4, "--train-scenes", *spread, scenes=self.plan["tried"])
         early = self._early()
@@ -369,11 +367,11 @@ class Pipeline:
             if (program is None or program.poll() is not None) and not self._done(name):
                 (self.root / "asked" / name).unlink(missing_ok=True)
                 program = self._popen(name, [__file__, str(self.root), "--wait-as", name], low=False)
-                self._pin(program, self._own if own else self._rest)
+                pin(program, self._own if own else self._rest)
 
     def _start(self, name: str, *arguments: object, low: bool = False) -> None:
         program = self._popen(name, [str(SCRIPT), *map(str, arguments)], low=low)
-        self._pin(program, self._rest)
+        pin(program, self._rest)
 
     def _popen(self, name: str, arguments: Sequence[str], *, low: bool) -> "subprocess.Popen[bytes]":
         nice = ["nice", "-n", "5"] if low else []
@@ -387,13 +385,6 @@ class Pipeline:
                 env={**os.environ, **few, train_nano.PARENT: str(os.getpid())},
             )  # fmt: skip
         return self._programs[name]
-
-    @staticmethod
-    def _pin(program: "subprocess.Popen[bytes]", cores: Sequence[int]) -> None:
-        with suppress(OSError):  # it may end meanwhile
-            for task in Path(f"/proc/{program.pid}/task").iterdir() if cores else ():
-                with suppress(OSError):
-                    os.sched_setaffinity(int(task.name), cores)
 
     def _ask(self, name: str, *arguments: object) -> None:
         if self._done(name):
@@ -499,15 +490,6 @@ class Pipeline:
         print(line, file=sys.stderr, flush=True)
         with (self.root / "log").open("a") as log:
             log.write(line + "\n")
-
-
-def _twins(core: int) -> tuple[int, int]:
-    """The first logical core of the physical one that a core is part of, and its own number."""
-    try:
-        first = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list").read_text()
-        return int(re.split(r"[-,]", first.strip())[0]), core
-    except (OSError, ValueError):
-        return core, core
 
 
 if __name__ == "__main__":

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from geosleuth.agent import Budget, Method, Trajectory, resume, run
-from geosleuth.agent.quoting import Quotes, quote
+from geosleuth.agent import Budget, Method, Trajectory, first_difference, replay, resume, run
+from geosleuth.agent.quoting import Quotes, quote, spelled_out
 from geosleuth.photo import View
 from geosleuth.photo.text import TextLine
 from geosleuth.policies import Prompt
+from geosleuth.team.parallel.facts import facts_of
 from geosleuth.tools import Observation, ToolCall, Toolset
 from geosleuth.tools.reading import read_text
 from geosleuth.tools.zoom import image_zoom_in_tool
@@ -22,7 +23,7 @@ WHOLE, CLOSE = ("Café Grimaldi", "Rue Grimaldi 7"), ("98000 Monaco",)
 
 def reader(view: View) -> list[TextLine]:
     """Two lines on the photo; another one on its cuts."""
-    texts = WHOLE if view.handle == "image-1" else CLOSE
+    texts = WHOLE if view.handle == "image-1" else CLOSE if view.size[0] > 50 else ()
     box = ((0.0, 0.0), (9.0, 0.0), (9.0, 9.0), (0.0, 9.0))
     return [TextLine(text, box, 1.0, "latin", "tesseract") for text in texts]
 
@@ -94,6 +95,37 @@ def test_lines_with_numbers_of_their_own_are_quoted_once() -> None:
     filled = quotes.filled_in(ToolCall("2", "look_up", {"query": f"{quote(1)} {quote(2, 'image-1')}", "lat": 1.0}))
     assert filled.arguments == {"query": "#2 Shop", "lat": 1.0}
     assert quotes.filled_in(ToolCall("3", "look_up", "#1")).arguments == "#1"
+
+
+def test_what_is_shown_again_is_quoted_again() -> None:
+    script = [READ, ZOOM, READ_CLOSE, READ, ask("#1"), answers(1, 2)]
+    found = go(script, QUOTING)
+    assert found.observations[3].failure == "repeated"
+    assert "Café Grimaldi" in found.observations[3].text
+    assert looked_up(found) == ["Café Grimaldi"]
+    again = asyncio.run(replay(found, method=QUOTING))
+    assert first_difference(found, again) is None
+
+
+def test_a_part_without_lines_takes_nothing_away() -> None:
+    empty = calls(call("read_text", bbox_2d=[0, 0, 5, 5]))
+    assert looked_up(go([READ, empty, ask("#2, image-1#1"), answers(1, 2)], QUOTING)) == [
+        "Rue Grimaldi 7, Café Grimaldi"
+    ]
+
+
+def test_whoever_shows_a_run_shows_what_was_looked_up() -> None:
+    method = replace(QUOTING, name="nano")
+    script = [READ, ask("#1"), ZOOM, READ_CLOSE, ask("#1"), answers(1, 2)]
+    found = go(script, method)
+    asked = [one.arguments for step in spelled_out(found).steps for one in step.calls if one.name == "look_up"]
+    assert asked == [{"query": "Café Grimaldi"}, {"query": "98000 Monaco"}]
+    assert spelled_out(replace(found, events=found.events[:1])).events == found.events[:1]
+    texts = [fact.text for fact in facts_of([found])]
+    assert any("look_up(Café Grimaldi)" in text for text in texts)
+    assert not any("#1" in text for text in texts)
+    plain = go([READ, ask("Apt #1"), answers(1, 2)], small_method())
+    assert spelled_out(plain) is plain
 
 
 def test_readings_that_failed_are_none() -> None:

@@ -144,8 +144,22 @@ def test_an_evaluation_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     assert f"{WITHIN_KM[0]:g} km" in kept["figures"]["within"]
     with pytest.raises(BadInput, match="another seed"):
         evaluate(again, scenes=4, seed=8, **words)
+    with pytest.raises(BadInput, match="another verified"):
+        evaluate(again, scenes=4, verified=False, **words)
+    assert not {"verified", "quotes_lines"} & kept["asked"].keys()  # as folders had it before there was a choice
     assert evaluate(again, scenes=3, **words).figures["scenes"] == 3
     assert again.asked == 4
+
+
+@pytest.mark.usefixtures("atlas_home")
+def test_an_evaluation_from_before_lines_were_quoted_is_another_one(tmp_path: Path) -> None:
+    words: dict[str, Any] = {"method": "nano", "folder": tmp_path, "scenes": 1}
+    evaluate(Scripted(zoom_and_answer), **words)
+    asked = json.loads((tmp_path / "asked.json").read_text())
+    assert asked.pop("quotes_lines") is True
+    (tmp_path / "asked.json").write_text(json.dumps(asked))
+    with pytest.raises(BadInput, match="another quotes_lines"):
+        evaluate(Scripted(zoom_and_answer), **words)
 
 
 @pytest.mark.usefixtures("atlas_home")

@@ -21,7 +21,7 @@ _TOO_LATE = "Not carried out: no tool calls are left. Answer now."
 @dataclass(slots=True)
 class _Memory:
     turn: int
-    text: str
+    observation: Observation
     repeats: int = 0
 
 
@@ -83,7 +83,7 @@ class Calls:
         for call in calls:
             key = self._keys[call.id]
             if may_call and (key in wanted or key in self._memory):
-                decided.append(self._told(call, "repeated", self._repeated(key)))
+                decided.append(self._repeated(call, key))
             elif len(wanted) >= allowed:
                 decided.append(self._told(call, "over_budget", _over(per_turn, left) if may_call else _TOO_LATE))
             else:
@@ -100,22 +100,31 @@ class Calls:
         if self._quotes is not None:
             self._quotes.hear(observation)
         if observation.failure not in _PASSING_FAILURES:
-            self._memory[self._keys[observation.call_id]] = _Memory(turn, observation.text)
+            self._memory[self._keys[observation.call_id]] = _Memory(turn, observation)
 
     def _relive(self, turn: int, observation: Observation) -> None:
         if observation.failure == "repeated":
+            if self._quotes is not None:
+                self._quotes.hear(observation)
             if known := self._memory.get(self._keys[observation.call_id]):
                 known.repeats += 1
         elif observation.failure != "over_budget":
             self.remember(turn, observation)
 
-    def _repeated(self, key: str) -> str:
+    def _repeated(self, call: ToolCall, key: str) -> Observation:
         known = self._memory.get(key)
         if known is None:
-            return "Not carried out: this very call stands in the same reply already."
+            return self._told(call, "repeated", "Not carried out: this very call stands in the same reply already.")
         known.repeats += 1
         where = f"Not carried out again: this very call was made in turn {known.turn}, and its result stands."
-        return f"{where} It was:\n{known.text}" if known.repeats == 1 else f"{where} Try something else, or answer."
+        if known.repeats > 1:
+            return self._told(call, "repeated", f"{where} Try something else, or answer.")
+        told = self._told(call, "repeated", f"{where} It was:\n{known.observation.text}")
+        if self._quotes is not None:
+            # What is shown again can be quoted again.
+            told = replace(told, data=known.observation.data)
+            self._quotes.hear(told)
+        return told
 
     def _told(self, call: ToolCall, failure: FailureKind, text: str) -> Observation:
         found = self._toolset.get(call.name)

@@ -1,17 +1,23 @@
 """Lines of signs quoted by their numbers: a small model need not spell again what `read_text` has listed.
 
-``#2`` is line 2 of the newest reading, ``image-1#2`` that of the newest reading of an image, ``#*`` all lines of the
-newest reading, one under the other. A number that no line has stays as it is written.
+``#2`` is line 2 of the newest reading that has any, ``image-1#2`` that of the newest of an image, ``#*`` all lines of
+the newest, one under the other. A number that no line has stays as it is written.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from geosleuth.tools import Observation, ToolCall
 
+from .events import Said, ToolObserved
+
+if TYPE_CHECKING:
+    from .trajectory import Trajectory
+
 EVERY = "#*"
+READER = "read_text"
 _QUOTE = re.compile(r"(image-\d{1,4})?#(\d{1,3}|\*)")
 
 
@@ -24,10 +30,11 @@ class Quotes:
         self._by_image: dict[str, tuple[str, ...]] = {}
 
     def hear(self, observation: Observation) -> None:
-        """Take in what a call brought, if it was a reading."""
+        """Take in what a call brought, if it was a reading; one that is shown again counts as new."""
         data = observation.data
-        if observation.failure is None and observation.name == "read_text" and isinstance(data, Mapping):
-            self._newest = tuple(str(line["text"]) for line in data.get("lines", ()))
+        shown = observation.failure in (None, "repeated") and observation.name == READER
+        if shown and isinstance(data, Mapping) and data.get("lines"):
+            self._newest = tuple(str(line["text"]) for line in data["lines"])
             self._by_image[str(data.get("image"))] = self._newest
 
     def filled_in(self, call: ToolCall) -> ToolCall:
@@ -46,6 +53,32 @@ class Quotes:
         if number == "*":
             return "\n".join(lines) or quote[0]
         return lines[int(number) - 1] if 0 < int(number) <= len(lines) else quote[0]
+
+
+def quotes_for(method: str) -> Quotes | None:
+    """What fills in the calls of a run that was made with a method of ours; None where none are quoted."""
+    from .methods import METHODS
+
+    make = METHODS.get(method)
+    return Quotes() if make is not None and make("pixels").quotes_lines else None
+
+
+def spelled_out(trajectory: "Trajectory") -> "Trajectory":
+    """A run with its calls as they were carried out, for whoever shows or compares them."""
+    quotes, events = quotes_for(trajectory.started.method), []
+    if quotes is None:
+        return trajectory
+    for event in trajectory.events:
+        match event.body:
+            case Said(step=step) as said:
+                calls = tuple(map(quotes.filled_in, step.calls))
+                events.append(replace(event, body=replace(said, step=replace(step, calls=calls))))
+            case ToolObserved(observation=observation):
+                quotes.hear(observation)
+                events.append(event)
+            case _:
+                events.append(event)
+    return replace(trajectory, events=tuple(events))
 
 
 def quote(number: int, image: str | None = None) -> str:

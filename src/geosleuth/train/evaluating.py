@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from geosleuth import __version__
+from geosleuth.agent.methods import method as method_of
 from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, write_text_atomically
 from geosleuth.policies import Sampling
@@ -158,8 +159,12 @@ def evaluate(
         "weights": fingerprint(policy) if isinstance(policy, Path) else getattr(policy, "fingerprint", None),
         **({"setting": f"{setting.__module__}.{setting.__qualname__}"} if setting else words),
         "scenes": scenes, "seed": seed, "split": split, "world": world, "start": start, "reading": reading,
-        "with_tools": with_tools, "tries": tries, "verified": verified, "sampling": asdict(drawn),
-        "max_new_tokens": max_new_tokens, "player": player,
+        "with_tools": with_tools, "tries": tries, "sampling": asdict(drawn), "max_new_tokens": max_new_tokens,
+        "player": player,
+        # Said only where it is not the usual, so that folders from before there was a choice can be gone on with.
+        **({} if verified else {"verified": False}),
+        # Words of a method that came to quote lines are others than before.
+        **({"quotes_lines": True} if not setting and method_of(str(words["method"])).quotes_lines else {}),
     }  # fmt: skip
     wanted = range(start, start + scenes)
     with closing(_Kept(folder, asked)) as kept:

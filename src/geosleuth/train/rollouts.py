@@ -246,7 +246,10 @@ class Rollouts:
             for one, said in zip(ended, messages, strict=True)
         )
         parts = {name: np.asarray(values, dtype=np.float64) for name, values in rewards.parts.items()}
-        failed = np.array([one.count(False) for one in worked], dtype=np.float64)
+        unknown = [sum(map(self._is_unknown, calls_in(said))) for said in messages]
+        failed = np.array(
+            [one.count(False) + more for one, more in zip(worked, unknown, strict=True)], dtype=np.float64
+        )
         if self._cost:
             parts[FAILED_CALLS] = failed
         self.newest = Outcome(
@@ -261,6 +264,10 @@ class Rollouts:
         if log_metric is not None:
             self._tell(self.newest, log_metric)
         return [float(value) for value in self.newest.total]
+
+    def _is_unknown(self, call: Mapping[str, Any]) -> bool:
+        """Whether a call is of a tool that there is not: it reaches no environment."""
+        return (call.get("function") or {}).get("name") not in self._setting.toolset.names
 
     def _tell(self, outcome: Outcome, log_metric: Callable[[str, float], None]) -> None:
         """One number a reply or a call: TRL takes the mean over all processes, so that no share is skewed."""
@@ -277,6 +284,11 @@ class Rollouts:
         for name, values in columns.items():
             for value in values.tolist():
                 log_metric(name, float(value))
+
+
+def calls_in(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The calls of a talk, as TRL read them."""
+    return [call for message in messages for call in message.get("tool_calls") or ()]
 
 
 def _has_calls(message: Mapping[str, Any]) -> bool:

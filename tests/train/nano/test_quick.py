@@ -115,13 +115,18 @@ def test_words_go_through_templates_once_and_come_out_the_same(tmp_path: Path) -
         trainer._batch_environments = [None, None]
         asked = trainer._tokenize_prompts([prompt, prompt])[0]
         tools = trainer._env_tools[None]
-        replies = [parse_response(trainer._tokenizer, ids, prefix=asked[0], tools=tools) for ids in tokens]
-        return asked, [trainer._get_tool_suffix_ids(one) for one in results], replies
+        suffixes = [trainer._get_tool_suffix_ids(one) for one in results]
+        # What stands before a reply is the question, or the newest result.
+        before = (asked[0], asked[0] + tokens[0] + suffixes[0])
+        replies = [parse_response(trainer._tokenizer, ids, prefix=one, tools=tools) for one in before for ids in tokens]
+        return asked, suffixes, replies
 
     expected = all_words()
     assert len({tuple(ids) for ids in expected[1]}) >= 4
-    quicken(trainer, turn_tokens=24)
     calls: list[Any] = []
+    parsed: list[Any] = []
+    trainer._tokenizer.parse_response = _counting(trainer._tokenizer.parse_response, parsed)
+    quicken(trainer, turn_tokens=24)
     trainer.processing_class.apply_chat_template = _counting(trainer.processing_class.apply_chat_template, calls)
     first = all_words()
     assert first == expected
@@ -131,6 +136,8 @@ def test_words_go_through_templates_once_and_come_out_the_same(tmp_path: Path) -
     before = len(calls)
     assert all_words() == expected
     assert len(calls) == before + 2  # the two prompts; no result a second time
+    broken = 1  # what can't be read is tried again
+    assert len(parsed) == len(said) + 3 * broken
 
 
 def _counting(function: Any, calls: list[Any]) -> Any:

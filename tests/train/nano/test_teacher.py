@@ -18,6 +18,7 @@ from geosleuth.photo import open_photo
 from geosleuth.train.nano import teacher
 from geosleuth.train.nano.lessons import CHAIN, Chat, around, closer_looks, precise, thousandths, town_to_guess
 from geosleuth.train.nano.teacher import Notes, looking_up, stroll, teach
+from geosleuth.train.nano.undrawn import rows
 from geosleuth.world import World, truth_of, world_atlas
 from geosleuth.world.environment import GeoEnvironment, Posed, environment_for, offline_setting
 from geosleuth.world.reader import clue_reader
@@ -163,6 +164,30 @@ def test_a_zoom_holds_its_box_and_stays_in_the_picture(left: int, top: int, wide
     assert 0 <= box[0] < box[2] <= 1000
     assert 0 <= box[1] < box[3] <= 1000
     assert not any(side % 10 for side in box)
+
+
+def test_no_call_of_a_teacher_fails(taught: list[Taught], few_towns: World, environment: GeoEnvironment) -> None:
+    for at, one in enumerate(taught):
+        teach(few_towns, one.scene, one.drawing.marks, environment, opened(environment, at), random.Random(at))
+        assert environment.observations
+        assert all(seen.failure is None for seen in environment.observations)
+
+
+def test_calls_are_the_same_where_they_ask_for_the_same_lines(
+    environment: GeoEnvironment, taught: list[Taught]
+) -> None:
+    at = next(at for at, one in enumerate(taught) if len(rows(one.scene)) > 1)
+    notes = Notes(environment, opened(environment, at))
+    notes.call("read_text")
+    line = next(line for line, (_, number, _) in notes.read.items() if number == 1)
+    assert notes.quoted(line) == "#1"
+    notes.call("clues", text="#1")
+    assert not notes.is_new("clues", text="#1")
+    assert not notes.is_new("clues", text=line)
+    assert notes.is_new("clues", text="#2")
+    notes.call("read_text", bbox_2d=[0, 0, 999, 999])
+    assert notes.quoted(line) == "#1"
+    assert not notes.is_new("clues", text="image-1#1")
 
 
 def test_the_budget_is_held(

@@ -2,7 +2,7 @@
 
 import json
 
-from geosleuth.train.nano.lessons import town_to_guess
+from geosleuth.train.nano.lessons import Chat, town_to_guess
 from geosleuth.train.nano.school import UNDRAWN, UNDRAWN_SEED
 from geosleuth.train.nano.undrawn import blank, rows, without_pictures
 from geosleuth.world import World, design_scene
@@ -50,5 +50,5 @@ def test_lines_stand_inside_the_picture(few_towns: World) -> None:
 def test_only_words_are_left_of_an_opening() -> None:
     photo = {"type": "image", "image": blank((64, 48)).photo.image}
     text = {"type": "text", "text": "Where?"}
-    opening = [{"role": "system", "content": "Find it."}, {"role": "user", "content": [photo, text]}]
+    opening: Chat = [{"role": "system", "content": "Find it."}, {"role": "user", "content": [photo, text]}]
     assert without_pictures(opening) == [opening[0], {"role": "user", "content": [text]}]

@@ -19,6 +19,7 @@ from geosleuth.agent import (
 from geosleuth.agent.capping import EventBlanker
 from geosleuth.agent.events import Budget, Spent
 from geosleuth.agent.locating import Finding
+from geosleuth.agent.quoting import Quotes, quotes_for
 from geosleuth.agent.seen import first_views, lines_in, shares_of
 from geosleuth.agent.spending import Spending
 from geosleuth.answer.granularity import Granularity
@@ -85,6 +86,7 @@ class Teller:
         self._claims = tuple(claims)
         self._events: list[Event] = []
         self._images: dict[str, ImageInfo] = {}
+        self._quotes: Quotes | None = None
         self._firsts: dict[int, ImageInfo] = {}
         self._pending: set[str] = set()
         self._spending = Spending(Budget())
@@ -155,6 +157,7 @@ class Teller:
     def _started(self, started: Started) -> StartedView:
         task = started.task
         self._images = {image.handle: image for image in task.images}
+        self._quotes = quotes_for(started.method)
         self._firsts = first_views(task.images)
         return {
             "policy": started.policy,
@@ -179,7 +182,7 @@ class Teller:
             "text": spoken(step)[:_THOUGHT_CHARS],
             "calls": [
                 {"id": call.id, "tool": call.name, "words": call_words(call, pictures, self._part(call))}
-                for call in step.calls
+                for call in (map(self._quotes.filled_in, step.calls) if self._quotes else step.calls)
             ],
         }
         told: list[tuple[ToldKind, View]] = [("said", view), *self._changed_clues()]
@@ -204,6 +207,8 @@ class Teller:
     def _observed(self, observed: ToolObserved, event: Event) -> list[tuple[ToldKind, View]]:
         seen = observed.observation
         self._images.update((image.handle, image) for image in seen.images)
+        if self._quotes is not None:
+            self._quotes.hear(seen)
         self._pending.discard(seen.call_id)
         if isinstance(seen.data, dict) and seen.data.get("scale") in get_args(BoxScale):
             self._scale = seen.data["scale"]

@@ -15,6 +15,7 @@ from geosleuth.agent.display import (
     told_no_finer_than,
 )
 from geosleuth.agent.locating import Finding
+from geosleuth.agent.quoting import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, coarsest
 from geosleuth.answer.wording import envelope
 from geosleuth.geo import LatLon, distance_km
@@ -140,7 +141,7 @@ def digest_of(finding: Finding) -> Digest:
     located = answer.point is not None or bool(answer.address)
     dropped = tuple(one for one in trajectory.pool if one.fate == "dropped")
     return Digest(
-        trajectory=trajectory,
+        trajectory=spelled_out(trajectory),
         answer=answer,
         granularity=told_as,
         place=(envelope(answer.address) or "An unnamed place") if located else UNLOCATED,

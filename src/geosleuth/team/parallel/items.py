@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from geosleuth.agent import Said, ToolObserved, Trajectory
+from geosleuth.agent.quoting import spelled_out
 from geosleuth.answer import Answer
 from geosleuth.tools import Observation, ToolCall
 
@@ -58,7 +59,7 @@ def answered(trajectory: Trajectory) -> bool:
 
 def items_of(number: int, trajectory: Trajectory) -> tuple[Item, ...]:
     """The pieces of a try in their order, counted from 1; the last is its answer, where it has one."""
-    return tuple(Item(f"T{number}.{count}", one) for count, one in enumerate(_contents(trajectory), 1))
+    return tuple(Item(f"T{number}.{count}", one) for count, one in enumerate(_contents(spelled_out(trajectory)), 1))
 
 
 def _contents(trajectory: Trajectory) -> Iterator[Content]:

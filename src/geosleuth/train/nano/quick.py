@@ -82,7 +82,7 @@ def _go_through_templates_once(trainer: Any) -> None:
     tokenizer = trainer.processing_class.tokenizer
     trainer._env_tools = {  # noqa: SLF001
         name: [transformers.utils.get_json_schema(tool) if callable(tool) else tool for tool in tools]
-        for name, tools in (trainer._env_tools or {}).items()  # noqa: SLF001
+        for name, tools in trainer._env_tools.items()  # noqa: SLF001
     }
     suffix_ids, parsed = trainer._get_tool_suffix_ids, tokenizer.parse_response  # noqa: SLF001
     written: dict[str, list[int]] = {}

@@ -17,8 +17,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from geosleuth.agent.methods.nano import TURNS
-from geosleuth.agent.quoting import EVERY, quote
+from geosleuth.agent.quoting import EVERY, READER, Quotes, quote
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.tools import ToolCall
 from geosleuth.tools.wording import at
 from geosleuth.world.drawing import Drawing
 from geosleuth.world.environment.for_trl import GeoEnvironment
@@ -46,7 +47,7 @@ NEAR_KM = 2.0
 AREA_KM = 25.0
 """Likewise, where no sign tells more than the area."""
 
-READ, SEARCH, CLUES = "read_text", "geocode", "clues"
+READ, SEARCH, CLUES = READER, "geocode", "clues"
 """What reads signs, what asks the map, and what tells the area of a telephone number."""
 
 COMBINED = 0.5
@@ -78,7 +79,8 @@ class Notes:
         self.views, self.shown = 1, ""
         self.read: dict[str, tuple[str, int, int]] = {}
         self._readings = 0
-        self._made: list[tuple[str, Mapping[str, Any]]] = []
+        self._quotes = Quotes()
+        self._made: list[tuple[str, Mapping[str, Any] | str]] = []
         self.lists: list[tuple[str, list[LatLon]]] = []
 
     @property
@@ -88,7 +90,10 @@ class Notes:
 
     def is_new(self, name: str, **arguments: Any) -> bool:
         """Whether a call was not made before; the loop carries out none twice."""
-        return (name, arguments) not in self._made
+        return (name, self._spelled_out(name, arguments)) not in self._made
+
+    def _spelled_out(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any] | str:
+        return self._quotes.filled_in(ToolCall("", name, arguments)).arguments
 
     def call(self, name: str, **arguments: Any) -> Mapping[str, Any]:
         """Make a call; the data of what came back."""
@@ -99,7 +104,7 @@ class Notes:
                 "tool_calls": [{"type": "function", "function": {"name": name, "arguments": arguments}}],
             }
         )
-        self._made.append((name, arguments))
+        self._made.append((name, self._spelled_out(name, arguments)))
         content = getattr(self._environment, name)(**arguments)
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
         self.shown = "".join(part.get("text", "") for part in parts)
@@ -109,7 +114,8 @@ class Notes:
         data = seen.data if isinstance(seen.data, Mapping) and seen.failure is None else {}
         if name == SEARCH and data:
             self.lists.append((self.shown, points_in(data)))
-        if name == READ and data:
+        if name == READ and data.get("lines"):
+            self._quotes.hear(seen)
             self._take_in(data)
         return data
 
@@ -124,11 +130,6 @@ class Notes:
         """A line that was read, by its number."""
         image, number, reading = self.read[line]
         return quote(number, None if reading == self._readings else image)
-
-    @property
-    def newest(self) -> bool:
-        """Whether the newest reading has shown any line."""
-        return any(reading == self._readings for _, _, reading in self.read.values())
 
 
 def teach(
@@ -181,7 +182,7 @@ def teach(
         best = _nearer(best, notes.call(name, **arguments), truth, notes.shown)
     _, capital = town_to_guess(world, scene.spot.country)
     if best is None or distance_km(best, truth) > max(NEAR_KM, distance_km(capital, truth)):
-        if notes.calls_left and notes.newest:
+        if notes.calls_left and notes.read and notes.is_new(CLUES, text=EVERY):
             notes.call(CLUES, text=EVERY)
         return Lesson(kind, [*notes.messages, guess(world, scene)], tools=True), None, notes
     words = answer_words(scene.spot.country_name, None, best)
