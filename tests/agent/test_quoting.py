@@ -107,6 +107,15 @@ def test_what_is_shown_again_is_quoted_again() -> None:
     assert first_difference(found, again) is None
 
 
+def test_calls_of_one_reply_quote_what_was_read_before_it() -> None:
+    both = calls(call("read_text"), call("look_up", query="#1"))
+    found = go([READ, ZOOM, READ_CLOSE, both, ask("#1"), answers(1, 2)], replace(QUOTING, name="nano"))
+    assert [one.failure for one in found.observations][3:] == ["repeated", None, None]
+    assert looked_up(found) == ["98000 Monaco", "Café Grimaldi"]
+    asked = [one.arguments for step in spelled_out(found).steps for one in step.calls if one.name == "look_up"]
+    assert [one["query"] for one in asked if isinstance(one, dict)] == looked_up(found)
+
+
 def test_a_part_without_lines_takes_nothing_away() -> None:
     empty = calls(call("read_text", bbox_2d=[0, 0, 5, 5]))
     assert looked_up(go([READ, empty, ask("#2, image-1#1"), answers(1, 2)], QUOTING)) == [

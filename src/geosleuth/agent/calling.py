@@ -49,6 +49,7 @@ class Calls:
                     self._ids.update(self._keys)
                 case ToolObserved(turn=turn, observation=observation) if observation.call_id in self._keys:
                     self._relive(turn, observation)
+                    self.hear(observation)
                 case _:
                     pass
 
@@ -95,17 +96,18 @@ class Calls:
         """The calls as they are carried out: with the lines in them that they quote by number."""
         return list(calls) if self._quotes is None else [self._quotes.filled_in(call) for call in calls]
 
-    def remember(self, turn: int, observation: Observation) -> None:
-        """Keep what a call that was carried out brought, unless it may bring more another time."""
+    def hear(self, observation: Observation) -> None:
+        """Take in what the policy is shown, carried out or not: its lines can be quoted from the next step on."""
         if self._quotes is not None:
             self._quotes.hear(observation)
+
+    def remember(self, turn: int, observation: Observation) -> None:
+        """Keep what a call that was carried out brought, unless it may bring more another time."""
         if observation.failure not in _PASSING_FAILURES:
             self._memory[self._keys[observation.call_id]] = _Memory(turn, observation)
 
     def _relive(self, turn: int, observation: Observation) -> None:
         if observation.failure == "repeated":
-            if self._quotes is not None:
-                self._quotes.hear(observation)
             if known := self._memory.get(self._keys[observation.call_id]):
                 known.repeats += 1
         elif observation.failure != "over_budget":
@@ -120,11 +122,8 @@ class Calls:
         if known.repeats > 1:
             return self._told(call, "repeated", f"{where} Try something else, or answer.")
         told = self._told(call, "repeated", f"{where} It was:\n{known.observation.text}")
-        if self._quotes is not None:
-            # What is shown again can be quoted again.
-            told = replace(told, data=known.observation.data)
-            self._quotes.hear(told)
-        return told
+        # What is shown again can be quoted again.
+        return told if self._quotes is None else replace(told, data=known.observation.data)
 
     def _told(self, call: ToolCall, failure: FailureKind, text: str) -> Observation:
         found = self._toolset.get(call.name)

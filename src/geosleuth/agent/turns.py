@@ -216,6 +216,7 @@ class Work:
             observation = told or next(done)
             if told is None:
                 self._calls.remember(self._turn, observation)
+            self._calls.hear(observation)
             del self._pending[call.id]
             self._emit(ToolObserved(self._turn, observation))
         return len(wanted)

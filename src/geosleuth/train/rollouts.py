@@ -246,16 +246,15 @@ class Rollouts:
             for one, said in zip(ended, messages, strict=True)
         )
         parts = {name: np.asarray(values, dtype=np.float64) for name, values in rewards.parts.items()}
-        unknown = [sum(map(self._is_unknown, calls_in(said))) for said in messages]
-        failed = np.array(
-            [one.count(False) + more for one, more in zip(worked, unknown, strict=True)], dtype=np.float64
-        )
+        total = np.asarray(rewards.total, dtype=np.float64)
         if self._cost:
-            parts[FAILED_CALLS] = failed
+            failed = [one.count(False) + self._unknown(said) for one, said in zip(worked, messages, strict=True)]
+            parts[FAILED_CALLS] = np.array(failed, dtype=np.float64)
+            total = total - self._cost * parts[FAILED_CALLS]
         self.newest = Outcome(
             ids=tuple(id),
             distances_km=distances,
-            total=np.asarray(rewards.total, dtype=np.float64) - self._cost * failed,
+            total=total,
             parts=parts,
             answered=np.array([one.own for one in ended], dtype=np.bool_),
             called=np.array([any(map(_has_calls, said)) or _is_broken(said[-1]) for said in messages], dtype=np.bool_),
@@ -265,9 +264,10 @@ class Rollouts:
             self._tell(self.newest, log_metric)
         return [float(value) for value in self.newest.total]
 
-    def _is_unknown(self, call: Mapping[str, Any]) -> bool:
-        """Whether a call is of a tool that there is not: it reaches no environment."""
-        return (call.get("function") or {}).get("name") not in self._setting.toolset.names
+    def _unknown(self, said: Sequence[Mapping[str, Any]]) -> int:
+        """How many calls of a talk are of tools that there are not: they reach no environment."""
+        calls = [call for message in said for call in message.get("tool_calls") or ()]
+        return sum((call.get("function") or {}).get("name") not in self._setting.toolset.names for call in calls)
 
     def _tell(self, outcome: Outcome, log_metric: Callable[[str, float], None]) -> None:
         """One number a reply or a call: TRL takes the mean over all processes, so that no share is skewed."""
@@ -284,11 +284,6 @@ class Rollouts:
         for name, values in columns.items():
             for value in values.tolist():
                 log_metric(name, float(value))
-
-
-def calls_in(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The calls of a talk, as TRL read them."""
-    return [call for message in messages for call in message.get("tool_calls") or ()]
 
 
 def _has_calls(message: Mapping[str, Any]) -> bool:
