@@ -236,3 +236,11 @@ def test_many_calls_at_once_number_their_maps_in_order(case: Case) -> None:
     seen = asyncio.run(Toolset([static_map_query]).run(calls, case))
     assert [one.images[0].handle for one in seen] == ["image-2", "image-3", "image-4"]
     assert [one.data["zoom"] for one in seen] == [15, 6, 17]
+
+
+def test_the_lines_of_a_sign_are_one_address(case: Case) -> None:
+    by_lines = call(maps_geocode, case, {"address": "Rue Grimaldi\n\n98000 Monaco\n"})
+    by_commas = call(maps_geocode, case, {"address": "Rue Grimaldi, 98000 Monaco"})
+    assert by_lines.data == by_commas.data
+    assert by_lines.data["results"][0]["name"] == "Rue Grimaldi"
+    assert by_lines.text == by_commas.text

@@ -7,7 +7,7 @@ from PIL import Image
 from drawn_streets import street_scene
 from geosleuth.photo import Photo, View, crop, first_view, open_photo
 from geosleuth.world import Board, Mark, Scene, Visibility
-from geosleuth.world.reader import clue_reader
+from geosleuth.world.reader import NOTICED_PX, clue_reader
 
 LARGE, SMALL = (400, 300, 900, 380), (2000, 1500, 2130, 1520)
 
@@ -31,7 +31,8 @@ def test_small_letters_are_read_only_from_near() -> None:
     read = clue_reader(scene, marks)
     photo, view = opened(scene.size)
     seen = read(view)
-    assert [line.text for line in seen] == [large.lines[0]]
+    # The small one is noticed.
+    assert [(line.text, line.confidence) for line in seen] == [(large.lines[0], 1.0), ("", 0.0)]
     assert seen[0].engine == "clue boxes"
     scale = view.size[0] / scene.size[0]
     assert all(abs(got - side * scale) < 0.01 for got, side in zip(seen[0].bounds, LARGE, strict=True))
@@ -69,3 +70,13 @@ def test_a_map_of_the_case_is_not_taken_for_a_part_of_the_scene() -> None:
     assert [line.text for line in read(view)] == [scene.clues[0].lines[0]]
     assert [line.text for line in read(crop(view, (0, 0, 900, 600), photo))] == [scene.clues[0].lines[0]]
     assert read(opened((1000, 800))[1]) == []
+
+
+def test_letters_that_are_hardly_there_are_not_even_noticed() -> None:
+    scene = scene_with("plain", "hidden")
+    large, hidden = scene.clues
+    view = opened(scene.size)[1]
+    scale = view.size[0] / scene.size[0]
+    for letters, noticed in ((NOTICED_PX + 0.1, 1), (NOTICED_PX - 0.1, 0)):
+        marks = (Mark(large.id, LARGE, 0, letters / scale), Mark(hidden.id, SMALL, 0, letters / scale))
+        assert [line.text for line in clue_reader(scene, marks)(view)] == [""] * noticed

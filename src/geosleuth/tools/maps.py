@@ -45,10 +45,10 @@ async def maps_geocode(case: Case, address: str, country: str = "") -> Output:
     """Find where a place, street or address is: candidates with coordinates, full address and confidence.
 
     Args:
-        address: a place, street or address, such as "Rue Grimaldi, Monaco".
+        address: a place, street or address, such as "Rue Grimaldi, Monaco"; or the lines of a sign.
         country: look only in this country (name or two-letter code).
     """
-    query = required_text(address, "address", "Rue Grimaldi, Monaco")
+    query = required_text(", ".join(filter(str.strip, address.splitlines())), "address", "Rue Grimaldi, Monaco")
     code = await asyncio.to_thread(required_country_code, country) if country.strip() else None
     hits = await case.atlas.geocode(query, limit=5, country=code)
     there = f" in {code}" if code else ""

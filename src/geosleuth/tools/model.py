@@ -116,7 +116,10 @@ class ImageSearch(Protocol):
 
 
 TextReader = Callable[[View], "Sequence[TextLine]"]
-"""Reads what is written in a view; boxes are in pixels of the view. It is asked in a thread."""
+"""Reads what is written in a view; boxes are in pixels of the view. It is asked in a thread.
+
+Lines without text are writing that it noticed and can't read.
+"""
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Sequence
 from concurrent.futures import Future
 from threading import Lock
 from typing import Any
@@ -13,10 +14,14 @@ from geosleuth.photo.text import read_text as read_lines
 
 from .declare import tool
 from .framing import BOX_RENAMES, BoxNumbers, cut_of, scale_words, view_of
+from .looks import looks_at
 from .model import Case, Output
 from .wording import numbered, one_line, quoted
 
 _READINGS_KEPT = 64
+_DOUBTFUL = (
+    0.5  # readings below are looked at again where that shows more: tiny letters come out as single strange ones
+)
 _Bounds = tuple[float, float, float, float]
 _Lines = tuple[TextLine, ...]
 
@@ -28,7 +33,7 @@ async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = 
     """Read the text in an image or in a part of it: signs, plates, posters, in any of {scripts} scripts.
 
     Gives each line with its script, how sure the reading is, and its box on the image. A box around a small sign
-    reads more than the whole image does.
+    reads more than the whole image does. Where writing is too small to be read, it says where to look closer.
 
     Args:
         bbox_2d: the part to read: left, top, right, bottom on the image named; the whole image if left out.
@@ -37,13 +42,16 @@ async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = 
     shown = await view_of(case, image)
     looked_at = shown if bbox_2d is None else await cut_of(case, shown.handle, bbox_2d)
     lines = await asyncio.to_thread(case.reader or _readings_of(case.album).of, looked_at)
-    found = [_line_data(line, looked_at, shown, case) for line in lines]
-    data = {"image": shown.handle, "scale": case.box_scale, "lines": found}
+    found = [_line_data(line, looked_at, shown, case) for line in lines if line.text]
+    doubtful = [line for line in lines if not line.text or line.confidence < _DOUBTFUL]
+    looks = _looks(doubtful, looked_at, shown, case)
+    data = {"image": shown.handle, "scale": case.box_scale, "lines": found, "look_closer": looks}
+    closer = f"Too small to read from here, zoom in: {', '.join(map(str, looks))}.\n" if looks else ""
     part = shown.handle if bbox_2d is None else f"that part of {shown.handle}"
     if not found:
-        text = f"No text could be read in {part}. A box around a sign is read larger: give bbox_2d."
+        text = f"{closer}No text could be read in {part}. A box around a sign is read larger: give bbox_2d."
         return Output(text, data, sources=("photo",))
-    title = f"Text in {part}, quoted as it stands there; boxes are {scale_words(case, shown.handle)}:"
+    title = f"{closer}Text in {part}, quoted as it stands there; boxes are {scale_words(case, shown.handle)}:"
     return Output(numbered(title, map(_line_words, found)), data, sources=("photo",))
 
 
@@ -66,7 +74,7 @@ class _Readings:
                 self._kept.popitem(last=False)
         if not begun:
             try:
-                reading.set_result(tuple(read_lines(view.image)))
+                reading.set_result(tuple(read_lines(view.image, unread=True)))
             except BaseException as error:
                 reading.set_exception(error)
                 with self._lock:
@@ -82,6 +90,17 @@ _readings_lock = Lock()
 def _readings_of(album: Album) -> _Readings:
     with _readings_lock:
         return _readings.setdefault(album.first, _Readings())
+
+
+def _looks(doubtful: Sequence[TextLine], looked_at: View, shown: View, case: Case) -> list[list[int]]:
+    """The parts of the view named that show doubtful lines larger; none where all pixels of the photo are shown."""
+    left, _, right, _ = looked_at.box_in_original
+    if not doubtful or right - left <= looked_at.size[0]:
+        return []
+    looks = looks_at([_on_shown(line.bounds, looked_at, shown) for line in doubtful], shown.size)
+    if case.box_scale == "thousandths":
+        return looks
+    return [[round(side * shown.size[at % 2] / 1000) for at, side in enumerate(look)] for look in looks]
 
 
 def _line_data(line: TextLine, looked_at: View, shown: View, case: Case) -> dict[str, Any]:

@@ -15,6 +15,9 @@ from .model import Mark, Scene
 LEGIBLE_PX = 7.5
 """Letters that are this tall in the view that is looked at can be read."""
 
+NOTICED_PX = 3.0
+"""Letters that are this tall are noticed, though not read."""
+
 _CUT_OFF = 0.1
 """So much of a line may lie outside on each side, and it is still read whole."""
 
@@ -38,7 +41,8 @@ def clue_reader(
 ) -> TextReader:
     """Reads every line of the scene whose letters are large enough in the view and that lies in it, see `is_in_view`.
 
-    What is hidden is not read. Views that a panorama is cut into can't be read: their boxes are not the panorama's.
+    Smaller letters are noticed, as lines without text. What is hidden is neither. Views that a panorama is cut into
+    can't be read: their boxes are not the panorama's.
 
     Args:
         scene: what is read.
@@ -61,8 +65,10 @@ def clue_reader(
         scale = view.size[0] / (right - left)
         found = []
         for text, mark in written:
-            if is_in_view(mark.box, view.box_in_original) and mark.letter_px * scale >= least_px:
-                found.append(_line(text, [(side - (left, top)[at % 2]) * scale for at, side in enumerate(mark.box)]))
+            tall = mark.letter_px * scale
+            if is_in_view(mark.box, view.box_in_original) and tall >= min(least_px, NOTICED_PX):
+                box = [(side - (left, top)[at % 2]) * scale for at, side in enumerate(mark.box)]
+                found.append(_line(text if tall >= least_px else "", box))
         return found
 
     return read
@@ -71,4 +77,4 @@ def clue_reader(
 def _line(text: str, box: Sequence[float]) -> TextLine:
     left, top, right, bottom = box
     corners = ((left, top), (right, top), (right, bottom), (left, bottom))
-    return TextLine(text, corners, 1.0, script_of(text), "clue boxes")
+    return TextLine(text, corners, 1.0 if text else 0.0, script_of(text), "clue boxes")

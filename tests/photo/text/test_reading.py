@@ -155,3 +155,17 @@ def test_scripts_are_named_from_letters(text: str, script: str) -> None:
 def test_bounds_of_a_turned_box() -> None:
     line = TextLine("A", ((5.0, 0.0), (10.0, 5.0), (5.0, 10.0), (0.0, 5.0)), 1.0, "latin", "rapidocr")
     assert line.bounds == (0.0, 0.0, 10.0, 10.0)
+
+
+def test_lines_that_were_found_and_not_read_come_last_and_without_text() -> None:
+    board = Image.new("RGB", (1200, 800), "white")
+    board.paste(sign("Farmacia", "sans"), (20, 20))
+    smaller = sign("Panaderia", "sans")
+    board.paste(smaller.resize((smaller.width // 4, smaller.height // 4)), (900, 600))
+    read, noticed = read_text(board, max_boxes=1), read_text(board, max_boxes=1, unread=True)
+    assert [line.text for line in read] == ["Farmacia"]
+    assert noticed[:1] == read
+    (missed,) = noticed[1:]
+    assert (missed.text, missed.confidence, missed.script) == ("", 0.0, "none")
+    assert missed.bounds[0] > 880
+    assert missed.bounds[1] > 580

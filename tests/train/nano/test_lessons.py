@@ -12,18 +12,8 @@ from geosleuth.agent.methods import method
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo.text import script_of
-from geosleuth.train.nano.lessons import (
-    READ_PX,
-    answer_words,
-    around,
-    levels,
-    padded,
-    precise,
-    seeing,
-    thousandths,
-    town_to_guess,
-    unseen,
-)
+from geosleuth.tools.looks import around, thousandths
+from geosleuth.train.nano.lessons import READ_PX, answer_words, levels, padded, precise, seeing, town_to_guess, unseen
 from geosleuth.world import Mark, Wants, World
 from nano_lessons import Taught, pairs, words_of
 from worlds import scenes

@@ -8,23 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from geosleuth.agent.method import Context
 from geosleuth.agent.methods import method
 from geosleuth.agent.methods.nano import RESULT_TOKENS, TURNS
 from geosleuth.photo import open_photo
+from geosleuth.tools.looks import holds, thousandths
 from geosleuth.train.nano import teacher
-from geosleuth.train.nano.lessons import CHAIN, Chat, around, closer_looks, precise, thousandths, town_to_guess
+from geosleuth.train.nano.lessons import CHAIN, Chat, closer_looks, precise, town_to_guess
 from geosleuth.train.nano.teacher import Notes, looking_up, stroll, teach
 from geosleuth.train.nano.undrawn import rows
 from geosleuth.world import World, truth_of, world_atlas
 from geosleuth.world.environment import GeoEnvironment, Posed, environment_for, offline_setting
 from geosleuth.world.reader import clue_reader
 from nano_lessons import Taught, calls, pairs, words_of
-
-SIZE = (1632, 1224)
 
 
 def environment_of(taught: list[Taught], world: World, result_tokens: int) -> GeoEnvironment:
@@ -94,17 +91,48 @@ def test_the_map_is_asked_for_what_was_read_before(taught: list[Taught]) -> None
     assert all_lines
 
 
-@pytest.mark.parametrize("combined", [0.0, 1.0])
-def test_a_name_is_asked_for_with_what_stands_beside_it(combined: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(teacher, "COMBINED", combined)
-    chance, beside = random.Random(1), ["Rue Grimaldi", "98000 Monaco"]
-    quoted = {"Costa": "#1", "Rue Grimaldi": "image-1#2", "98000 Monaco": "#3", "+377 1": "#4"}.__getitem__
-    (asked,) = {teacher._question("business", "Costa", beside[:1], quoted, chance)[1]["address"]}
-    assert asked == ("#1, image-1#2" if combined else "#1")
+@pytest.mark.parametrize(
+    ("two", "every", "asked"), [(0.0, 0.0, "#1"), (1.0, 0.0, "#1, #2"), (0.0, 1.0, "#*"), (1.0, 1.0, "#*")]
+)
+def test_a_name_is_asked_for_alone_with_what_stands_beside_it_or_with_all(
+    environment: GeoEnvironment,
+    taught: list[Taught],
+    monkeypatch: pytest.MonkeyPatch,
+    two: float,
+    every: float,
+    asked: str,
+) -> None:
+    monkeypatch.setattr(teacher, "TWO", two)
+    monkeypatch.setattr(teacher, "ALL", every)
+    notes, chance = with_lines(environment, taught), random.Random(1)
+    first, second, *_ = notes.read
+    assert teacher._question("business", first, [second], notes, chance) == ("geocode", {"address": asked})
     # That a chain is one is not to be seen: alone it would lead anywhere.
-    assert teacher._question(CHAIN, "Costa", beside[1:], quoted, chance)[1] == {"address": "#1, #3"}
-    assert teacher._question("town_name", "98000 Monaco", [], quoted, chance)[1] == {"address": "#3"}
-    assert teacher._question("phone", "+377 1", beside, quoted, chance) == ("clues", {"text": "#4"})
+    assert teacher._question(CHAIN, first, [second], notes, chance)[1]["address"] in ("#1, #2", "#*")
+    assert teacher._question("phone", second, [first], notes, chance) == ("clues", {"text": "#2"})
+
+
+def test_all_lines_are_asked_for_once_and_only_where_a_line_is_among_them(
+    environment: GeoEnvironment, taught: list[Taught], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(teacher, "ALL", 1.0)
+    notes, chance = with_lines(environment, taught), random.Random(1)
+    first = next(iter(notes.read))
+    assert teacher._question("business", first, [], notes, chance)[1] == {"address": "#*"}
+    notes.call("geocode", address="#*")
+    assert teacher._question("business", first, [], notes, chance)[1] == {"address": "#1"}
+    again = with_lines(environment, taught)
+    again.read = {first: again.read[first]}
+    assert teacher._question("business", first, [], again, chance)[1] == {"address": "#1"}
+
+
+def with_lines(environment: GeoEnvironment, taught: list[Taught]) -> Notes:
+    """Notes of a scene of which several lines were read."""
+    at = next(at for at, one in enumerate(taught) if len(rows(one.scene)) > 1)
+    notes = Notes(environment, opened(environment, at))
+    notes.call("read_text")
+    assert len(notes.read) > 1
+    return notes
 
 
 def test_what_stands_beside_a_name_is_read_and_says_where_it_is(taught: list[Taught]) -> None:
@@ -141,29 +169,12 @@ def test_zooms_hold_a_telling_line(taught: list[Taught]) -> None:
         telling = {clue.id for clue in precise(one.scene)}
         lines = [mark.box for mark in one.drawing.marks if mark.line is not None and mark.clue in telling]
         for lesson in one.of("trajectory", tools=True):
-            for box in (arguments["bbox_2d"] for name, arguments, _ in calls(lesson) if name == "zoom"):
+            told = calls(lesson)
+            for box in (arguments["bbox_2d"] for name, arguments, _ in told if name == "zoom"):
                 zooms += 1
+                assert str(box) in told[0][2]  # the first reading says where to look
                 assert any(holds(box, thousandths(line, one.scene.size)) for line in lines)
     assert zooms > 1
-
-
-def holds(box: list[int], line: list[int]) -> bool:
-    return box[0] <= line[0] and box[1] <= line[1] and line[2] <= box[2] and line[3] <= box[3]
-
-
-@given(
-    left=st.integers(0, SIZE[0] - 1),
-    top=st.integers(0, SIZE[1] - 1),
-    wide=st.integers(1, SIZE[0]),
-    high=st.integers(1, SIZE[1]),
-)
-def test_a_zoom_holds_its_box_and_stays_in_the_picture(left: int, top: int, wide: int, high: int) -> None:
-    line = left, top, min(SIZE[0], left + wide), min(SIZE[1], top + high)
-    box = around(line, SIZE)
-    assert holds(box, thousandths(line, SIZE))
-    assert 0 <= box[0] < box[2] <= 1000
-    assert 0 <= box[1] < box[3] <= 1000
-    assert not any(side % 10 for side in box)
 
 
 def test_no_call_of_a_teacher_fails(taught: list[Taught], few_towns: World, environment: GeoEnvironment) -> None:

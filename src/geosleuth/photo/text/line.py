@@ -15,7 +15,8 @@ class TextLine:
     """A line of text as it is written, in reading order (right-to-left text begins with its first letter).
 
     The box names four corners from the upper left of the text, clockwise; a turned sign has a turned box. The
-    confidence (0 to 1) is the engine's own and is not calibrated between engines.
+    confidence (0 to 1) is the engine's own and is not calibrated between engines. Without text it is writing that was
+    noticed and not read.
     """
 
     text: str

@@ -29,6 +29,7 @@ SURE = 0.94
 
 SURE_ENOUGH_ALONE = 0.75
 SURE_ENOUGH_PICKED = 0.3
+Bounds = tuple[float, float, float, float]
 STRIP_HEIGHTS_PX = (36, 48)
 """Tesseract reads best a little below the height of its networks' input; some lines do better at the other."""
 
@@ -42,7 +43,9 @@ class _Read:
     engine: Engine
 
 
-def read_text(image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, detail_px: int = 1536) -> list[TextLine]:
+def read_text(
+    image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, detail_px: int = 1536, unread: bool = False
+) -> list[TextLine]:
     """Lines of text in a picture, in reading order, boxes in pixels of the picture that was given.
 
     Args:
@@ -51,18 +54,24 @@ def read_text(image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, deta
         seconds: After so much work no further line is tried in other scripts; what was read so far is given. The time
             is that of this thread on a processor: a busy machine reads more slowly, not less.
         detail_px: Long side of the copy in which lines are searched. More finds smaller text, and takes longer.
+        unread: Also give, behind the others and without text, lines that were found and not read: too small, mostly.
     """
     until = thread_time() + seconds
     if min(image.size) < LEAST_SIDE_PX or max(image.size) > MOST_SLENDER * min(image.size):
         return []
     pixels, shrunk = _pixels(image)
-    quads = [quad for quad in find_boxes(pixels, detail_px) if min(sides(quad)) >= LEAST_LINE_HEIGHT_PX]
-    quads = sorted(quads, key=lambda quad: -min(sides(quad)) * max(sides(quad)) ** 0.5)[:max_boxes]
+    found = sorted(find_boxes(pixels, detail_px), key=lambda quad: -min(sides(quad)) * max(sides(quad)) ** 0.5)
+    quads = [quad for quad in found if min(sides(quad)) >= LEAST_LINE_HEIGHT_PX][:max_boxes]
     reads, unsure = _first_pass(pixels, quads)
     reads += _second_pass(pixels, unsure, until)
     reads = [_settle_lookalike(pixels, read, reads) for read in reads]
     lines = [_line(read, 1 / shrunk, image.size) for read in reads]
-    return in_reading_order(without_doubles(lines))
+    lines = in_reading_order(without_doubles(lines))
+    if unread:
+        boxes = [_line(_Read(quad, "", 0.0, "none", "rapidocr"), 1 / shrunk, image.size) for quad in found]
+        missed = [box for box in boxes if not any(_overlap(box.bounds, line.bounds) for line in lines)]
+        lines += missed[:max_boxes]
+    return lines
 
 
 def _pixels(image: "Image") -> tuple[Pixels, float]:
@@ -165,6 +174,10 @@ def _settle_lookalike(pixels: Pixels, read: _Read, reads: Sequence[_Read]) -> _R
     if again.score < 0.8:
         return read
     return _Read(read.quad, again.text, again.score, again.script, "tesseract")
+
+
+def _overlap(one: Bounds, other: Bounds) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _line(read: _Read, grow: float, size: tuple[int, int]) -> TextLine:

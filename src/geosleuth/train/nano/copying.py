@@ -15,13 +15,15 @@ from geosleuth.tools import Observation, ToolCall
 from geosleuth.world.world import World
 
 from .lessons import Lesson, answer_words, asked, told
-from .teacher import AREA_KM, CLUES, COMBINED, NEAR_KM, SEARCH, nearest_shown
+from .teacher import AREA_KM, CLUES, NEAR_KM, SEARCH, nearest_shown
 
 _BY_PHONE = 0.3
 """The share of questions after a telephone number, where there is one."""
 
 LookUp = Callable[[ToolCall], Observation]
 """Carries out a call on the world's map."""
+
+_WITH_TOWN = 0.5  # how often a business is asked for together with its town
 
 
 def look_ups(
@@ -50,7 +52,7 @@ def look_ups(
         question = (
             f"Where is {business.phone} from?" if by_phone else f"Where is {business.name} in {town.name_on_signs}?"
         )
-        there = f", {town.name_on_signs}" if chance.random() < COMBINED else ""
+        there = f", {town.name_on_signs}" if chance.random() < _WITH_TOWN else ""
         asked_for = {"text": business.phone} if by_phone else {"address": f"{business.name}{there}"}
         name, arguments = CLUES if by_phone else SEARCH, asked_for
         seen = look_up(ToolCall(f"call-{number + 1}", name, arguments))

@@ -11,7 +11,6 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import ceil
 from typing import Any, Literal
 
 from PIL import Image
@@ -19,6 +18,7 @@ from PIL import Image
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo.text import script_of
+from geosleuth.tools.looks import around, thousandths
 from geosleuth.world.drawing import Drawing
 from geosleuth.world.model import Clue, Mark, Scene
 from geosleuth.world.world import World
@@ -35,7 +35,6 @@ CHAIN = "chain"
 _CROPS = 4
 _BOXES = 8
 _LOOKS = 4
-_CLOSE, _STEP, _ROOM = 360, 40, 1.3  # how wide a closer look is, where it may begin, and how much room is around a sign
 _CLUES_TOLD = 2
 
 
@@ -141,27 +140,6 @@ def closer_looks(scene: Scene, marks: Sequence[Mark], *, small: bool = False) ->
     written = {clue.id for clue in scene.clues if clue.lines and (clue.visibility == "small" or not small)}
     looks = [around(mark.box, scene.size) for mark in marks if mark.line is None and mark.clue in written]
     return sorted(look for at, look in enumerate(looks) if look not in looks[:at])
-
-
-def around(box: Sequence[float], size: tuple[int, int]) -> list[int]:
-    """A part of the picture about a third as wide, with a box in its middle; in thousandths.
-
-    It begins at one of few places, so that whoever has to name it chooses among few, and who is off by one still sees
-    what is looked for, unless it is large.
-    """
-    sides = []
-    for low, high in zip(thousandths(box[:2], size), thousandths(box[2:], size), strict=True):
-        extent = min(1000, max(_CLOSE, 10 * ceil(_ROOM * (high - low) / 10)))
-        start = _STEP * round((low + high - extent) / 2 / _STEP)
-        start = max(0, min(start, 1000 - extent))
-        sides.append((start, start + extent))
-    (left, right), (top, bottom) = sides
-    return [left, top, right, bottom]
-
-
-def thousandths(box: Sequence[float], size: tuple[int, int]) -> list[int]:
-    """A box in pixels as thousandths of a picture's width and height."""
-    return [max(0, min(1000, round(1000 * side / size[at % 2]))) for at, side in enumerate(box)]
 
 
 def padded(

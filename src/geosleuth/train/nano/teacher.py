@@ -2,24 +2,25 @@
 
 The teacher is a rule, not a model: a stand-in for one that is good at the task. It looks where signs are, reads them,
 asks the map for what it has read, or what a telephone number tells, and takes the hit that is right. Lines are quoted
-by number. Half of the time it asks for two at once, a name and the street or town beside it, which finds the right one
-of many namesakes: whether that pays is left to reinforcement learning. It cheats in one way: it knows which of the
-lines and hits are the telling ones. But it only asks for what it has read, and only names a point that an observation
-has shown it; otherwise it asks what all lines tell together, and names the country's largest town, as one would who
-knows no more.
+by number. It asks in several ways: mostly for one line, often for two at once, a name and the street or town beside it,
+seldom for all. Which of them pays is left to reinforcement learning. It cheats in one way: it knows which of the lines,
+hits and parts of the picture are the telling ones. But it only looks where a reading says that writing is too small,
+only asks for what it has read, and only names a point that an observation has shown it; otherwise it asks what all
+lines tell together, and names the country's largest town, as one would who knows no more.
 
 `stroll` makes the same moves without aim, except that whoever zooms looks at a sign: from such chats a model learns how
 calls are written and where signs are, and nothing about when calls help.
 """
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from geosleuth.agent.methods.nano import TURNS
 from geosleuth.agent.quoting import EVERY, READER, Quotes, quote
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.tools import ToolCall
+from geosleuth.tools.looks import holds, thousandths
 from geosleuth.tools.wording import at
 from geosleuth.world.drawing import Drawing
 from geosleuth.world.environment.for_trl import GeoEnvironment
@@ -32,7 +33,6 @@ from .lessons import (
     Kind,
     Lesson,
     answer_words,
-    around,
     asked,
     closer_looks,
     guess,
@@ -50,8 +50,8 @@ AREA_KM = 25.0
 READ, SEARCH, CLUES = READER, "geocode", "clues"
 """What reads signs, what asks the map, and what tells the area of a telephone number."""
 
-COMBINED = 0.5
-"""How often two lines are asked for at once, where there are two."""
+TWO, ALL = 0.35, 0.15
+"""How often two lines, and all lines of a reading, are asked for at once, where there are so many."""
 
 _SEARCHES = 3
 _ZOOMS = 2
@@ -70,6 +70,7 @@ class Notes:
         views: how many views of the photo there are; the newest is "image-N".
         shown: the text that the last call gave.
         read: the lines that were read and shown, and where each stood last: the image, the line's number, the reading.
+        looks: the parts of the photo where, by its reading, writing is too small to be read.
         lists: what each search of the map gave: the text, and the points of its hits.
     """
 
@@ -78,6 +79,7 @@ class Notes:
         self._environment, self.messages = environment, list(opening)
         self.views, self.shown = 1, ""
         self.read: dict[str, tuple[str, int, int]] = {}
+        self.looks: list[list[int]] = []
         self._readings = 0
         self._quotes = Quotes()
         self._made: list[tuple[str, Mapping[str, Any] | str]] = []
@@ -117,6 +119,8 @@ class Notes:
         if name == READ and data.get("lines"):
             self._quotes.hear(seen)
             self._take_in(data)
+        if name == READ and self.views == 1:
+            self.looks = [look for look in data.get("look_closer", ()) if str(look) in self.shown]
         return data
 
     def _take_in(self, data: Mapping[str, Any]) -> None:
@@ -128,8 +132,12 @@ class Notes:
 
     def quoted(self, line: str) -> str:
         """A line that was read, by its number."""
-        image, number, reading = self.read[line]
-        return quote(number, None if reading == self._readings else image)
+        image, number, _ = self.read[line]
+        return quote(number, None if self.is_newest(line) else image)
+
+    def is_newest(self, line: str) -> bool:
+        """Whether a line that was read stands in the newest reading."""
+        return self.read[line][2] == self._readings
 
 
 def teach(
@@ -149,7 +157,7 @@ def teach(
         marks: where its clues stand.
         environment: reset with the scene.
         opening: the system message and the question.
-        chance: decides whether lines are asked for one by one or two at once.
+        chance: decides whether lines are asked for one by one, two at once, or all.
         kind: of the lesson.
 
     Raises:
@@ -158,15 +166,15 @@ def teach(
     notes = Notes(environment, opening)
     notes.call(READ)
     truth = scene.spot.point
-    boxes = {mark.clue: mark.box for mark in marks if mark.line is None}
+    boxes = {(mark.clue, mark.line): thousandths(mark.box, scene.size) for mark in marks}
     best: LatLon | None = None
     zooms = searches = 0
-    for clue, line in ((one, text) for one in precise(scene) for text in one.lines):
-        box = boxes.get(clue.id)
+    for clue, row, line in ((one, row, text) for one in precise(scene) for row, text in enumerate(one.lines)):
+        box = boxes.get((clue.id, row))
         enough = AREA_KM if clue.level == "region" else NEAR_KM
         if searches == _SEARCHES or not notes.calls_left or (best and distance_km(best, truth) <= enough):
             break
-        window = None if box is None else around(box, scene.size)
+        window = next((look for look in notes.looks if box and holds(look, box)), None)
         closer = zooms < _ZOOMS and notes.calls_left >= _CALLS_TO_ZOOM and notes.is_new("zoom", bbox_2d=window)
         if line not in notes.read and window is not None and closer and clue.sort != CHAIN:
             zooms += 1
@@ -175,7 +183,7 @@ def teach(
         beside = _beside(scene, clue, line, notes.read)
         if line not in notes.read or (clue.sort == CHAIN and not beside):
             continue
-        name, arguments = _question(clue.sort, line, beside, notes.quoted, chance)
+        name, arguments = _question(clue.sort, line, beside, notes, chance)
         if not notes.is_new(name, **arguments):
             continue
         searches += 1
@@ -245,14 +253,18 @@ def _beside(scene: Scene, clue: Clue, line: str, read: Collection[str]) -> list[
 
 
 def _question(
-    sort: str, line: str, beside: list[str], quoted: Callable[[str], str], chance: random.Random
+    sort: str, line: str, beside: list[str], notes: Notes, chance: random.Random
 ) -> tuple[str, dict[str, str]]:
-    """The call that asks what a line tells, or a line and one beside it."""
+    """The call that asks what a line tells, or a line and one beside it, or all lines that it stands among."""
     if sort == "phone":
-        return CLUES, {"text": quoted(line)}
-    if beside and (sort == CHAIN or chance.random() < COMBINED):
-        return SEARCH, {"address": f"{quoted(line)}, {quoted(chance.choice(beside))}"}
-    return SEARCH, {"address": quoted(line)}
+        return CLUES, {"text": notes.quoted(line)}
+    way = chance.random()
+    among = notes.is_newest(line) and sum(map(notes.is_newest, notes.read)) > 1
+    if way < ALL and among and notes.is_new(SEARCH, address=EVERY):
+        return SEARCH, {"address": EVERY}
+    if beside and (sort == CHAIN or way < ALL + TWO):
+        return SEARCH, {"address": f"{notes.quoted(line)}, {notes.quoted(chance.choice(beside))}"}
+    return SEARCH, {"address": notes.quoted(line)}
 
 
 def points_in(data: Mapping[str, Any]) -> list[LatLon]:
