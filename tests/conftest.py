@@ -1,9 +1,11 @@
 """What every test stands on."""
 
 import fcntl
+import gc
 import hashlib
 import os
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,12 +19,23 @@ ROOT = Path(__file__).resolve().parent.parent
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
+# Some machines are set up to keep no compiled modules. Then every test process rewrites the assertions of all test
+# modules anew, and every command that a test starts compiles the package first: minutes of a run. Git ignores them.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Wall-clock deadlines per example fail on busy machines and prove nothing; tests that are about time measure it.
 # The house draws the same examples every time, so that a red run is red for everybody; who wants to find new trouble
 # wanders: other examples every time, and more of them.
 settings.register_profile("house", deadline=None, derandomize=True)
 settings.register_profile("wandering", deadline=None, max_examples=400, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: the collector of garbage need not walk all of them again each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
