@@ -8,9 +8,13 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from geosleuth.photo.text.strips import Pixels, Quad
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,8 +30,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Wall-clock deadlines per example fail on busy machines and prove nothing; tests that are about time measure it.
 # The house draws the same examples every time, so that a red run is red for everybody; who wants to find new trouble
-# wanders: other examples every time, and more of them.
-settings.register_profile("house", deadline=None, derandomize=True)
+# wanders: other examples every time, and many more of them (`make test-all`).
+settings.register_profile("house", deadline=None, max_examples=50, derandomize=True)
 settings.register_profile("wandering", deadline=None, max_examples=400, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
@@ -67,6 +71,40 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)  # type: ignore[arg-type]
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(scope="session")
+def read_before() -> dict[object, Any]:
+    """What the networks for text have found in pictures so far."""
+    return {}
+
+
+@pytest.fixture(autouse=True)
+def _read_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, read_before: dict[object, Any]) -> None:
+    """Many tests show the same few signs, and finding their lines takes seconds: the same pixels are searched once.
+
+    Tests of reading itself (``tests/photo/text``) search every time.
+    """
+    if request.path.is_relative_to(ROOT / "tests" / "photo" / "text"):
+        return
+    from geosleuth.photo.text import reader
+
+    found, read = reader.find_boxes, reader.read_strips
+
+    def find_boxes(pixels: "Pixels", detail_px: int) -> "list[Quad]":
+        key = (pixels.shape, hashlib.sha256(pixels.tobytes()).digest(), detail_px)
+        if key not in read_before:
+            read_before[key] = found(pixels, detail_px)
+        return [box.copy() for box in read_before[key]]
+
+    def read_strips(strips: "list[Pixels]") -> list[tuple[str, float]]:
+        key = tuple((strip.shape, hashlib.sha256(strip.tobytes()).digest()) for strip in strips)
+        if key not in read_before:
+            read_before[key] = read(strips)
+        return list(read_before[key])
+
+    monkeypatch.setattr(reader, "find_boxes", find_boxes)
+    monkeypatch.setattr(reader, "read_strips", read_strips)
 
 
 @pytest.fixture(scope="session")
