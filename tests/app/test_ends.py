@@ -70,15 +70,38 @@ def test_bad_input_stays_bad_input(folder: Path, closed: str) -> None:
     assert shell(folder, f'"$G" bench score missing.jsonl {closed}').returncode == 2
 
 
-@pytest.mark.parametrize("name", ["''", ".", "/", "..", "/dev/zero", "/dev/null", "pipe", "pipe.jsonl", "zero.csv"])
+NO_RECORDS = ["", ".", "/", "..", "/dev/zero", "/dev/null", "pipe", "pipe.jsonl", "zero.csv"]
+ASK_ALL = """
+import json, sys
+from in_process import whole_command
+for name in sys.argv[2:]:
+    done = whole_command("bench", *sys.argv[1].split(), name)
+    print(json.dumps([name, done.returncode, done.stdout, done.stderr]), flush=True)
+"""
+
+
 @pytest.mark.parametrize("command", ["score", "compare answers.jsonl"])
-def test_what_is_no_file_of_records_is_refused_at_once(folder: Path, command: str, name: str) -> None:
+def test_what_is_no_file_of_records_is_refused_at_once(folder: Path, command: str) -> None:
     os.mkfifo(folder / "pipe")
     os.mkfifo(folder / "pipe.jsonl")
     (folder / "zero.csv").symlink_to("/dev/zero")
-    done = shell(folder, f'"$G" bench {command} {name}', timeout=30)
-    assert done.returncode == 2
-    assert (done.stdout, done.stderr.count("\n")) == ("", 1)
+    # One process asks for all of them, one after the other: what hangs is still found, by the first that has no line.
+    done = subprocess.run(
+        [sys.executable, "-c", ASK_ALL, command, *NO_RECORDS], cwd=folder, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, timeout=60, check=False,
+    )  # fmt: skip
+    asked = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [name for name, *_ in asked] == NO_RECORDS, done.stderr
+    for name, code, out, complaint in asked:
+        assert (code, out, complaint.count("\n")) == (2, "", 1), name
+        assert "records" in complaint, name
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "pipe.jsonl"])
+def test_so_it_is_by_a_process_of_its_own(folder: Path, name: str) -> None:
+    os.mkfifo(folder / "pipe.jsonl")
+    done = shell(folder, f'"$G" bench score {name}', timeout=30)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "records" in done.stderr
 
 
