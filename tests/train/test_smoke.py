@@ -60,13 +60,16 @@ def killed_after_a_step(running: "subprocess.Popen[str]", out: Path) -> None:
 
 def ended(stage: str, config: Path, out: Path, *, killed: bool) -> tuple[int, str, str]:
     """How the command ends: as it is, or when it is given again after it was killed."""
-    if not killed:
-        done = geosleuth("train", stage, "--config", config, "--out", out, "--json")
-        return done.returncode, done.stdout, done.stderr
-    killed_after_a_step(started(stage, config, out), out)
-    again = started(stage, config, out)
-    stdout, stderr = again.communicate(timeout=PATIENCE_S)
-    return again.returncode, stdout, stderr
+    if killed:
+        killed_after_a_step(started(stage, config, out), out)
+    if killed and stage == "sft":
+        again = started(stage, config, out)
+        stdout, stderr = again.communicate(timeout=PATIENCE_S)
+        return again.returncode, stdout, stderr
+    # What was killed has left nothing but files. A process of its own takes most of its time to load the libraries, so
+    # only one stage goes on in one.
+    done = geosleuth("train", stage, "--config", config, "--out", out, "--json")
+    return done.returncode, done.stdout, done.stderr
 
 
 def trained(stage: str, config: Path, out: Path, *, killed: bool) -> Path:
