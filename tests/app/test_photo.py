@@ -1,4 +1,4 @@
-"""``geosleuth photo``, run as people run it."""
+"""``geosleuth photo``, run as people run it; in this process where a process of its own makes no difference."""
 
 import json
 import subprocess
@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from PIL import ExifTags, Image, ImageDraw, ImageFont
+
+from in_process import whole_command
 
 FONT = Path(__file__).resolve().parents[2] / "src/geosleuth/atlas/maps/fonts/sans.woff2"
 
@@ -32,7 +34,7 @@ def sign(tmp_path: Path) -> Path:
 def test_claims_are_shown_as_claims(sign: Path) -> None:
     found = json.loads(geosleuth("photo", "claims", str(sign), "--json").stdout)
     assert found["point"] == pytest.approx({"lat": 43.7384, "lon": 7.4246}, abs=1e-6)
-    shown = geosleuth("photo", "claims", str(sign)).stdout
+    shown = whole_command("photo", "claims", sign).stdout
     assert "a claim, not evidence" in shown
     assert "\x1b" not in shown
 
@@ -41,7 +43,7 @@ def test_the_text_of_a_sign_is_read(sign: Path) -> None:
     (line,) = json.loads(geosleuth("photo", "text", str(sign), "--json").stdout)
     assert line["text"] == "Boulangerie Costa"
     assert line["script"] == "latin"
-    assert "Boulangerie Costa" in geosleuth("photo", "text", str(sign)).stdout
+    assert "Boulangerie Costa" in whole_command("photo", "text", sign).stdout
 
 
 @pytest.mark.parametrize("content", [b"", b"not an image", b"\xff\xd8\xff\xe0 cut", b"GIF89a" + bytes(20)])
@@ -50,9 +52,19 @@ def test_bad_photos_are_one_line_and_exit_code_two(tmp_path: Path, content: byte
     path = tmp_path / "photo.jpg"
     path.write_bytes(content)
     for target in (path, tmp_path, tmp_path / "missing.jpg"):
-        done = geosleuth("photo", command, str(target))
+        done = whole_command("photo", command, target)
         assert done.returncode == 2
         assert done.stdout == ""
         assert done.stderr.count("\n") == 1
         assert target.name in done.stderr
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("command", ["claims", "text"])
+def test_so_they_are_by_a_process_of_its_own(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "photo.jpg"
+    path.write_bytes(b"\xff\xd8\xff\xe0 cut")
+    done = geosleuth("photo", command, str(path))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert path.name in done.stderr
     assert list(tmp_path.iterdir()) == [path]
