@@ -1,5 +1,6 @@
 """What ``geosleuth locate`` refuses: one line, exit code 2, nothing sent, nothing built, nothing written."""
 
+import io
 import os
 import pty
 import struct
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from geosleuth.app.locate_outputs import asked
 from geosleuth.atlas.base import base_path
 from locating import FINAL, at, command, environment, locate_here, locate_outside, photo_file
 from openai_server import ServerUrl, openai_server
@@ -284,7 +286,15 @@ def read(terminal: int) -> str:
         return ""
 
 
-@pytest.mark.parametrize("reply", ["n\n", "\n", "\x04", "perhaps\n"])
+@pytest.mark.parametrize("reply", ["n\n", "\n", "", "perhaps\n", "yet\n", "no, yes\n"])
+def test_anything_but_yes_is_no(monkeypatch: pytest.MonkeyPatch, reply: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(reply))
+    assert not asked("Go on?")
+    monkeypatch.setattr("sys.stdin", io.StringIO("Yes\n"))
+    assert asked("Go on?")
+
+
+@pytest.mark.parametrize("reply", ["\x04", "perhaps\n"])
 def test_at_a_terminal_anything_but_yes_stops_it(desk: Path, home: Path, server: ServerUrl, reply: str) -> None:
     words = command(photo_file(desk), "--model", CLOUD, "--base-url", server, "--trajectory", desk / "run.jsonl")
     code, out, shown = at_a_terminal(words, reply, {"GEOSLEUTH_HOME": str(home)})
