@@ -87,9 +87,9 @@ def _read_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, 
     """
     if request.path.is_relative_to(ROOT / "tests" / "photo" / "text"):
         return
-    from geosleuth.photo.text import reader
+    from geosleuth.photo.text import rapid, reader
 
-    found, read = reader.find_boxes, reader.read_strips
+    found, read = rapid.find_boxes, rapid.read_strips
 
     def find_boxes(pixels: "Pixels", detail_px: int) -> "list[Quad]":
         key = (pixels.shape, hashlib.sha256(pixels.tobytes()).digest(), detail_px)
