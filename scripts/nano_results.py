@@ -182,20 +182,21 @@ def print_by_clue(runs: Runs) -> None:
 
 
 def print_parallel(runs: Runs) -> None:
-    """One try, the verifier's choice among four, and the best of four."""
-    found = runs.evaluation("main-4")
-    if found is None or "parallel" not in found.figures:
-        return
-    rows = [
-        [
-            far,
-            *(f"{figures[name]:.1f}" for name in ("single", "verifier", "best")),
-            *(interval(figures[name]) for name in ("verifier_over_single", "best_over_verifier")),
-        ]
-        for far, figures in found.figures["parallel"].items()
-    ]
+    """One try, the verifier's choice among four, and the best of four: after cold start, where measured, and GRPO."""
     columns = ("within", "one try", "verifier@4", "best@4", "verifier over one", "best over verifier")
-    show("Four tries a scene", columns, rows)
+    for name, words in (("cold-4", "cold start"), ("main-4", "GRPO")):
+        found = runs.evaluation(name)
+        if found is None or "parallel" not in found.figures:
+            continue
+        rows = [
+            [
+                far,
+                *(f"{figures[one]:.1f}" for one in ("single", "verifier", "best")),
+                *(interval(figures[one]) for one in ("verifier_over_single", "best_over_verifier")),
+            ]
+            for far, figures in found.figures["parallel"].items()
+        ]
+        show(f"Four tries a scene, {words}", columns, rows)
 
 
 def print_against_detective(runs: Runs) -> None:
