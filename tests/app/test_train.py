@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from geosleuth import __version__
 from geosleuth.app.commands import app
+from geosleuth.app.train_policy_work import _estimate
 from geosleuth.train.keeping import held_run, write_done
 from geosleuth.train.reading import as_mapping, read_recipe, recipe_names
 from geosleuth.train.reviewing import nobody_trains
@@ -253,3 +254,15 @@ def test_a_missing_extra_is_named_before_anything_is_made(tmp_path: Path, monkey
     assert "this needs trl, which is not installed" in done.stderr
     assert "pip install 'geosleuth[train]'" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("figure", "shown"),
+    [
+        ({"value": 383.72, "low": 1.5, "high": 2000.0}, ("383.72", "1.50 to 2,000.00")),
+        ({"value": 383.72, "low": 1.5, "high": None}, ("383.72", "1.50 to ∞")),
+        ({"value": 383.72, "low": None, "high": None}, ("383.72", "too few scenes")),
+    ],
+)
+def test_intervals_end_somewhere_or_say_why_not(figure: dict[str, float | None], shown: tuple[str, str]) -> None:
+    assert _estimate(figure, 2) == shown

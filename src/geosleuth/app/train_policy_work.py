@@ -111,7 +111,10 @@ def _evaluation_view(asked: Mapping[str, Any], figures: Mapping[str, Any]) -> Gr
 
 def _estimate(one: Mapping[str, float | None], decimals: int) -> tuple[str, str]:
     value, low, high = ("∞" if one[name] is None else f"{one[name]:,.{decimals}f}" for name in ("value", "low", "high"))
-    return (NONE, "") if one["value"] is None else (value, f"{low} to {high}")
+    if one["value"] is None:
+        return NONE, ""
+    # A lower end is never above the value: beside a finite one it is missing where scenes are too few for an interval.
+    return value, "too few scenes" if one["low"] is None else f"{low} to {high}"
 
 
 def split_pieces(folder: Path, out: Path, most_mb: float, *, as_json: bool) -> None:

@@ -19,9 +19,7 @@ from .model import Case, Output
 from .wording import numbered, one_line, quoted
 
 _READINGS_KEPT = 64
-_DOUBTFUL = (
-    0.5  # readings below are looked at again where that shows more: tiny letters come out as single strange ones
-)
+_DOUBTFUL = 0.5  # as sure or less, a line is worth a closer look: tiny letters come out as single strange ones
 _Bounds = tuple[float, float, float, float]
 _Lines = tuple[TextLine, ...]
 
@@ -43,7 +41,7 @@ async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = 
     looked_at = shown if bbox_2d is None else await cut_of(case, shown.handle, bbox_2d)
     lines = await asyncio.to_thread(case.reader or _readings_of(case.album).of, looked_at)
     found = [_line_data(line, looked_at, shown, case) for line in lines if line.text]
-    doubtful = [line for line in lines if not line.text or line.confidence < _DOUBTFUL]
+    doubtful = [line for line in lines if not line.text or line.confidence <= _DOUBTFUL]
     looks = _looks(doubtful, looked_at, shown, case)
     data = {"image": shown.handle, "scale": case.box_scale, "lines": found, "look_closer": looks}
     closer = f"Too small to read from here, zoom in: {', '.join(map(str, looks))}.\n" if looks else ""

@@ -29,9 +29,10 @@ SURE = 0.94
 
 SURE_ENOUGH_ALONE = 0.75
 SURE_ENOUGH_PICKED = 0.3
-Bounds = tuple[float, float, float, float]
 STRIP_HEIGHTS_PX = (36, 48)
 """Tesseract reads best a little below the height of its networks' input; some lines do better at the other."""
+
+_Bounds = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ def _settle_lookalike(pixels: Pixels, read: _Read, reads: Sequence[_Read]) -> _R
     return _Read(read.quad, again.text, again.score, again.script, "tesseract")
 
 
-def _overlap(one: Bounds, other: Bounds) -> bool:
+def _overlap(one: _Bounds, other: _Bounds) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
