@@ -232,9 +232,9 @@ def test_the_photo_is_scaled_and_read_once_for_all_tries(monkeypatch: pytest.Mon
         counted["scaled"] += 1
         return first_view(photo, max_pixels)
 
-    def read(image: Any) -> Any:
+    def read(image: Any, **how: Any) -> Any:
         counted["read"] += 1
-        return read_lines(image)
+        return read_lines(image, **how)
 
     monkeypatch.setattr("geosleuth.photo.album.first_view", scale)
     monkeypatch.setattr("geosleuth.tools.reading.read_lines", read)

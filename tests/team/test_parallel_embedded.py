@@ -116,6 +116,26 @@ def test_businesses_and_streets_are_looked_for_near_the_point(tmp_path: Path) ->
     assert "named 'Zzyzx Palace': could not be checked" in told
 
 
+def test_without_reasons_an_answer_rests_on_what_any_try_has_read(tmp_path: Path) -> None:
+    from geosleuth.atlas.regions import import_osm
+
+    import_osm(MONACO, folder=tmp_path)
+    bare = said_place(43.7354, 7.4211, country="Monaco", precise="Monaco", probability=None, why="")
+    lyon = replace(LYON, probability=None, explanation=None)
+    signs = read("Rue Suffren Reymond", "Rue Grimaldi", "12", "Monaco", "Rue Grimaldi")
+    tries = [a_try(lyon, signs), a_try(lyon), a_try(bare)]
+    for stand in stands_of(tries):
+        named = [(claim.words, claim.mark, claim.seen) for claim in stand.claims if claim.kind == "named"]
+        assert named == [("Rue Suffren Reymond", "T1.2", True), ("Rue Grimaldi", "T1.2", True)]
+    answer = verified(tries, OfflineAtlas(tmp_path)).answer or Answer()
+    assert answer.point == bare.point
+    assert "named 'Rue Grimaldi': holds" in (answer.explanation or "")
+    # Who tells reasons is held to them.
+    reasoned = replace(bare, explanation="The light is southern.")
+    (stand,) = [one for one in stands_of([a_try(lyon, signs), a_try(reasoned)]) if one.number == 2]
+    assert "named" not in {claim.kind for claim in stand.claims}
+
+
 def test_what_a_try_only_writes_is_no_evidence_and_what_it_read_is(tmp_path: Path) -> None:
     from geosleuth.atlas.regions import import_osm
 

@@ -11,11 +11,14 @@ from geosleuth.geo import LatLon
 from geosleuth.names import country_code, fold
 from geosleuth.tools.wording import one_line
 
-from .items import Concluded, Looked, answered, items_of
+from .items import Concluded, Item, Looked, answered, items_of
 
 ClaimKind = Literal["country", "region", "place", "named", "phone"]
 
 MOST_NAMES = 3
+MOST_READ = 6
+"""How many names count that were read, where an answer does not say which of them it rests on."""
+
 _QUOTED = re.compile(r'"([^"\n]{3,60})"|“([^”\n]{3,60})”|«\s*([^»\n]{3,60}?)\s*»|‘([^’\n]{3,60})’')
 _PHONE = re.compile(r"(?:\+|＋|(?<!\d)00(?=[1-9]))\s?\d[\d\s().\-/]{5,18}\d")
 _LEAST_LETTERS = 4
@@ -61,18 +64,28 @@ class Stand:
 
 
 def stands_of(tries: Sequence[Trajectory]) -> list[Stand]:
-    """Where each try that answered stands, in their order."""
-    return [_stand(number, one) for number, one in enumerate(tries, 1) if answered(one)]
+    """Where each try that answered stands, in their order.
+
+    An answer without a word about its reasons is taken to rest on all that was read in the photo, by whichever try.
+    """
+    told = {number: items_of(number, one) for number, one in enumerate(tries, 1) if answered(one)}
+    read = [line for items in told.values() for line in _seen(items)]
+    return [_stand(number, items, read) for number, items in told.items()]
 
 
-def _stand(number: int, trajectory: Trajectory) -> Stand:
-    items = items_of(number, trajectory)
+def _stand(number: int, items: Sequence[Item], read: Sequence[tuple[str, str]]) -> Stand:
     last = items[-1]
     answer = last.content.answer if isinstance(last.content, Concluded) else Answer()
-    seen = [(line, item.mark) for item in items if isinstance(item.content, Looked) for line in _lines(item.content)]
+    seen = _seen(items)
     told = [(text, last.mark) for text in _told(answer)]
-    claims = [*_levels(answer, last.mark), *_named(answer, seen, told), *_phones(seen, told)]
+    named = _named(answer, seen, told) if told else _read(read)
+    claims = [*_levels(answer, last.mark), *named, *_phones(seen, told)]
     return Stand(number, answer, tuple(claims), last.mark)
+
+
+def _seen(items: Sequence[Item]) -> list[tuple[str, str]]:
+    """The lines that a try has read, each with the piece that shows it."""
+    return [(line, item.mark) for item in items if isinstance(item.content, Looked) for line in _lines(item.content)]
 
 
 def _levels(answer: Answer, mark: str) -> Iterator[Claim]:
@@ -115,13 +128,31 @@ def _named(answer: Answer, seen: Sequence[tuple[str, str]], told: Sequence[tuple
     read = [(line, mark) for line, mark in seen if len(fold(line)) >= _LEAST_LETTERS and fold(line) in words]
     found: dict[str, Claim] = {}
     for name, mark in [*read, *quoted]:
-        line = one_line(name, 60).strip(" .,:;!?")
+        line = _tidy(name)
         key = fold(line)
         where = _read_at(key, seen)
-        letters = sum(letter.isalpha() for letter in line)
-        if letters >= _LEAST_LETTERS and (where or key not in own) and country_code(line) is None:
+        if (where or key not in own) and _may_name(line):
             found.setdefault(key, Claim("named", line, where or mark, seen=where is not None))
     yield from sorted(found.values(), key=lambda claim: not claim.seen)[:MOST_NAMES]
+
+
+def _read(lines: Sequence[tuple[str, str]]) -> Iterator[Claim]:
+    """Names on lines that were read, each once, in the order of reading."""
+    found: dict[str, Claim] = {}
+    for text, mark in lines:
+        line = _tidy(text)
+        if _may_name(line):
+            found.setdefault(fold(line), Claim("named", line, mark, seen=True))
+    yield from list(found.values())[:MOST_READ]
+
+
+def _tidy(name: str) -> str:
+    return one_line(name, 60).strip(" .,:;!?")
+
+
+def _may_name(line: str) -> bool:
+    """Whether a line has letters enough to be a name, and is no country's."""
+    return sum(letter.isalpha() for letter in line) >= _LEAST_LETTERS and country_code(line) is None
 
 
 def _read_at(name: str, seen: Sequence[tuple[str, str]]) -> str | None:
