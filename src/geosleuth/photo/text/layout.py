@@ -40,12 +40,12 @@ def without_doubles(lines: Sequence[TextLine]) -> list[TextLine]:
     """Of lines that lie on one another, the surer one."""
     kept: list[TextLine] = []
     for line in sorted(lines, key=lambda line: -line.confidence):
-        if all(_overlap(line, other) < SAME_PLACE for other in kept):
+        if all(overlap(line, other) < SAME_PLACE for other in kept):
             kept.append(line)
     return kept
 
 
-def _overlap(first: TextLine, second: TextLine) -> float:
+def overlap(first: TextLine, second: TextLine) -> float:
     """Share of the smaller upright rectangle that lies in the other."""
     one, two = first.bounds, second.bounds
     width = min(one[2], two[2]) - max(one[0], two[0])

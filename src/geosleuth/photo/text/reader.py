@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .layout import in_reading_order, join_neighbours, without_doubles
+from .layout import in_reading_order, join_neighbours, overlap, without_doubles
 from .line import Engine, TextLine
 from .picker import pick
 from .rapid import find_boxes, read_strips
@@ -31,8 +31,6 @@ SURE_ENOUGH_ALONE = 0.75
 SURE_ENOUGH_PICKED = 0.3
 STRIP_HEIGHTS_PX = (36, 48)
 """Tesseract reads best a little below the height of its networks' input; some lines do better at the other."""
-
-_Bounds = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +68,7 @@ def read_text(
     lines = in_reading_order(without_doubles(lines))
     if unread:
         boxes = [_line(_Read(quad, "", 0.0, "none", "rapidocr"), 1 / shrunk, image.size) for quad in found]
-        missed = [box for box in boxes if not any(_overlap(box.bounds, line.bounds) for line in lines)]
+        missed = [box for box in boxes if not any(overlap(box, line) > 0 for line in lines)]
         lines += missed[:max_boxes]
     return lines
 
@@ -175,10 +173,6 @@ def _settle_lookalike(pixels: Pixels, read: _Read, reads: Sequence[_Read]) -> _R
     if again.score < 0.8:
         return read
     return _Read(read.quad, again.text, again.score, again.script, "tesseract")
-
-
-def _overlap(one: _Bounds, other: _Bounds) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _line(read: _Read, grow: float, size: tuple[int, int]) -> TextLine:
