@@ -49,7 +49,7 @@ def ask(query: str) -> Line:
 def test_lines_are_looked_up_by_their_numbers() -> None:
     script = [READ, ask("#1, #2"), ZOOM, READ_CLOSE, ask("image-1#1, #1"), answers(1, 2)]
     found = go(script, QUOTING)
-    assert looked_up(found) == ["Café Grimaldi, Rue Grimaldi 7", "Café Grimaldi, 98000 Monaco"]
+    assert looked_up(found) == ["Café Grimaldi\nRue Grimaldi 7", "Café Grimaldi\n98000 Monaco"]
     # The recording holds what the policy said.
     assert [one.arguments for step in found.steps for one in step.calls if one.name == "look_up"] == [
         {"query": "#1, #2"}, {"query": "image-1#1, #1"},
@@ -58,6 +58,10 @@ def test_lines_are_looked_up_by_their_numbers() -> None:
 
 def test_all_lines_stand_one_under_the_other() -> None:
     assert looked_up(go([READ, ask("#*"), answers(1, 2)], QUOTING)) == ["\n".join(WHOLE)]
+    both = [READ, ZOOM, READ_CLOSE, ask("image-1#*, #*"), ask("#1, Monaco"), ask("in #1,#1"), answers(1, 2)]
+    assert looked_up(go(both, QUOTING)) == [
+        "\n".join((*WHOLE, *CLOSE)), "98000 Monaco, Monaco", "in 98000 Monaco\n98000 Monaco",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("said", ["#0", "#3", "#999", "image-7#1", "# 1", "Apt #"])
@@ -119,7 +123,7 @@ def test_calls_of_one_reply_quote_what_was_read_before_it() -> None:
 def test_a_part_without_lines_takes_nothing_away() -> None:
     empty = calls(call("read_text", bbox_2d=[0, 0, 5, 5]))
     assert looked_up(go([READ, empty, ask("#2, image-1#1"), answers(1, 2)], QUOTING)) == [
-        "Rue Grimaldi 7, Café Grimaldi"
+        "Rue Grimaldi 7\nCafé Grimaldi"
     ]
 
 

@@ -136,6 +136,17 @@ def test_without_reasons_an_answer_rests_on_what_any_try_has_read(tmp_path: Path
     assert "named" not in {claim.kind for claim in stand.claims}
 
 
+def test_without_reasons_all_that_was_read_together_speaks_for_a_place_or_against_a_country() -> None:
+    signs = read("Tel. 01463 608026", "Off Licence", "www.shop.co.uk")
+    inverness = said_place(57.48, -4.22, country="United Kingdom", probability=None, why="")
+    lyon = replace(LYON, probability=None, explanation=None)
+    answer = verified([a_try(lyon), a_try(lyon), a_try(inverness, signs)]).answer or Answer()
+    assert answer.point == inverness.point
+    assert "all that was read: holds (together it leads to Inverness)" in (answer.explanation or "")
+    (other,) = [one for one in answer.candidates if one.point == lyon.point]
+    assert "all that was read: FAILS (together it leads to another country)" in (other.evidence or "")
+
+
 def test_what_a_try_only_writes_is_no_evidence_and_what_it_read_is(tmp_path: Path) -> None:
     from geosleuth.atlas.regions import import_osm
 

@@ -1,9 +1,14 @@
-"""What text on signs tells, without a map."""
+"""What text on signs tells: each line, and all together with what the map knows of their numbers."""
+
+from pathlib import Path
 
 import pytest
 
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.regions import import_osm
+from geosleuth.geo import LatLon, distance_km
 from geosleuth.tools.telling import text_clues
-from tool_cases import call, case_of
+from tool_cases import MONACO, call, case_of
 
 
 def test_a_telephone_number_leads_to_the_area_of_its_code() -> None:
@@ -12,8 +17,12 @@ def test_a_telephone_number_leads_to_the_area_of_its_code() -> None:
     assert (clue["kind"], clue["countries"]) == ("phone", {"GB": 1.0})
     assert {round(spot["lat"], 1) for spot in clue["spots"]} == {57.5}
     assert "Inverness: 57.47908, -4.22398, within" in seen.text
-    # The same point is told once, however wide the circles around it are.
-    assert seen.text.count("57.47908") == 1
+    # The same point is told once in each part, however wide the circles around it are.
+    assert seen.text.count("57.47908") == 2
+    assert "tells, together: Inverness: 57.47908, -4.22398, within 2.9 km (" in seen.text
+    (place,) = seen.data["together"]["places"]
+    assert (place["name"], place["country"]) == ("Inverness", "GB")
+    assert seen.data["together"]["countries"]["GB"] > 0.8
     assert "90 % of cases; tour buses" in seen.text
     assert seen.sources == ("phonenumbers", "GeoNames")
 
@@ -34,7 +43,7 @@ def test_nothing_to_look_at(text: str, said: str) -> None:
 def test_a_text_that_tells_nothing() -> None:
     seen = call(text_clues, case_of(), {"text": "xq"})
     assert seen.failure is None
-    assert seen.data == {"results": []}
+    assert seen.data == {"together": {"places": [], "countries": {}}, "results": []}
     assert "for the map" in seen.text
 
 
@@ -44,3 +53,30 @@ def test_orders_in_a_text_stay_in_quotation_marks_and_length_is_bounded() -> Non
     assert seen.failure is None
     assert len(seen.text) < 4000
     assert '"; ignore' not in seen.text.replace('\\"; ignore', "")
+
+
+def test_the_distances_of_a_sign_lead_to_where_they_meet() -> None:
+    seen = call(text_clues, case_of(), {"text": "Basel 171\nSteffisburg 188\nBäckerei Confiserie\nFr. 3.80\nXqz 12"})
+    first = seen.data["together"]["places"][0]
+    assert distance_km(LatLon(first["lat"], first["lon"]), LatLon(47.48, 9.45)) < 30
+    assert first["country"] == "CH"
+    # What leads to a place comes first.
+    assert seen.data["results"][0]["seen"] == "Basel 171 + Steffisburg 188"
+
+
+def test_distances_that_meet_nowhere_and_towns_that_nobody_knows_are_passed_over() -> None:
+    for text in ("Paris 12 km\nTokyo 14 km", "Xqzzv 12 km\nVvqzx 14 km", "Paris 12 km"):
+        seen = call(text_clues, case_of(), {"text": text})
+        assert seen.failure is None
+        assert seen.data["together"]["places"] == []
+
+
+def test_a_bare_postcode_leads_to_the_town_whose_addresses_have_it(tmp_path: Path) -> None:
+    import_osm(MONACO, folder=tmp_path)
+    case = case_of(atlas=OfflineAtlas(tmp_path))
+    seen = call(text_clues, case, {"text": "98000\nBoulangerie\nMonaco Telecom\n+377 93 30 12 12"})
+    (code,) = [one for one in seen.data["results"] if one["kind"] == "postcode"]
+    assert {spot["name"] for spot in code["spots"]} >= {"98000 Monaco"}
+    assert code["reliability"] == pytest.approx(0.75)
+    without = call(text_clues, case_of(), {"text": "98000\nBoulangerie\nMonaco Telecom\n+377 93 30 12 12"})
+    assert not [one for one in without.data["results"] if one["kind"] == "postcode" and one["spots"]]

@@ -1,7 +1,7 @@
 """Lines of signs quoted by their numbers: a small model need not spell again what `read_text` has listed.
 
 ``#2`` is line 2 of the newest reading that has any, ``image-1#2`` that of the newest of an image, ``#*`` all lines of
-the newest, one under the other. A number that no line has stays as it is written.
+the newest. Several, as in ``#2, #4``, stand one under the other. A number that no line has stays as it is written.
 """
 
 import re
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 EVERY = "#*"
 READER = "read_text"
 _QUOTE = re.compile(r"(image-\d{1,4})?#(\d{1,3}|\*)")
+_SIDE_BY_SIDE = re.compile(rf"(?<=[\d*]), ?(?={_QUOTE.pattern})")
 
 
 class Quotes:
@@ -45,7 +46,9 @@ class Quotes:
         return replace(call, arguments=said)
 
     def _spelled(self, value: Any) -> Any:
-        return _QUOTE.sub(self._line, value) if isinstance(value, str) and "#" in value else value
+        if not isinstance(value, str) or "#" not in value:
+            return value
+        return _QUOTE.sub(self._line, _SIDE_BY_SIDE.sub("\n", value))
 
     def _line(self, quote: re.Match[str]) -> str:
         image, number = quote.groups()

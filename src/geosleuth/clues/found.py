@@ -139,6 +139,7 @@ _OF_THE_WORLD: Mapping[str, tuple[Sort, ClueKind]] = {
     "address": ("feature", "street"),
     "airport": ("feature", "airport"),
     "station": ("feature", "station"),
+    "postcode": ("feature", "postcode"),
 }
 
 

@@ -124,7 +124,8 @@ def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
 def _named(tool: str, data: Mapping[str, Any], words: Sequence[str], manner: Manner) -> Clue | None:
     """A name and the places that bear it."""
     query = words[0]
-    places = read_places(read_results(data))
+    # What a postcode says is told elsewhere, see `geosleuth.clues.postcode_places`.
+    places = [place for place in read_places(read_results(data)) if place.clue_kind != "postcode"]
     how_like = begins if tool == "poi_input_tips" else None
     likely = [(place, how_like(query, place.name) if how_like else identity(query, place)) for place in places]
     bearers = _bearers(_of_name([pair for pair in likely if pair[1] > 0], query, manner))

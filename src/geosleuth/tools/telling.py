@@ -1,6 +1,5 @@
-"""The tool `text_clues`: what the numbers and words on a sign tell about where it stands, without a map."""
+"""The tool `text_clues`: what the numbers and words on a sign tell about where it stands, each and together."""
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.errors import BadInput
@@ -8,6 +7,7 @@ from geosleuth.names import country_name
 
 from .declare import tool
 from .model import Case, Output
+from .together import together_data, together_words, weighed
 from .wording import asked, at, length, numbered, one_line, percent, point_data, quoted, unique
 
 if TYPE_CHECKING:
@@ -27,29 +27,29 @@ _LINE_HEIGHT, _LINE_WIDTH = 30.0, 400.0
     aliases=("clues", "phone_lookup", "postcode_lookup", "plate_lookup"),
     renames={"lines": "text", "query": "text", "number": "text", "phone": "text"},
 )
-async def text_clues(case: Case, text: str) -> Output:  # noqa: ARG001  # every tool takes the case
+async def text_clues(case: Case, text: str) -> Output:
     """Say what the text on a sign tells of countries and areas: phone numbers, postcodes, plates, prices, languages.
 
-    Web addresses, road numbers and dates count too. Telephone numbers lead to the area of their code. Every clue says
-    how often its kind is about the place at all.
+    Web addresses, road numbers and dates count too. Telephone numbers lead to the area of their code, postcodes to the
+    towns whose addresses have them on the map, distances to where they meet. What all lines say together comes first.
+    Every clue says how often its kind is about the place at all.
 
     Args:
         text: a line as it stands on the sign, such as "Tel. +44 1463 608026"; or several lines.
     """
-    from geosleuth.clues import text_clues as clues_in
-
     lines = [line for part in text.splitlines() if (line := one_line(part))]
     if not lines:
         raise BadInput("text is empty; write a line of a sign, such as 'Tel. +44 1463 608026'")
     seen = [_seen(number, line) for number, line in enumerate(lines[:_LINES])]
-    clues = await asyncio.to_thread(clues_in, seen)
-    data = {"results": [_clue_data(clue) for clue in clues]}
+    found = await weighed(case, seen)
+    clues = sorted(found.clues, key=lambda clue: not clue.spots)  # what leads to a place comes first
+    data = {"together": together_data(found), "results": [_clue_data(clue) for clue in clues]}
     sources = unique(source for clue in clues for source in clue.sources)
     if not clues:
         nothing = f"{asked(text)} tells nothing of countries or areas. Names of places and shops are for the map."
         return Output(nothing, data, sources=sources)
-    body = numbered(f"What {asked(text)} tells:", [_line(clue) for clue in clues[:_SHOWN]], sources)
-    return Output(body, data, sources=sources)
+    title = f"What {asked(text)} tells, together: {together_words(found)}. One by one:"
+    return Output(numbered(title, [_line(clue) for clue in clues[:_SHOWN]], sources), data, sources=sources)
 
 
 def _seen(number: int, line: str) -> "TextSeen":

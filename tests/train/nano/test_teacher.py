@@ -15,7 +15,7 @@ from geosleuth.agent.methods.nano import RESULT_TOKENS, TURNS
 from geosleuth.photo import open_photo
 from geosleuth.tools.looks import holds, thousandths
 from geosleuth.train.nano import teacher
-from geosleuth.train.nano.lessons import CHAIN, Chat, closer_looks, precise, town_to_guess
+from geosleuth.train.nano.lessons import AREAS, CHAIN, Chat, closer_looks, precise, town_to_guess
 from geosleuth.train.nano.teacher import Notes, looking_up, stroll, teach
 from geosleuth.train.nano.undrawn import rows
 from geosleuth.world import World, truth_of, world_atlas
@@ -106,10 +106,12 @@ def test_a_name_is_asked_for_alone_with_what_stands_beside_it_or_with_all(
     monkeypatch.setattr(teacher, "ALL", every)
     notes, chance = with_lines(environment, taught), random.Random(1)
     first, second, *_ = notes.read
-    assert teacher._question("business", first, [second], notes, chance) == ("geocode", {"address": asked})
+    assert teacher._question(taught[0].scene, "business", first, [second], notes, chance) == (
+        "geocode",
+        {"address": asked},
+    )
     # That a chain is one is not to be seen: alone it would lead anywhere.
-    assert teacher._question(CHAIN, first, [second], notes, chance)[1]["address"] in ("#1, #2", "#*")
-    assert teacher._question("phone", second, [first], notes, chance) == ("clues", {"text": "#2"})
+    assert teacher._question(taught[0].scene, CHAIN, first, [second], notes, chance)[1]["address"] in ("#1, #2", "#*")
 
 
 def test_all_lines_are_asked_for_once_and_only_where_a_line_is_among_them(
@@ -118,12 +120,35 @@ def test_all_lines_are_asked_for_once_and_only_where_a_line_is_among_them(
     monkeypatch.setattr(teacher, "ALL", 1.0)
     notes, chance = with_lines(environment, taught), random.Random(1)
     first = next(iter(notes.read))
-    assert teacher._question("business", first, [], notes, chance)[1] == {"address": "#*"}
+    assert teacher._question(taught[0].scene, "business", first, [], notes, chance)[1] == {"address": "#*"}
     notes.call("geocode", address="#*")
-    assert teacher._question("business", first, [], notes, chance)[1] == {"address": "#1"}
+    assert teacher._question(taught[0].scene, "business", first, [], notes, chance)[1] == {"address": "#1"}
     again = with_lines(environment, taught)
     again.read = {first: again.read[first]}
-    assert teacher._question("business", first, [], again, chance)[1] == {"address": "#1"}
+    assert teacher._question(taught[0].scene, "business", first, [], again, chance)[1] == {"address": "#1"}
+
+
+def test_what_tells_an_area_is_asked_about_with_all_lines_but_those_that_mislead(
+    environment: GeoEnvironment, taught: list[Taught], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes, chance = with_lines(environment, taught), random.Random(1)
+    scene = next(one.scene for one in taught if len(rows(one.scene)) > 1)
+    honest = replace(scene, clues=tuple(replace(clue, misleading=False) for clue in scene.clues))
+    first, second, *_ = notes.read
+    for sort in AREAS:
+        assert teacher._question(honest, sort, first, [], notes, chance) == ("clues", {"text": "#*"})
+    monkeypatch.setattr(teacher, "ALONE", 1.0)
+    notes.read["+44 1463 608026"] = notes.read[second]
+    assert teacher._question(honest, "phone", "+44 1463 608026", [], notes, chance)[1] == {"text": "#2"}
+    del notes.read["+44 1463 608026"]
+    tour = next(clue for clue in scene.clues if second in clue.lines)
+    lying = replace(honest, clues=tuple(replace(clue, misleading=clue == tour) for clue in honest.clues))
+    told = teacher._question(lying, "postcode", first, [], notes, chance)[1]["text"].split(", ")
+    assert "#1" in told
+    assert not {f"#{at}" for at, line in enumerate(notes.read, 1) if line in tour.lines} & set(told)
+    # Lines of an earlier reading count, too.
+    notes.read[first] = ("image-7", 3, 0)
+    assert teacher._question(honest, "distance", second, [], notes, chance)[1] == {"text": "image-7#*, #*"}
 
 
 def with_lines(environment: GeoEnvironment, taught: list[Taught]) -> Notes:

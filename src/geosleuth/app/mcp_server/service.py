@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 _CALLS_AT_ONCE = 8
 # A photo takes much more memory while it is opened than afterwards.
 _OPENED_AT_ONCE = 2
-_ASKS_NOBODY = frozenset(
-    {"image_zoom_in_tool", "read_text", "visual_prior", "country_facts", "brand_lookup", "text_clues"}
-)
+_ASKS_NOBODY = frozenset({"image_zoom_in_tool", "read_text", "visual_prior", "country_facts", "brand_lookup"})
 _PHOTO = {"type": "string", "description": "handle of the photo, as open_photo or a result gave it"}
 _HERE = {
     "note_hypothesis": "This server keeps no notes between calls: the place is looked up, and the note comes back.",

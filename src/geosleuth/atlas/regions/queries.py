@@ -19,6 +19,7 @@ from .addresses import find_addresses
 from .colocated import find_colocated
 from .crossing import find_crossings, junction_place, split_crossing
 from .kinds import ADDRESS
+from .postcodes import find_postcodes, postcode_place
 from .spots import (
     Ids,
     among,
@@ -109,7 +110,7 @@ class Regions:
             found = region.conn.execute("SELECT id FROM feature WHERE osm = ?", (osm,)).fetchone()
             if found:
                 return place_of(region, rows_of(region, found)[found[0]])
-            return junction_place(region, osm)
+            return junction_place(region, osm) or postcode_place(region, osm)
 
     def nearby(self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20) -> list[Hit]:
         """Features around a point, nearest first; a street, park or building is as near as its nearest part.
@@ -134,7 +135,7 @@ class Regions:
         return _best(self._ask(lambda region: find_crossings(region, first, second, within), within), limit)
 
     def geocode(self, text: str, *, limit: int = 5, within: Extent | None = None) -> list[Hit]:
-        """Addresses ("12 Rue Grimaldi"), crossings ("A and B") and named features of that name.
+        """Addresses ("12 Rue Grimaldi"), crossings ("A and B"), postcodes and named features of that name.
 
         Of what follows a comma only addresses know; `OfflineAtlas` sorts all others by it.
         """
@@ -146,7 +147,7 @@ class Regions:
         def found_in(region: OpenRegion) -> list[Hit]:
             corners = find_crossings(region, *streets, within) if streets else []
             named = self._named(region, name, limit, among(region, within, None), None)
-            return [*find_addresses(region, text, within), *corners, *named]
+            return [*find_addresses(region, text, within), *find_postcodes(region, name, within), *corners, *named]
 
         return _best(self._ask(found_in, within), limit)
 

@@ -1,12 +1,11 @@
 """Which questions the read text raises, as calls of the map tools, and which text an outcome belongs to."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from geosleuth.clues import DistanceUnit, Lookup, TextSeen, TownDistance
+from geosleuth.clues import Lookup, TextSeen, TownDistance, ranging
 from geosleuth.clues.naming import kind_said
 from geosleuth.clues.vocabulary import words_seen
 from geosleuth.geo import LatLon
@@ -18,11 +17,6 @@ MOST_QUESTIONS = 16
 MOST_IN_COUNTRY = 4
 MOST_LINES = 6
 MOST_WORDS = 4
-LEAST_TOWNS = 2
-MOST_TOWNS = 5
-OTHER_UNIT = 0.03
-"""Where countries that measure in the other unit are less likely than that, it is not tried."""
-
 _LEAST_LETTERS = 4
 _LEAST_WORD = 6
 _WORD = re.compile(r"[^\W\d_]+")
@@ -108,38 +102,10 @@ def _largest_first(lines: Sequence[TextSeen]) -> list[TextSeen]:
 def range_questions(
     towns: Sequence[TownDistance], countries: Mapping[str, float], done: Iterable[Done]
 ) -> Iterator[Call]:
-    """The distances of a sign, where at least two towns have one; those that the atlas does not know are left out.
-
-    A sign without a unit is asked about in kilometres and in miles, unless the text speaks for countries of one.
-    """
+    """The distances of a sign, without towns that the atlas does not know; see `geosleuth.clues.ranging`."""
     unknown = {fold(str(one.arguments.get("address"))) for one in done if _found_nothing(one)}
-    images = Counter(one.where.image for one in towns)
-    if not images:
-        return
-    image = images.most_common(1)[0][0]
-    rows = {fold(one.town): one for one in towns if one.where.image == image and fold(one.town) not in unknown}
-    chosen = list(rows.values())[:MOST_TOWNS]
-    if len(chosen) < LEAST_TOWNS:
-        return
-    stated = Counter(one.unit for one in chosen if one.unit)
-    for unit in (stated.most_common(1)[0][0],) if stated else _usual_units(countries):
-        yield Call(
-            "range_fix",
-            {"towns": [one.town for one in chosen], "distances": [one.distance for one in chosen], "unit": unit},
-        )
-
-
-def _usual_units(countries: Mapping[str, float]) -> tuple[DistanceUnit, ...]:
-    """What distances are in where the photo may be, the likelier first; one where the other hardly occurs."""
-    from geosleuth.atlas.facts import all_countries
-
-    known = all_countries()
-    in_miles = sum(share for code, share in countries.items() if code in known and known[code].distance_unit == "mi")
-    if in_miles < OTHER_UNIT:
-        return ("km",)
-    if in_miles > 1 - OTHER_UNIT:
-        return ("mi",)
-    return ("mi", "km") if in_miles > 0.5 else ("km", "mi")
+    for one in ranging.range_questions(towns, countries, unknown):
+        yield Call("range_fix", {"towns": list(one.towns), "distances": list(one.distances), "unit": one.unit})
 
 
 def text_of(query: str, wanted: Iterable[Lookup], lines: Iterable[TextSeen]) -> TextSeen | None:

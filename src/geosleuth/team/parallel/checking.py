@@ -16,13 +16,17 @@ from .claims import Claim, Stand
 Verdict = Literal["holds", "fails", "open"]
 """The atlas bears it out; it has it otherwise; it knows too little to say."""
 
-TOOLS = ("reverse_geocode", "maps_geocode", "poi_keyword_search", "country_facts")
+TOOLS = ("reverse_geocode", "maps_geocode", "poi_keyword_search", "country_facts", "text_clues")
 """What the embedded verifier asks; it works with whichever of them are on."""
 
 NEAR_KM = 5.0
 """A place lies at a point if it lies within so many kilometres, or within the answer's own radius."""
 
 NAMED_NEAR_KM = 2.0
+AREA_KM = 25.0
+LIKELY, UNLIKELY = 0.2, 0.02
+"""How likely all that was read must make an area, to speak for a point in it, and a country, not to speak against."""
+
 _SURE = 0.8
 
 
@@ -36,7 +40,8 @@ class Check:
 
     def __str__(self) -> str:
         words = {"holds": "holds", "fails": "FAILS", "open": "could not be checked"}[self.verdict]
-        return f"{self.claim.mark} {self.claim.kind} {self.claim.words!r}: {words} ({self.why})"
+        said = "all that was read" if self.claim.kind == "text" else f"{self.claim.kind} {self.claim.words!r}"
+        return f"{self.claim.mark} {said}: {words} ({self.why})"
 
 
 def calls_for(stand: Stand) -> Iterator[Call]:
@@ -52,6 +57,12 @@ def calls_for(stand: Stand) -> Iterator[Call]:
             yield _search(claim, point)
         if claim.kind == "phone" and code is not None:
             yield Call("country_facts", {"country": code})
+        if claim.kind == "text" and point is not None:
+            yield _weighed(claim)
+
+
+def _weighed(claim: Claim) -> Call:
+    return Call("text_clues", {"text": claim.words})
 
 
 def _reverse(point: LatLon) -> Call:
@@ -88,8 +99,9 @@ def _checked(claim: Claim, stand: Stand, notebook: Notebook) -> Check:
             return _place(claim, stand, _asked(notebook, _geocode(stand)))
         case "named" if not claim.seen:
             return Check(claim, "open", "no tool read it in the photo")
-        case "named" if point is not None:
-            return _named(claim, stand, _asked(notebook, _search(claim, point)))
+        case "named" | "text" if point is not None:
+            asked, check = (_weighed(claim), _text) if claim.kind == "text" else (_search(claim, point), _named)
+            return check(claim, stand, _asked(notebook, asked))
         case "phone" if stand.country is not None:
             return _phone(claim, _asked(notebook, Call("country_facts", {"country": stand.country})))
         case _:
@@ -150,6 +162,22 @@ def _phone(claim: Claim, done: Done | None) -> Check:
     if holds and not claim.seen:
         return Check(claim, "open", "no tool read it in the photo")
     return Check(claim, "holds" if holds else "fails", f"{name} has +{' and +'.join(codes)}")
+
+
+def _text(claim: Claim, stand: Stand, done: Done | None) -> Check:
+    """Whether all that was read, weighed together, speaks for the point or for another country."""
+    together, point = done.data.get("together") if done else None, stand.point
+    if not isinstance(together, Mapping) or point is None:
+        return Check(claim, "open", "nothing was found out about it")
+    for one in together.get("places", ()):
+        near = distance_km(LatLon(one["lat"], one["lon"]), point) <= max(AREA_KM, float(one["radius_km"]))
+        if near and one["share"] >= LIKELY:
+            return Check(claim, "holds", f"together it leads to {one_line(str(one['name']), 60)}")
+    shares = together.get("countries") or {}
+    sure = sum(shares.values()) >= 1 - UNLIKELY
+    if sure and stand.country is not None and shares.get(stand.country, 0.0) < UNLIKELY:
+        return Check(claim, "fails", "together it leads to another country")
+    return Check(claim, "open", "together it leads to no place near the point")
 
 
 def _hits(done: Done | None) -> list[tuple[LatLon, str, bool, float]]:

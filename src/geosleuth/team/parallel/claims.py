@@ -1,4 +1,7 @@
-"""What a try claims that an atlas can be asked about: its country, its place, names that stand there, telephones."""
+"""What a try claims that an atlas can be asked about: its country, its place, names that stand there, telephones.
+
+A try that tells no reasons rests on everything that was read, line by line and all together.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +16,13 @@ from geosleuth.tools.wording import one_line
 
 from .items import Concluded, Item, Looked, answered, items_of
 
-ClaimKind = Literal["country", "region", "place", "named", "phone"]
+ClaimKind = Literal["country", "region", "place", "named", "phone", "text"]
 
 MOST_NAMES = 3
 MOST_READ = 6
 """How many names count that were read, where an answer does not say which of them it rests on."""
+
+_MOST_LINES = 40
 
 _QUOTED = re.compile(r'"([^"\n]{3,60})"|“([^”\n]{3,60})”|«\s*([^»\n]{3,60}?)\s*»|‘([^’\n]{3,60})’')
 _PHONE = re.compile(r"(?:\+|＋|(?<!\d)00(?=[1-9]))\s?\d[\d\s().\-/]{5,18}\d")
@@ -137,13 +142,16 @@ def _named(answer: Answer, seen: Sequence[tuple[str, str]], told: Sequence[tuple
 
 
 def _read(lines: Sequence[tuple[str, str]]) -> Iterator[Claim]:
-    """Names on lines that were read, each once, in the order of reading."""
+    """Names on lines that were read, each once, in the order of reading; and all lines as they stand."""
     found: dict[str, Claim] = {}
     for text, mark in lines:
         line = _tidy(text)
         if _may_name(line):
             found.setdefault(fold(line), Claim("named", line, mark, seen=True))
     yield from list(found.values())[:MOST_READ]
+    if lines:
+        whole = dict.fromkeys(one_line(text, 60) for text, _ in lines)
+        yield Claim("text", "\n".join(list(whole)[:_MOST_LINES]), lines[0][1], seen=True)
 
 
 def _tidy(name: str) -> str:

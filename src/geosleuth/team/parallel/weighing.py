@@ -3,7 +3,9 @@
 Support is counted in log-odds (natural logarithm) over "none of the tries is right", which stands at 0:
 
     agreement               +0.8 for every doubling of the tries that stand within 25 km of each other
-    read in the photo       a name that lies near the point +1.0, a telephone of the country +1.0; of another -1.5
+    read in the photo       a name that lies near the point +1.0, a telephone of the country +1.0; of another -1.5;
+                            all lines, where a try tells no reasons: together they lead there +1.0, to another
+                            country -1.5
     against itself          a country that the point is not in -2.0, a place that is elsewhere -1.5
     the try's own odds      half of the log-odds that it states, at most 0.5 either way
 
@@ -29,8 +31,12 @@ SAME_PLACE_KM = 25.0
 SAME_SPOT_KM = 1.0
 HIGHEST = 0.95
 AGREEMENT = 0.8
-_HOLDS: dict[ClaimKind, float] = {"country": 0.0, "region": 0.0, "place": 0.0, "named": 1.0, "phone": 1.0}
-_FAILS: dict[ClaimKind, float] = {"country": -2.0, "region": 0.0, "place": -1.5, "named": 0.0, "phone": -1.5}
+_HOLDS: dict[ClaimKind, float] = {
+    "country": 0.0, "region": 0.0, "place": 0.0, "named": 1.0, "phone": 1.0, "text": 1.0,
+}  # fmt: skip
+_FAILS: dict[ClaimKind, float] = {
+    "country": -2.0, "region": 0.0, "place": -1.5, "named": 0.0, "phone": -1.5, "text": -1.5,
+}  # fmt: skip
 _OWN_ODDS, _OWN_MOST = 0.5, 0.5
 
 

@@ -110,7 +110,7 @@ def _data_schemas() -> dict[str, Schema]:
         "satellite_map_query": picture,
         "country_facts": _country(),
         "brand_lookup": record({"results": many(_brand()), "shares": table(NUMBER)}),
-        "text_clues": record({"results": many(_clue())}),
+        "text_clues": record({"together": _together(), "results": many(_clue())}),
         "sun_position": {"anyOf": [_sun_here(), _sun_anywhere()]},
         "range_fix": _ranges(),
         "note_hypothesis": record({"hypothesis": _hypothesis()}),
@@ -185,10 +185,15 @@ def _brand() -> Schema:
     )
 
 
+def _spot() -> Schema:
+    return record({"name": TEXT, **POINT, "radius_km": NUMBER, "share": NUMBER, "country": maybe(TEXT)})
+
+
+def _together() -> Schema:
+    return record({"places": many(_spot()), "countries": table(NUMBER)})
+
+
 def _clue() -> Schema:
-    spot = record(
-        {"name": TEXT, **POINT, "radius_km": NUMBER, "share": NUMBER, "country": maybe(TEXT)},
-    )
     return record(
         {
             "kind": TEXT,
@@ -196,7 +201,7 @@ def _clue() -> Schema:
             "says": TEXT,
             "reliability": NUMBER,
             "countries": table(NUMBER),
-            "spots": many(spot),
+            "spots": many(_spot()),
             "caution": maybe(TEXT),
         }
     )

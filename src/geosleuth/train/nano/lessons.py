@@ -32,6 +32,9 @@ READ_PX = 7.0
 CHAIN = "chain"
 """What the scene calls names that many shops share: they tell no more than a country, unless the street is known."""
 
+AREAS = ("phone", "postcode", "distance")
+"""What tells an area, by numbers that no map lists as names."""
+
 _CROPS = 4
 _BOXES = 8
 _LOOKS = 4
@@ -189,11 +192,11 @@ def guess(world: World, scene: Scene) -> dict[str, Any]:
 
 
 def precise(scene: Scene) -> list[Clue]:
-    """Clues that a map may know, and telephone numbers whose code tells an area; the most telling first.
+    """Clues that a map may know, and numbers that tell an area; the most telling first.
 
     A chain is among them: no sign says that a name is one, and the map knows which of its shops stands in a street.
     """
-    order = ("business", CHAIN, "town_name", "street_name", "bus_stop", "phone", "distance")
+    order = ("business", CHAIN, "town_name", "street_name", "bus_stop", *AREAS)
     useful = [
         clue
         for clue in scene.clues

@@ -1,12 +1,13 @@
 """Chats with tools to learn from: a teacher who knows the scene plays the real environment.
 
 The teacher is a rule, not a model: a stand-in for one that is good at the task. It looks where signs are, reads them,
-asks the map for what it has read, or what a telephone number tells, and takes the hit that is right. Lines are quoted
-by number. It asks in several ways: mostly for one line, often for two at once, a name and the street or town beside it,
-seldom for all. Which of them pays is left to reinforcement learning. It cheats in one way: it knows which of the lines,
-hits and parts of the picture are the telling ones. But it only looks where a reading says that writing is too small,
-only asks for what it has read, and only names a point that an observation has shown it; otherwise it asks what all
-lines tell together, and names the country's largest town, as one would who knows no more.
+asks the map for what it has read, or what all lines tell where only numbers tell an area, and takes the hit that is
+right. Lines are quoted by number. It asks in several ways: mostly for one line, often for two at once, a name and the
+street or town beside it, seldom for all. Which of them pays is left to reinforcement learning. It cheats in one way: it
+knows which of the lines, hits and parts of the picture are the telling ones, and which mislead. But it only looks where
+a reading says that writing is too small, only asks for what it has read, and only names a point that an observation has
+shown it; otherwise it asks what all lines tell together, and names the country's largest town, as one would who knows
+no more.
 
 `stroll` makes the same moves without aim, except that whoever zooms looks at a sign: from such chats a model learns how
 calls are written and where signs are, and nothing about when calls help.
@@ -28,6 +29,7 @@ from geosleuth.world.model import Clue, Mark, Scene
 from geosleuth.world.world import World
 
 from .lessons import (
+    AREAS,
     CHAIN,
     Chat,
     Kind,
@@ -48,15 +50,19 @@ AREA_KM = 25.0
 """Likewise, where no sign tells more than the area."""
 
 READ, SEARCH, CLUES = READER, "geocode", "clues"
-"""What reads signs, what asks the map, and what tells the area of a telephone number."""
+"""What reads signs, what asks the map, and what tells the area of telephone numbers, postcodes and distances."""
 
 TWO, ALL = 0.35, 0.15
 """How often two lines, and all lines of a reading, are asked for at once, where there are so many."""
+
+ALONE = 0.3
+"""How often a telephone number with its country is asked for alone; other numbers need all lines to tell of one."""
 
 _SEARCHES = 3
 _ZOOMS = 2
 _CALLS_TO_ZOOM = 3  # to look closer, to read, and to ask the map for what was read
 _ASKED = 3
+_BELIEVED = 6
 _WHOLE = (0, 0, 1000, 1000)
 _WHERE = ("street_name", "town_name")
 _COARSER = {"business": _WHERE, CHAIN: _WHERE, "street_name": ("town_name",), "bus_stop": ("town_name",)}
@@ -70,6 +76,7 @@ class Notes:
         views: how many views of the photo there are; the newest is "image-N".
         shown: the text that the last call gave.
         read: the lines that were read and shown, and where each stood last: the image, the line's number, the reading.
+        heard: all lines of all readings, those that were cut off for length too.
         looks: the parts of the photo where, by its reading, writing is too small to be read.
         lists: what each search of the map gave: the text, and the points of its hits.
     """
@@ -79,6 +86,7 @@ class Notes:
         self._environment, self.messages = environment, list(opening)
         self.views, self.shown = 1, ""
         self.read: dict[str, tuple[str, int, int]] = {}
+        self.heard: set[str] = set()
         self.looks: list[list[int]] = []
         self._readings = 0
         self._quotes = Quotes()
@@ -127,6 +135,7 @@ class Notes:
         """Lines, without those that were cut off for length: the model does not see them either."""
         self._readings += 1
         for number, line in enumerate(data["lines"], 1):
+            self.heard.add(line["text"])
             if line["text"] in self.shown:
                 self.read[line["text"]] = data["image"], number, self._readings
 
@@ -183,15 +192,15 @@ def teach(
         beside = _beside(scene, clue, line, notes.read)
         if line not in notes.read or (clue.sort == CHAIN and not beside):
             continue
-        name, arguments = _question(clue.sort, line, beside, notes, chance)
+        name, arguments = _question(scene, clue.sort, line, beside, notes, chance)
         if not notes.is_new(name, **arguments):
             continue
         searches += 1
         best = _nearer(best, notes.call(name, **arguments), truth, notes.shown)
     _, capital = town_to_guess(world, scene.spot.country)
     if best is None or distance_km(best, truth) > max(NEAR_KM, distance_km(capital, truth)):
-        if notes.calls_left and notes.read and notes.is_new(CLUES, text=EVERY):
-            notes.call(CLUES, text=EVERY)
+        if notes.calls_left and notes.read and notes.is_new(CLUES, text=_believed(scene, notes)):
+            notes.call(CLUES, text=_believed(scene, notes))
         return Lesson(kind, [*notes.messages, guess(world, scene)], tools=True), None, notes
     words = answer_words(scene.spot.country_name, None, best)
     lesson = Lesson(kind, [*notes.messages, told(words)], tools=True)
@@ -253,11 +262,12 @@ def _beside(scene: Scene, clue: Clue, line: str, read: Collection[str]) -> list[
 
 
 def _question(
-    sort: str, line: str, beside: list[str], notes: Notes, chance: random.Random
+    scene: Scene, sort: str, line: str, beside: list[str], notes: Notes, chance: random.Random
 ) -> tuple[str, dict[str, str]]:
     """The call that asks what a line tells, or a line and one beside it, or all lines that it stands among."""
-    if sort == "phone":
-        return CLUES, {"text": notes.quoted(line)}
+    if sort in AREAS:
+        alone = line.startswith("+") and chance.random() < ALONE
+        return CLUES, {"text": notes.quoted(line) if alone else _believed(scene, notes)}
     way = chance.random()
     among = notes.is_newest(line) and sum(map(notes.is_newest, notes.read)) > 1
     if way < ALL and among and notes.is_new(SEARCH, address=EVERY):
@@ -267,10 +277,22 @@ def _question(
     return SEARCH, {"address": notes.quoted(line)}
 
 
+def _believed(scene: Scene, notes: Notes) -> str:
+    """All that was read, reading by reading; line by line where something misleads, without that."""
+    misleading = {line for clue in scene.clues if clue.misleading for line in clue.lines}
+    if misleading.isdisjoint(notes.heard):
+        images = dict.fromkeys(image for image, _, _ in notes.read.values())
+        newest = next(image for line, (image, _, _) in notes.read.items() if notes.is_newest(line))
+        return ", ".join([*(f"{image}{EVERY}" for image in images if image != newest), EVERY])
+    believed = [line for line in notes.read if line not in misleading]
+    return ", ".join(map(notes.quoted, believed[:_BELIEVED]))
+
+
 def points_in(data: Mapping[str, Any]) -> list[LatLon]:
     """The points of what a call has found: of hits, or of the areas that clues lead to."""
+    together = data.get("together", {}).get("places", ())
     spots = [spot for hit in data.get("results", ()) for spot in hit.get("spots", (hit,))]
-    return [LatLon(spot["lat"], spot["lon"]) for spot in spots]
+    return [LatLon(spot["lat"], spot["lon"]) for spot in (*together, *spots)]
 
 
 def nearest_shown(data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon | None:
