@@ -45,7 +45,7 @@ KEPT = tuple(train_nano.MIXES["coldstart"])
 """Lessons that are drawn from after the cold start too; others are deleted by then, for the memory they may lie in."""
 NEEDED = ("make", "maps", "words", "base", "sft", "cold", "tries")
 EARLY: tuple[tuple[Any, ...], ...] = (
-    ("e-cold", "cold"), ("e-cold-bare", "cold", "--no-tools"),
+    ("e-cold", "cold"), ("e-cold-bare", "cold", "--no-tools"), ("e-cold-4", "cold", "--attempts", 4, "--workers", 10),
     ("e-base", "base"), ("e-base-bare", "base", "--no-tools"),
     ("e-sft", "sft"), ("e-sft-bare", "sft", "--no-tools"),
 )  # fmt: skip

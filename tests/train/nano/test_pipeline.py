@@ -222,7 +222,7 @@ def test_a_run_can_go_on_with_grpo_alone(tmp_path: Path) -> None:
     none = {name: {"seconds": 0} for name in ("base", "sft", "coldstart")}
     plan = pipeline.changed(pipeline.PLAN, {"start": str(start), **none, "runs": {"main": {}}})
     one = pipeline.Pipeline(tmp_path / "root", plan)
-    assert [name for name, *_ in one._early()] == ["e-cold", "e-cold-bare"]
+    assert [name for name, *_ in one._early()] == ["e-cold", "e-cold-bare", "e-cold-4"]
     assert not pipeline.Pipeline(tmp_path / "root", {**plan, "early": False})._early()
     one.learn()
     assert [(place / "config.json").read_text() for place in (one.nano, one._policy("cold"))] == ["earlier"] * 2
