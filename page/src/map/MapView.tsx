@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { AnswerView, CandidateView } from "../api/types";
 import { coordinates } from "../format";
 import { announce } from "../state/announce";
@@ -88,7 +88,8 @@ export function MapView(props: MapViewProps) {
   }, [attempt]);
 
   useEffect(() => void engine.current?.setStyle(wanted, online), [phase, wanted, online]);
-  useEffect(() => engine.current?.setMode(props.mode), [phase, props.mode]);
+  // Not after the next frame: whoever sees that one draws may set a corner at once.
+  useLayoutEffect(() => engine.current?.setMode(props.mode), [phase, props.mode]);
   useEffect(() => engine.current?.setArea(props.area), [phase, props.area]);
   useEffect(() => engine.current?.setMarks(marks), [phase, marks]);
   useEffect(() => engine.current?.setHighlighted(props.highlighted), [phase, props.highlighted]);

@@ -136,6 +136,27 @@ def test_an_area_is_drawn_with_the_mouse_the_keyboard_or_numbers(open_page: Open
     assert area_sent(page) != ring
 
 
+AT_ONCE = """() => new Promise((done) => {
+  const begun = new MutationObserver(() => {
+    if (!document.querySelector(".map-view.mode-draw")) return;
+    begun.disconnect();
+    const enter = new KeyboardEvent("keydown", { key: "Enter", bubbles: true });
+    document.querySelector(".map-canvas canvas").dispatchEvent(enter);
+    done();
+  });
+  begun.observe(document.body, { subtree: true, childList: true, attributes: true });
+  document.querySelector("[data-shortcut=draw]").click();
+})"""
+"""Begin to draw, and set a corner as soon as the page says that one draws."""
+
+
+def test_the_map_draws_as_soon_as_the_page_says_so(open_page: Opener, located: Located) -> None:
+    page = ready(open_page(located.path, viewport=SMALL))
+    page.evaluate(AT_ONCE)
+    panel = page.get_by_role("group", name="Draw the search area")
+    expect(panel.get_by_role("status")).to_have_text("1 corner")
+
+
 def test_a_pin_is_dropped_by_mouse_button_key_or_number(open_page: Opener, located: Located) -> None:
     page = ready(open_page(located.path, viewport=SMALL, expected=HUNG_UP))
     pin = page.locator(".pin[data-kind=pinned]")
