@@ -62,6 +62,9 @@ def test_all_lines_stand_one_under_the_other() -> None:
     assert looked_up(go(both, QUOTING)) == [
         "\n".join((*WHOLE, *CLOSE)), "98000 Monaco, Monaco", "in 98000 Monaco\n98000 Monaco",
     ]  # fmt: skip
+    # What is of no line stays as it is written, and so does what stands beside it.
+    odd = [READ, ask("Apt #7, #8"), ask("12, #2"), ask("#1, #9"), answers(1, 2)]
+    assert looked_up(go(odd, QUOTING)) == ["Apt #7, #8", "12, Rue Grimaldi 7", "Café Grimaldi, #9"]
 
 
 @pytest.mark.parametrize("said", ["#0", "#3", "#999", "image-7#1", "# 1", "Apt #"])

@@ -1,11 +1,13 @@
 """What text on signs tells: each line, and all together with what the map knows of their numbers."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas import Hit, OfflineAtlas
 from geosleuth.atlas.regions import import_osm
+from geosleuth.errors import Offline
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.tools.telling import text_clues
 from tool_cases import MONACO, call, case_of
@@ -78,5 +80,54 @@ def test_a_bare_postcode_leads_to_the_town_whose_addresses_have_it(tmp_path: Pat
     (code,) = [one for one in seen.data["results"] if one["kind"] == "postcode"]
     assert {spot["name"] for spot in code["spots"]} >= {"98000 Monaco"}
     assert code["reliability"] == pytest.approx(0.75)
+    assert "bare number" not in code["caution"]
+    assert "OpenStreetMap, region monaco" in seen.sources
     without = call(text_clues, case_of(), {"text": "98000\nBoulangerie\nMonaco Telecom\n+377 93 30 12 12"})
     assert not [one for one in without.data["results"] if one["kind"] == "postcode" and one["spots"]]
+    alike = call(text_clues, case, {"text": "98001\n+377 93 30 12 12"})
+    (code,) = [one for one in alike.data["results"] if one["kind"] == "postcode"]
+    assert "no address has it, and those of 98000 Monaco" in code["says"]
+    assert "bare number" in code["caution"]
+
+
+@pytest.mark.parametrize("text", ["98000\n98000 Monaco", "98000 Monaco\n98000", "MC-98000 Monaco"])
+def test_a_code_leads_there_however_often_and_however_it_is_written(text: str, tmp_path: Path) -> None:
+    import_osm(MONACO, folder=tmp_path)
+    seen = call(text_clues, case_of(atlas=OfflineAtlas(tmp_path)), {"text": text})
+    surest = max(spot["share"] for one in seen.data["results"] for spot in one["spots"])
+    assert surest > 0.8
+    assert seen.data["together"]["places"][0]["name"] == "98000 Monaco"
+
+
+class Unreachable(OfflineAtlas):
+    """An atlas whose service is gone, and that counts the questions."""
+
+    asked = 0
+
+    async def geocode(self, *_args: object, **_options: object) -> list[Hit]:
+        self.asked += 1
+        raise Offline("maps.example", "no network")
+
+
+def test_what_needs_no_map_is_told_where_the_map_can_not_be_reached() -> None:
+    seen = call(text_clues, case_of(atlas=Unreachable()), {"text": "Tel. +44 1463 608026\n98000\nRM 8.50"})
+    assert seen.failure is None
+    assert seen.data["together"]["places"][0]["name"] == "Inverness"
+    assert seen.text.endswith("Not everything could be looked up: maps.example: no network")
+
+
+def test_distances_that_tell_nothing_name_no_country_and_few_questions_are_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    geocode = OfflineAtlas.geocode
+
+    async def counted(self: OfflineAtlas, text: str, **options: Any) -> list[Hit]:
+        asked.append(text)
+        return await geocode(self, text, **options)
+
+    monkeypatch.setattr(OfflineAtlas, "geocode", counted)
+    seen = call(text_clues, case_of(), {"text": "\n".join(f"Paris {km} km" for km in range(10, 50))})
+    assert seen.data["together"] == {"places": [], "countries": {}}
+    assert "together" not in seen.text
+    assert len(asked) <= 2

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EVERY = "#*"
 READER = "read_text"
 _QUOTE = re.compile(r"(image-\d{1,4})?#(\d{1,3}|\*)")
-_SIDE_BY_SIDE = re.compile(rf"(?<=[\d*]), ?(?={_QUOTE.pattern})")
+_ROW = re.compile(r"(?:image-\d{1,4})?#(?:\d{1,3}|\*)(?:, ?(?:image-\d{1,4})?#(?:\d{1,3}|\*))*")
 
 
 class Quotes:
@@ -48,14 +48,21 @@ class Quotes:
     def _spelled(self, value: Any) -> Any:
         if not isinstance(value, str) or "#" not in value:
             return value
-        return _QUOTE.sub(self._line, _SIDE_BY_SIDE.sub("\n", value))
+        return _ROW.sub(self._lines, value)
 
-    def _line(self, quote: re.Match[str]) -> str:
+    def _lines(self, row: re.Match[str]) -> str:
+        """Quotes side by side as lines one under the other; as they are written where one is of no line."""
+        found = [self._line(quote) for quote in _QUOTE.finditer(row[0])]
+        if None in found:
+            return _QUOTE.sub(lambda quote: self._line(quote) or quote[0], row[0])
+        return "\n".join(filter(None, found))
+
+    def _line(self, quote: re.Match[str]) -> str | None:
         image, number = quote.groups()
         lines = self._newest if image is None else self._by_image.get(image, ())
         if number == "*":
-            return "\n".join(lines) or quote[0]
-        return lines[int(number) - 1] if 0 < int(number) <= len(lines) else quote[0]
+            return "\n".join(lines) or None
+        return lines[int(number) - 1] if 0 < int(number) <= len(lines) else None
 
 
 def quotes_for(method: str) -> Quotes | None:

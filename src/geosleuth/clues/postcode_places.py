@@ -1,11 +1,9 @@
 """What the atlas knows of a postcode: the towns whose addresses have it, as spots of the clue that it is already."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .finding import spoken
 from .found import Found, read_places, read_results
 from .heartlands import country_at
 from .model import Clue, Spot
@@ -40,18 +38,21 @@ def with_towns(clue: Clue, code: PostcodeSeen, data: Any) -> Clue:
     )
     if not spots:
         return clue
-    sure = any(place.match == "exact" for place, _ in found)
+    sure = found[0][0].match == "exact"
+    row = RELIABILITY["postcode.in_address"]
     return replace(
         clue,
         spots=spots,
-        says=f"{_said(code.countries, spots)}{clue.says}",
-        reliability=max(clue.reliability, RELIABILITY["postcode.in_address"].value) if sure else clue.reliability,
+        says=f"{_said(spots, sure=sure)}; {clue.says}",
+        reliability=max(clue.reliability, row.value) if sure else clue.reliability,
+        caution=row.misled_by if sure else clue.caution,
+        sources=tuple(dict.fromkeys((*clue.sources, *(place.source for place, _ in found if place.source)))),
     )
 
 
-def _said(countries: Mapping[str, float], spots: tuple[Spot, ...]) -> str:
-    there = spoken({spot.country: countries[spot.country] for spot in spots if spot.country})
-    return f"as in addresses of {spots[0].name}{' and elsewhere' if len(spots) > 1 else ''} ({there}); "
+def _said(spots: tuple[Spot, ...], *, sure: bool) -> str:
+    there = f"{spots[0].name}{' and elsewhere' if len(spots) > 1 else ''}"
+    return f"as in addresses of {there}" if sure else f"no address has it, and those of {there} begin alike"
 
 
 def _country(place: Found) -> str | None:

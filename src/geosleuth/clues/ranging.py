@@ -13,6 +13,13 @@ MOST_TOWNS = 5
 OTHER_UNIT = 0.03
 """Where countries that measure in the other unit are less likely than that, it is not tried."""
 
+_SPELLED = 0.7
+
+
+def is_known(match: str, score: float) -> bool:
+    """Whether the atlas knows a town by a name, if in another spelling; what is worse is another name."""
+    return match != "fuzzy" or score >= _SPELLED
+
 
 @dataclass(frozen=True, slots=True)
 class RangeQuestion:

@@ -45,7 +45,7 @@ async def maps_geocode(case: Case, address: str, country: str = "") -> Output:
     """Find where a place, street or address is: candidates with coordinates, full address and confidence.
 
     Args:
-        address: a place, street or address, such as "Rue Grimaldi, Monaco"; or the lines of a sign.
+        address: a place, street, address or postcode, such as "Rue Grimaldi, Monaco"; or the lines of a sign.
         country: look only in this country (name or two-letter code).
     """
     query = required_text(", ".join(filter(str.strip, address.splitlines())), "address", "Rue Grimaldi, Monaco")

@@ -7,17 +7,16 @@ from geosleuth.names import country_name
 
 from .declare import tool
 from .model import Case, Output
-from .together import together_data, together_words, weighed
+from .together import LEAST_SHARE, each_point_once, together_data, together_words, weighed
 from .wording import asked, at, length, numbered, one_line, percent, point_data, quoted, unique
 
 if TYPE_CHECKING:
-    from geosleuth.clues import Clue, Spot, TextSeen
+    from geosleuth.clues import Clue, TextSeen
 
 _LINES = 40
 _SHOWN = 8
 _COUNTRIES = 4
 _SPOTS = 3
-_LEAST_SHARE = 0.02
 # Lines lie under each other, as on a sign: clues may be split over neighbours.
 _LINE_HEIGHT, _LINE_WIDTH = 30.0, 400.0
 
@@ -41,15 +40,18 @@ async def text_clues(case: Case, text: str) -> Output:
     if not lines:
         raise BadInput("text is empty; write a line of a sign, such as 'Tel. +44 1463 608026'")
     seen = [_seen(number, line) for number, line in enumerate(lines[:_LINES])]
-    found = await weighed(case, seen)
-    clues = sorted(found.clues, key=lambda clue: not clue.spots)  # what leads to a place comes first
-    data = {"together": together_data(found), "results": [_clue_data(clue) for clue in clues]}
+    told = await weighed(case, seen)
+    clues = sorted(told.found.clues, key=lambda clue: not clue.spots)  # what leads to a place comes first
+    data = {"together": together_data(told.found), "results": [_clue_data(clue) for clue in clues]}
     sources = unique(source for clue in clues for source in clue.sources)
+    unasked = f"\nNot everything could be looked up: {one_line(told.trouble)}" if told.trouble else ""
     if not clues:
         nothing = f"{asked(text)} tells nothing of countries or areas. Names of places and shops are for the map."
-        return Output(nothing, data, sources=sources)
-    title = f"What {asked(text)} tells, together: {together_words(found)}. One by one:"
-    return Output(numbered(title, [_line(clue) for clue in clues[:_SHOWN]], sources), data, sources=sources)
+        return Output(nothing + unasked, data, sources=sources)
+    together = together_words(told.found)
+    title = f"What {asked(text)} tells, together: {together}. One by one:" if together else f"What {asked(text)} tells:"
+    body = numbered(title, [_line(clue) for clue in clues[:_SHOWN]], sources)
+    return Output(body + unasked, data, sources=sources)
 
 
 def _seen(number: int, line: str) -> "TextSeen":
@@ -62,20 +64,15 @@ def _seen(number: int, line: str) -> "TextSeen":
 
 def _line(clue: "Clue") -> str:
     parts = [f"{clue.kind.replace('_', ' ')} {quoted(clue.seen, 60)}: {one_line(clue.says)}"]
-    parts += [f"{one_line(spot.name)}: {at(spot.point)}, within {length(spot.radius_km)}" for spot in _telling(clue)]
-    likely = [(code, share) for code, share in _likeliest(clue) if share >= _LEAST_SHARE]
+    parts += [
+        f"{one_line(spot.name)}: {at(spot.point)}, within {length(spot.radius_km)}"
+        for spot in each_point_once(clue.spots)[:_SPOTS]
+    ]
+    likely = [(code, share) for code, share in _likeliest(clue) if share >= LEAST_SHARE]
     if len(likely) > 1:
         parts.append(", ".join(f"{country_name(code)} {percent(share)}" for code, share in likely))
     parts.append(f"about the place in {percent(clue.reliability)} of cases")
     return "; ".join([*parts, *([clue.caution] if clue.caution else [])])
-
-
-def _telling(clue: "Clue") -> list["Spot"]:
-    """The likeliest spots, each point once."""
-    kept: dict[Any, Spot] = {}
-    for spot in clue.spots:
-        kept.setdefault(spot.point, spot)
-    return list(kept.values())[:_SPOTS]
 
 
 def _likeliest(clue: "Clue") -> list[tuple[str, float]]:

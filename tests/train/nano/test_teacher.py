@@ -146,6 +146,12 @@ def test_what_tells_an_area_is_asked_about_with_all_lines_but_those_that_mislead
     told = teacher._question(lying, "postcode", first, [], notes, chance)[1]["text"].split(", ")
     assert "#1" in told
     assert not {f"#{at}" for at, line in enumerate(notes.read, 1) if line in tour.lines} & set(told)
+    # Where everything misleads, or nothing of a reading was shown, there is nothing to ask about.
+    nothing = replace(honest, clues=tuple(replace(clue, misleading=True) for clue in honest.clues))
+    assert teacher._believed(nothing, notes) == ""
+    kept, notes.read = notes.read, {}
+    assert teacher._believed(honest, notes) == ""
+    notes.read = kept
     # Lines of an earlier reading count, too.
     notes.read[first] = ("image-7", 3, 0)
     assert teacher._question(honest, "distance", second, [], notes, chance)[1] == {"text": "image-7#*, #*"}

@@ -21,7 +21,7 @@ Tables (degrees on WGS-84; R-trees are (id, west, east, south, north)):
 import sqlite3
 from typing import Final, Literal
 
-FORMAT_VERSION: Final = "1"
+FORMAT_VERSION: Final = "2"
 APPLICATION_ID: Final = 0x47534C52  # "GSLR" in the file's header: tells our files from other SQLite files
 
 META_KEYS: Final = (
@@ -91,6 +91,11 @@ CREATE TABLE feature (
 CREATE TABLE feature_position (axis TEXT PRIMARY KEY, degrees BLOB NOT NULL);
 CREATE VIRTUAL TABLE feature_box USING rtree(id, west, east, south, north);
 CREATE TABLE address (street_key TEXT NOT NULL, number TEXT NOT NULL, feature INTEGER NOT NULL);
+CREATE TABLE postcode (
+    key TEXT NOT NULL, code TEXT NOT NULL, town TEXT NOT NULL, country TEXT NOT NULL, addresses INTEGER NOT NULL,
+    lat REAL NOT NULL, lon REAL NOT NULL,
+    south REAL NOT NULL, west REAL NOT NULL, north REAL NOT NULL, east REAL NOT NULL
+);
 CREATE TABLE street_way (street INTEGER NOT NULL, way TEXT NOT NULL, geom BLOB NOT NULL);
 CREATE TABLE area (feature INTEGER PRIMARY KEY, geom BLOB NOT NULL);
 CREATE TABLE junction (id INTEGER PRIMARY KEY, lat REAL NOT NULL, lon REAL NOT NULL);
@@ -105,6 +110,22 @@ CREATE INDEX address_street ON address (street_key, number);
 CREATE INDEX street_way_street ON street_way (street);
 CREATE INDEX junction_street_key ON junction_street (street_key, junction);
 CREATE INDEX junction_street_junction ON junction_street (junction);
+CREATE INDEX postcode_key ON postcode (key);
+"""
+
+# Cells of about 20 km: the same code stands for other towns in other countries, and the middle of both is neither.
+_POSTCODES = """
+INSERT INTO postcode
+SELECT replace(replace(upper(code), ' ', ''), '-', ''), code, town, land, count(*),
+       avg(lat), avg(lon), min(lat), min(lon), max(lat), max(lon)
+FROM (
+    SELECT trim(json_extract(tags, '$."addr:postcode"')) AS code,
+           trim(coalesce(json_extract(tags, '$."addr:city"'), '')) AS town,
+           upper(trim(coalesce(json_extract(tags, '$."addr:country"'), ''))) AS land, lat, lon
+    FROM feature WHERE address IS NOT NULL
+)
+WHERE length(code) BETWEEN 3 AND 12
+GROUP BY code, town, land, cast(5 * (lat + 90) AS INTEGER), cast(5 * (lon + 180) AS INTEGER)
 """
 
 
@@ -115,7 +136,11 @@ def create_tables(conn: sqlite3.Connection) -> None:
 
 
 def create_indexes(conn: sqlite3.Connection) -> None:
-    """The ordinary indexes, made once the tables are full: far quicker than keeping them up row by row."""
+    """The ordinary indexes, made once the tables are full: far quicker than keeping them up row by row.
+
+    What is summed up of the tables is made then, too.
+    """
+    run_script(conn, _POSTCODES)
     run_script(conn, _INDEXES)
 
 

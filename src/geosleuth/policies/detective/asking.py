@@ -125,4 +125,4 @@ def _tool_for(kind: str, tools: Names) -> str | None:
 def _found_nothing(one: Done) -> bool:
     if one.name != "maps_geocode" or one.observation.failure is not None:
         return False
-    return not any(row.get("match") != "fuzzy" or row.get("score", 0) >= 0.7 for row in one.data.get("results", ()))
+    return not any(ranging.is_known(row.get("match"), row.get("score", 0)) for row in one.data.get("results", ()))

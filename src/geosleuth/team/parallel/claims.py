@@ -150,7 +150,7 @@ def _read(lines: Sequence[tuple[str, str]]) -> Iterator[Claim]:
             found.setdefault(fold(line), Claim("named", line, mark, seen=True))
     yield from list(found.values())[:MOST_READ]
     if lines:
-        whole = dict.fromkeys(one_line(text, 60) for text, _ in lines)
+        whole = dict.fromkeys(one_line(text) for text, _ in lines)
         yield Claim("text", "\n".join(list(whole)[:_MOST_LINES]), lines[0][1], seen=True)
 
 

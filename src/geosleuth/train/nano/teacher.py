@@ -199,8 +199,8 @@ def teach(
         best = _nearer(best, notes.call(name, **arguments), truth, notes.shown)
     _, capital = town_to_guess(world, scene.spot.country)
     if best is None or distance_km(best, truth) > max(NEAR_KM, distance_km(capital, truth)):
-        if notes.calls_left and notes.read and notes.is_new(CLUES, text=_believed(scene, notes)):
-            notes.call(CLUES, text=_believed(scene, notes))
+        if notes.calls_left and (believed := _believed(scene, notes)) and notes.is_new(CLUES, text=believed):
+            notes.call(CLUES, text=believed)
         return Lesson(kind, [*notes.messages, guess(world, scene)], tools=True), None, notes
     words = answer_words(scene.spot.country_name, None, best)
     lesson = Lesson(kind, [*notes.messages, told(words)], tools=True)
@@ -267,7 +267,7 @@ def _question(
     """The call that asks what a line tells, or a line and one beside it, or all lines that it stands among."""
     if sort in AREAS:
         alone = line.startswith("+") and chance.random() < ALONE
-        return CLUES, {"text": notes.quoted(line) if alone else _believed(scene, notes)}
+        return CLUES, {"text": notes.quoted(line) if alone else _believed(scene, notes) or notes.quoted(line)}
     way = chance.random()
     among = notes.is_newest(line) and sum(map(notes.is_newest, notes.read)) > 1
     if way < ALL and among and notes.is_new(SEARCH, address=EVERY):
@@ -278,12 +278,12 @@ def _question(
 
 
 def _believed(scene: Scene, notes: Notes) -> str:
-    """All that was read, reading by reading; line by line where something misleads, without that."""
+    """All that was read, reading by reading; line by line where something misleads, without that; "" for nothing."""
     misleading = {line for clue in scene.clues if clue.misleading for line in clue.lines}
     if misleading.isdisjoint(notes.heard):
-        images = dict.fromkeys(image for image, _, _ in notes.read.values())
-        newest = next(image for line, (image, _, _) in notes.read.items() if notes.is_newest(line))
-        return ", ".join([*(f"{image}{EVERY}" for image in images if image != newest), EVERY])
+        newest = next((image for line, (image, _, _) in notes.read.items() if notes.is_newest(line)), None)
+        earlier = dict.fromkeys(image for image, _, _ in notes.read.values() if image != newest)
+        return ", ".join([*(f"{image}{EVERY}" for image in earlier), *([EVERY] if newest else [])])
     believed = [line for line in notes.read if line not in misleading]
     return ", ".join(map(notes.quoted, believed[:_BELIEVED]))
 
