@@ -102,11 +102,14 @@ async def _known_towns(case: Case, towns: Sequence["TownDistance"]) -> list["Tow
     """Those that the atlas knows, each once, and no more than are asked about: a question may go to a service."""
     from geosleuth.clues.ranging import MOST_TOWNS, is_known
 
+    distinct: dict[str, TownDistance] = {}
+    for one in towns:
+        distinct.setdefault(fold(one.town), one)
     known: list[TownDistance] = []
-    for one in {fold(one.town): one for one in reversed(towns)}.values():
+    for one in distinct.values():
         hits = await case.atlas.geocode(one.town, limit=1) if len(known) < MOST_TOWNS else []
         known += [one for hit in hits if is_known(hit.match, hit.score)]
-    return sorted(known, key=towns.index)
+    return known
 
 
 def together_words(found: "Posterior") -> str:
