@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,11 @@ def _open_in(pid: int) -> tuple[set[str], bytes]:
     until = time.monotonic() + 20
     while not (environment := (process / "environ").read_bytes()) and time.monotonic() < until:
         time.sleep(0.01)
-    return {str(file.readlink()) for file in (process / "fd").iterdir()}, environment
+    held = set()
+    for file in (process / "fd").iterdir():
+        with suppress(FileNotFoundError):  # closed since it was listed: it is not held
+            held.add(str(file.readlink()))
+    return held, environment
 
 
 async def look_after(folder: Path, started: list[str], results: dict[str, Any]) -> list[str]:
