@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EVERY = "#*"
 READER = "read_text"
 _QUOTE = re.compile(r"(image-\d{1,4})?#(\d{1,3}|\*)")
-_ROW = re.compile(r"(?:image-\d{1,4})?#(?:\d{1,3}|\*)(?:, ?(?:image-\d{1,4})?#(?:\d{1,3}|\*))*")
+_ROW = re.compile(rf"{_QUOTE.pattern}(?:, ?{_QUOTE.pattern})*")
 
 
 class Quotes:
