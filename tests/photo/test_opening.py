@@ -17,7 +17,8 @@ import pytest
 from PIL import Image, ImageFile
 
 from geosleuth.errors import BadInput
-from geosleuth.photo import Limits, Photo, first_view, open_photo
+from geosleuth.photo import Limits, Photo, first_view, open_photo, open_photos
+from geosleuth.photo.pixels import _Decoding
 
 
 def picture(width: int = 96, height: int = 64) -> Image.Image:
@@ -176,6 +177,51 @@ def test_a_bomb_is_refused_at_once_and_in_little_memory() -> None:
     assert peak < 20 * len(data) + 10_000_000
 
 
+def test_a_picture_of_one_endless_row_is_refused() -> None:
+    packer = zlib.compressobj(9)
+    rows = b"".join([*(packer.compress(bytes(1_000_001)) for _ in range(200)), packer.flush()])
+    data = png(200_000_000, 1, 8, 0, rows)
+    assert len(data) < 250_000
+    line = refusal(data)
+    assert "200000000 x 1" in line
+    assert "65,535" in line
+    assert open_photo(saved(Image.new("L", (65_535, 1)), "PNG")).photo.size == (65_535, 1)
+
+
+def test_the_photos_of_one_case_have_a_limit_together(tmp_path: Path) -> None:
+    data = saved(picture(100, 100), "PNG")
+    limits = Limits(max_case_pixels=25_000)
+    assert len(open_photos([data, data], limits)) == 2
+    with pytest.raises(BadInput, match=r"0\.025 million pixels allowed together"):
+        open_photos([data, data, data], limits)
+    with pytest.raises(BadInput, match=r"^photo 7: there is no such file"):
+        open_photos([tmp_path / "none.jpg"], names=["photo 7"])
+
+
+def test_large_photos_are_decoded_one_after_the_other() -> None:
+    decoding = _Decoding(100)
+    most = taken = 0
+    lock = threading.Lock()
+
+    def decode(pixels: int) -> None:
+        nonlocal most, taken
+        with decoding.share_of(pixels):
+            with lock:
+                taken += pixels
+                most = max(most, taken if pixels <= 100 else taken - pixels + 100)
+            time.sleep(0.01)
+            with lock:
+                taken -= pixels
+
+    threads = [threading.Thread(target=decode, args=(pixels,)) for pixels in [10, 60, 500, 40, 60, 90, 10, 10] * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert taken == 0
+    assert 60 <= most <= 100
+
+
 def huge(name: str) -> bytes:
     """Small files whose headers promise 60,000 x 60,000 pixels or so."""
     if name == "JPEG":
@@ -224,11 +270,53 @@ def test_cut_files_are_refused_even_where_others_in_the_process_allow_them(monke
         refusal(whole[: len(whole) * 3 // 4])
 
 
-def test_pillows_own_limit_neither_binds_nor_is_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("JPEG", {}),
+        ("PNG", {}),
+        ("WEBP", {}),
+        ("WEBP", {"lossless": True}),
+        ("WEBP", {"exif": b"Exif\0\0II*\0"}),
+        ("TIFF", {}),
+        ("TIFF", {"compression": "tiff_lzw"}),
+        ("HEIF", {}),
+    ],
+)
+def test_pillows_own_limit_neither_binds_nor_is_changed(
+    monkeypatch: pytest.MonkeyPatch, name: str, options: dict[str, object]
+) -> None:
+    data = saved(picture(), name, **options)
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
-    photo = open_photo(saved(picture(), "JPEG")).photo
+    photo = open_photo(data).photo
     assert first_view(photo, 1000).size == (38, 25)
     assert Image.MAX_IMAGE_PIXELS == 10
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("WEBP", {"lossless": True, "method": 0}), ("TIFF", {"compression": "tiff_adobe_deflate"})]
+)
+def test_a_hundred_and_ninety_million_pixels_open(name: str, options: dict[str, object]) -> None:
+    # More than twice Pillow's own limit, at which it refuses; below ours.
+    data = saved(Image.new("RGB", (16_000, 11_875), (10, 200, 30)), name, **options)
+    photo = open_photo(data).photo
+    assert photo.size == (16_000, 11_875)
+    assert photo.image.getpixel((15_999, 11_874)) == (10, 200, 30)
+
+
+class _Unheard(Exception):
+    pass
+
+
+def test_whatever_a_decoder_raises_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raises(*_: object) -> None:
+        raise _Unheard
+
+    for name in ("JPEG", "PNG", "WEBP", "TIFF"):
+        data = saved(picture(), name)
+        with monkeypatch.context() as broken:
+            broken.setattr(ImageFile.ImageFile, "load_prepare", raises)
+            assert "damaged" in refusal(data)
 
 
 def test_not_a_photo(tmp_path: Path) -> None:

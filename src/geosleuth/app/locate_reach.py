@@ -6,6 +6,7 @@ for nothing else; the photo has no part in that.
 
 import json
 import os
+import shlex
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -46,6 +47,11 @@ def reach_line(found: list[Reachable]) -> str | None:
         return None
     listed = "; ".join(f"{one.flag} ({one.where})" for one in found[:4])
     return f"a model that sees could tell more, and these are within reach: {listed}"
+
+
+def command_with(found: list[Reachable], photo: Path) -> str | None:
+    """The command that asks the first model within reach about a photo; None where there is no model."""
+    return f"geosleuth locate {shlex.quote(str(photo))} {found[0].flag}" if found else None
 
 
 def _keyed() -> Iterator[Reachable]:

@@ -27,6 +27,14 @@ def serve(
         typer.Option(metavar="NAME", help="A name that browsers reach this server by, besides the address."),
     ] = [],  # noqa: B006
     workers: Annotated[int, typer.Option(min=1, max=32, help="Runs that are worked on at once.")] = 1,
+    run_memory: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            metavar="GIB",
+            min=0.5,
+            help="Memory that a run may use; by default three quarters of this machine's, shared by the workers.",
+        ),
+    ] = None,
     home: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FOLDER", help="Where cases are kept; by default with the atlas's data."),
@@ -58,6 +66,7 @@ def serve(
         token_file=token_file,
         allowed_hosts=allowed_host,
         workers=workers,
+        run_memory_gib=run_memory,
         home=home,
         as_json=as_json,
     )

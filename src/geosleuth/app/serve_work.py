@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -25,6 +26,7 @@ def serve_here(
     token_file: Path | None,
     allowed_hosts: Sequence[str],
     workers: int,
+    run_memory_gib: float | None = None,
     home: Path | None,
     as_json: bool,
 ) -> None:
@@ -46,6 +48,8 @@ def serve_here(
         from geosleuth.app.http.server import door_of, serve_on
 
         settings = door_of(host, allowed_hosts, token)
+        if run_memory_gib is not None:
+            settings = replace(settings, limits=replace(settings.limits, run_bytes=int(run_memory_gib * 1024**3)))
         folder = home or data_dir() / "desk"
         stopped_by = serve_on(listener, settings, folder, workers, open_page=open_page, as_json=as_json)
     if stopped_by == signal.SIGINT:

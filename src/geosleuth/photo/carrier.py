@@ -12,6 +12,9 @@ FileFormat = Literal["JPEG", "PNG", "WebP", "TIFF", "HEIC"]
 MAX_XMP = 1 << 20
 
 
+NO_MEMORY = "there is not enough memory to open it; give a smaller copy of the photo"
+
+
 class Unfit(Exception):
     """This file can't be opened as a photo; the message goes after the file's name."""
 
@@ -22,7 +25,7 @@ def truncated() -> Unfit:
 
 
 def check_size(size: tuple[int, int], limits: Limits) -> None:
-    """Refuse a picture of no pixels or of too many.
+    """Refuse a picture of no pixels, of too many, or with too long a side.
 
     Raises:
         Unfit: it is one of these.
@@ -30,6 +33,10 @@ def check_size(size: tuple[int, int], limits: Limits) -> None:
     width, height = size
     if width < 1 or height < 1:
         raise truncated()
+    if max(size) > limits.max_side and width * height <= limits.max_pixels:
+        raise Unfit(
+            f"{width} x {height} pixels: a side may have {limits.max_side:,} at most; give a smaller copy of the photo"
+        )
     if width * height > limits.max_pixels:
         raise Unfit(
             f"{width} x {height} pixels are more than the {limits.max_pixels / 1e6:g} million allowed; "

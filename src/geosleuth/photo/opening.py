@@ -2,12 +2,13 @@
 
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from geosleuth.errors import BadInput
 
-from .carrier import Unfit
+from .carrier import NO_MEMORY, Unfit
 from .claims import Claims, claims_of
 from .containers import take_apart
 from .exif import read_exif
@@ -30,7 +31,11 @@ class OpenedPhoto:
 
 
 def open_photo(
-    source: str | os.PathLike[str] | bytes, limits: Limits = _DEFAULT_LIMITS, *, kind: Kind | None = None
+    source: str | os.PathLike[str] | bytes,
+    limits: Limits = _DEFAULT_LIMITS,
+    *,
+    kind: Kind | None = None,
+    name: str | None = None,
 ) -> OpenedPhoto:
     """Open a JPEG, PNG, WebP, TIFF or HEIC photo, whatever its file is called.
 
@@ -42,16 +47,19 @@ def open_photo(
         source: a path, or the content of a file.
         limits: what the photo may cost at most.
         kind: "photo" or "panorama" where the caller knows; otherwise the picture is looked at.
+        name: what messages call it, in place of the path.
 
     Raises:
         BadInput: it can't be opened; one line that names the file, the reason and the way out.
     """
     if isinstance(source, bytes):
-        name, data = "the photo", source
+        name, data = name or "the photo", source
         if len(data) > limits.max_bytes:
             raise BadInput(f"{name}: {_too_large(limits)}")
     else:
-        name, data = _shown(os.fspath(source)), _read(os.fspath(source), limits)
+        path = os.fspath(source)
+        name = name or _shown(path)
+        data = _read(path, name, limits)
     if not data:
         raise BadInput(f"{name}: the file is empty; give a photo")
     try:
@@ -60,6 +68,8 @@ def open_photo(
         image, notes = decode(carrier, 1 if carrier.upright else said.orientation, limits)
     except Unfit as error:
         raise BadInput(f"{name}: {error}") from error
+    except MemoryError as error:
+        raise BadInput(f"{name}: {NO_MEMORY}") from error
     if carrier.several:
         notes.append("the file holds several pictures; only the first is looked at")
     claims = claims_of(data, carrier, said, notes)
@@ -68,8 +78,46 @@ def open_photo(
     return OpenedPhoto(Photo(image, kind), claims)
 
 
-def _read(path: str, limits: Limits) -> bytes:
-    name = _shown(path)
+def open_photos(
+    sources: Sequence[str | os.PathLike[str] | bytes],
+    limits: Limits = _DEFAULT_LIMITS,
+    *,
+    names: Sequence[str] | None = None,
+) -> list[OpenedPhoto]:
+    """Open the photos of one case, which are all held in memory at the same time.
+
+    Args:
+        sources: paths, or the contents of files.
+        limits: what each may cost at most, and all together.
+        names: what messages call them, in place of their paths.
+
+    Raises:
+        BadInput: one can't be opened, or they have too many pixels together.
+    """
+    opened: list[OpenedPhoto] = []
+    pixels = 0
+    for at, source in enumerate(sources):
+        one = open_photo(source, limits, name=names[at] if names else None)
+        pixels += one.photo.size[0] * one.photo.size[1]
+        check_case_pixels(pixels, limits)
+        opened.append(one)
+    return opened
+
+
+def check_case_pixels(pixels: int, limits: Limits) -> None:
+    """Refuse photos that have too many pixels together.
+
+    Raises:
+        BadInput: they have.
+    """
+    if pixels > limits.max_case_pixels:
+        raise BadInput(
+            f"the photos have more than the {limits.max_case_pixels / 1e6:g} million pixels allowed together; "
+            "leave some out, or give smaller copies"
+        )
+
+
+def _read(path: str, name: str, limits: Limits) -> bytes:
     try:
         # Looked at before it is opened: a pipe would wait for a writer, and opening some devices does something.
         _check_plain_file(name, Path(path).stat(), limits)

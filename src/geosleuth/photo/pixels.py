@@ -1,34 +1,46 @@
 """From a stripped file to upright RGB pixels."""
 
 import io
-import struct
-import zlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .carrier import Carrier, Unfit, check_size, truncated
+from .carrier import NO_MEMORY, Carrier, Unfit, check_size, truncated
 from .containers import open_heic
 from .model import Limits
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# Whatever a decoder raises on damaged data, and a warning where the process turned warnings into errors.
-_DECODER_TROUBLE = (
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    LookupError,
-    OSError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-    Warning,
-    struct.error,
-    zlib.error,
-)
+# Small photos are decoded side by side, large ones one after the other: each takes up to 20 bytes a pixel meanwhile.
+_PIXELS_AT_ONCE = 200_000_000
+
+
+class _Decoding:
+    """How many pixels are being decoded in this process."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._taken = most, 0
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def share_of(self, pixels: int) -> Iterator[None]:
+        """Wait until there is room for so many, and hold it; a picture larger than all room waits to be alone."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._taken or self._taken + pixels <= self._most)
+            self._taken += pixels
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken -= pixels
+                self._changed.notify_all()
+
+
+_decoding = _Decoding(_PIXELS_AT_ONCE)
 
 
 def decode(carrier: Carrier, orientation: int, limits: Limits) -> tuple["Image", list[str]]:
@@ -40,6 +52,11 @@ def decode(carrier: Carrier, orientation: int, limits: Limits) -> tuple["Image",
     Raises:
         Unfit: the pixels can't be decoded.
     """
+    with _decoding.share_of(carrier.size[0] * carrier.size[1]):
+        return _decode(carrier, orientation, limits)
+
+
+def _decode(carrier: Carrier, orientation: int, limits: Limits) -> tuple["Image", list[str]]:
     try:
         opened = _opened(carrier)
         check_size(opened.size, limits)
@@ -52,8 +69,10 @@ def decode(carrier: Carrier, orientation: int, limits: Limits) -> tuple["Image",
         if image is opened:
             image = opened.copy()  # of the plain class, with no file behind it
     except MemoryError as error:
-        raise Unfit("there is not enough memory to open it; give a smaller copy of the photo") from error
-    except _DECODER_TROUBLE as error:
+        raise Unfit(NO_MEMORY) from error
+    except Unfit:
+        raise
+    except Exception as error:  # nobody can list what decoders raise on damaged data
         raise truncated() from error
     image.info.clear()
     return image, notes
@@ -71,13 +90,13 @@ def _opened(carrier: Carrier) -> "Image":
 
             return PngImageFile(stream, "")
         case "WebP":
-            from PIL.WebPImagePlugin import WebPImageFile
+            from .decoders import large_webp
 
-            return WebPImageFile(stream, "")
+            return large_webp(carrier.pixels)
         case "TIFF":
-            from PIL.TiffImagePlugin import TiffImageFile
+            from .decoders import LargeTiff
 
-            return TiffImageFile(stream, "")
+            return LargeTiff(stream, "")
         case "HEIC":
             return open_heic(carrier.pixels).to_pillow()
 

@@ -220,6 +220,21 @@ def test_what_must_be_mended_is_one_line(make_set: MakeSet, tmp_path: Path, word
     assert not (tmp_path / "run").exists()
 
 
+def test_photos_of_any_size_and_photos_that_do_not_open_end_no_run(make_set: MakeSet, tmp_path: Path) -> None:
+    table, out = make_set(4), tmp_path / "run"
+    # Beyond the size at which Pillow refuses, within ours, and beyond ours.
+    Image.new("1", (19_000, 10_000)).save(tmp_path / "0.jpg", "TIFF", compression="group4")
+    Image.new("1", (21_000, 10_000)).save(tmp_path / "1.jpg", "TIFF", compression="group4")
+    (tmp_path / "2.jpg").write_bytes((tmp_path / "2.jpg").read_bytes()[:200])
+    result = replayed(table, out, "--json")
+    told = document(result)
+    assert (told["photos"], told["errors"]) == (4, 2), result.output
+    troubles = {one.id: one.trouble or "" for one in RunFolder.read(out).tries() if one.outcome == "failed"}
+    assert troubles.keys() == {"p1", "p2"}
+    assert "million allowed" in troubles["p1"]
+    assert "damaged" in troubles["p2"]
+
+
 def test_a_photo_without_a_recording_is_an_error_of_its_own(make_set: MakeSet, tmp_path: Path) -> None:
     table = make_set(3)
     answers = tmp_path / "answers.jsonl"

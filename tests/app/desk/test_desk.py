@@ -4,7 +4,9 @@ import asyncio
 import io
 import json
 import os
+import sys
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from PIL import Image
 
 from desks import all_told, at_a_desk, case_with_photo, ended, everything_in, photo_bytes, pieces, recording
 from geosleuth.agent import read_trajectory
-from geosleuth.app.desk import FILES, Desk, DeskLimits, NotThere, RunRequest, TooLarge, WrongState
+from geosleuth.app.desk import FILES, Desk, DeskLimits, NotThere, RunRequest, TooLarge, TooMany, WrongState
 from geosleuth.app.desk.jobs import Jobs
 from geosleuth.errors import BadInput
 from geosleuth.photo import Limits
@@ -150,6 +152,54 @@ def test_a_photo_that_takes_too_much_breaks_nothing_else(tmp_path: Path) -> None
             await desk.add_photo(case.id, "fine.jpg", pieces(photo_bytes()))
 
     at_a_desk(tmp_path / "desk", in_no_time, limits=DeskLimits(opening_s=0.01))
+
+
+def test_a_case_takes_so_many_pixels(tmp_path: Path) -> None:
+    async def work(desk: Desk) -> None:
+        case = await case_with_photo(desk)
+        with pytest.raises(BadInput, match="million pixels allowed together"):
+            await desk.add_photo(case, "wall.jpg", pieces(photo_bytes(70)))
+        assert len((await desk.case(case)).photos) == 1
+
+    at_a_desk(tmp_path / "desk", work, limits=DeskLimits(photo=Limits(max_case_pixels=60_000)))
+
+
+def test_so_many_photos_come_in_at_once(tmp_path: Path) -> None:
+    async def work(desk: Desk) -> None:
+        case = await desk.new_case("A case")
+        hold = asyncio.Event()
+
+        async def slow() -> AsyncIterator[bytes]:
+            await hold.wait()
+            yield photo_bytes()
+
+        coming = [asyncio.create_task(desk.add_photo(case.id, "wall.jpg", slow())) for _ in range(2)]
+        await asyncio.sleep(0.2)
+        with pytest.raises(TooMany, match="2 photos are coming in already"):
+            await desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
+        hold.set()
+        await asyncio.gather(*coming)
+        await desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
+
+    at_a_desk(tmp_path / "desk", work, limits=DeskLimits(uploads=2))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't hold processes to RLIMIT_DATA")
+def test_a_run_that_takes_too_much_memory_ends_alone(tmp_path: Path) -> None:
+    model = recording(tmp_path)
+
+    async def work(desk: Desk) -> None:
+        small = await case_with_photo(desk)
+        stream = io.BytesIO()
+        Image.new("RGB", (12_000, 10_000), (90, 120, 40)).save(stream, "PNG")
+        large = await case_with_photo(desk, data=stream.getvalue())
+        under_way = [await desk.start(case, RunRequest(model=model)) for case in (large, small)]
+        rows = [await ended(desk, run.id) for run in under_way]
+        assert [row.state for row in rows] == ["failed", "done"]
+        trouble = rows[0].trouble or ""
+        assert trouble == "photo 1: there is not enough memory to open it; give a smaller copy of the photo"
+
+    at_a_desk(tmp_path / "desk", work, limits=DeskLimits(run_bytes=400 * 1024**2))
 
 
 def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,15 @@ def test_a_program_gets_no_variables_but_its_own(seen: Seen) -> None:
     told = seen[1]["variables"].text
     assert "OWN" in told
     assert "OPENAI_API_KEY" not in told
+
+
+def test_a_key_that_the_server_repeats_is_left_out() -> None:
+    key = "a-key-of-the-tides"
+    lender = replace(TIDES, env={"TIDES_KEY": key})
+    (seen,) = called(("tides__high_water", {"place": f"at {key}"}), names=("tides.high_water",), lenders=(lender,))
+    assert seen.failure is None
+    assert "High water at at [key]" in seen.text
+    assert key not in str(seen)
 
 
 def test_a_slow_tool_is_not_waited_for_and_a_server_that_dies_is_an_observation(

@@ -4,6 +4,7 @@
 """
 
 from .desk import Desk
+from .disk import DiskFull
 from .formats import FILES
 from .model import (
     CaseRow,
@@ -27,6 +28,7 @@ __all__ = [
     "CaseRow",
     "Desk",
     "DeskLimits",
+    "DiskFull",
     "Feedback",
     "NeedsConsent",
     "NotThere",

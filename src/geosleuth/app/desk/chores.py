@@ -5,11 +5,14 @@ import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .asking import check_leave, wishes_of
 from .model import JPEG_QUALITY
 from .rows import request_from_dict
+
+if TYPE_CHECKING:
+    from geosleuth.photo import OpenedPhoto
 
 Tell = Callable[..., None]
 """Takes any number of (kind, data, time): what readers of a run are to be told now."""
@@ -62,6 +65,18 @@ def _write_jpeg(image: Any, most_px: int, path: Path) -> None:
     size = (max(1, round(image.size[0] * scale)), max(1, round(image.size[1] * scale)))
     small = image.resize(size, reducing_gap=3.0)
     write_bytes_atomically(path, encode(View("", small, (0, 0, *image.size), ""), quality=JPEG_QUALITY))
+
+
+async def photos_of(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
+    """Open the photos of a run; messages call them by their numbers, since nobody needs to know where they lie.
+
+    Raises:
+        BadInput: one can't be opened, or they have too many pixels together.
+    """
+    from geosleuth.photo import open_photos
+
+    paths = [Path(one["path"]) for one in details["photos"]]
+    return await asyncio.to_thread(open_photos, paths, names=[f"photo {one['number']}" for one in details["photos"]])
 
 
 async def check_words(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import is_valid
 
 from .asking import allowed_granularity, continued, settled
+from .disk import DiskFull
 from .feed import Feed
 from .folders import Folders
 from .hands import Hands
@@ -29,6 +31,7 @@ from .model import (
     Told,
     TooMany,
     WrongState,
+    share_of_memory,
 )
 from .rows import request_to_dict
 from .store import Store, new_id
@@ -56,9 +59,12 @@ class Desk:
         self._folders = Folders(folder)
         self._store = Store(self._folders.database)
         self._feed = Feed(self._store)
-        self._jobs = Jobs(self._feed, self._job_of, workers=workers, cancel_s=limits.cancel_s)
+        memory_bytes = share_of_memory(workers) if limits.run_bytes is None else limits.run_bytes
+        self._jobs = Jobs(
+            self._feed, self._job_of, workers=workers, cancel_s=limits.cancel_s, memory_bytes=memory_bytes
+        )
         self._intake = Intake(self._store, self._folders, limits)
-        self._helpers = Hands("helps", HELPERS, seconds=limits.asking_s)
+        self._helpers = Hands("helps", HELPERS, seconds=limits.asking_s, memory_bytes=memory_bytes)
         self._settings = Settings()
         self._starting: list[asyncio.Task[None]] = []
 
@@ -93,7 +99,9 @@ class Desk:
         await asyncio.to_thread(self._folders.sweep, await self._store.photos(), await self._store.run_ids())
         for row in await self._store.in_state("running"):
             trouble = "geosleuth ended while this was worked on; continue it, or start again"
-            await self._feed.set_state(row.id, "interrupted", trouble=trouble)
+            # Where the disk is full, whoever asks for the run settles it.
+            with suppress(DiskFull):
+                await self._feed.set_state(row.id, "interrupted", trouble=trouble)
         self._jobs.begin()
         for row in await self._store.in_state("queued"):
             await self._jobs.put(row.id)
@@ -273,9 +281,7 @@ class Desk:
             WrongState: it is not over yet.
             BadInput, NeedsConsent, TooMany: as for `start`.
         """
-        parent = await self._store.run(run_id)
-        if parent.active:
-            raise WrongState("this run is not over yet; wait for its end, or cancel it")
+        parent = await self._over(run_id)
         told = await self._all_told(run_id)
         wanted = settled(continued(parent.request, feedback), self._settings)
         row = RunRow(
@@ -344,6 +350,8 @@ class Desk:
         """
         await self._store.run(run_id)
         await self._jobs.cancel(run_id)
+        if (await self._store.run(run_id)).active:
+            await self._jobs.settle(run_id)
         return await self.run(run_id)
 
     async def run(self, run_id: str) -> RunRow:
@@ -449,6 +457,9 @@ class Desk:
 
     async def _over(self, run_id: str) -> RunRow:
         row = await self._store.run(run_id)
+        if row.active:
+            await self._jobs.settle(run_id)
+            row = await self._store.run(run_id)
         if row.active:
             raise WrongState("this run is not over yet; wait for its end, or cancel it")
         return row

@@ -78,6 +78,14 @@ class Feed:
         self._hand_out(run_id, told)
         return row
 
+    async def is_active(self, run_id: str) -> bool:
+        """Whether a run's row says that it waits or is worked on.
+
+        Raises:
+            NotThere: there is no such run.
+        """
+        return (await self._store.run(run_id)).active
+
     def _hand_out(self, run_id: str, told: Sequence[Told]) -> None:
         live = self._live.get(run_id)
         if live is not None:

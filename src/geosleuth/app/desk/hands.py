@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from geosleuth.errors import BadInput, GeosleuthError
 
+from .disk import DiskFull
 from .frames import Frame, packed, receive
 from .model import NeedsConsent, NotThere, WrongState
 
@@ -83,7 +84,7 @@ class Hand:
         # Threads reserve memory that they never use, which counts where memory is limited.
         slim = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
         ours = {name: value for name, value in os.environ.items() if name not in _NOT_THEIRS}
-        return {**ours, **(slim if self._memory_bytes else {})}
+        return {**ours, **(slim if self._kind == "opens" else {})}
 
     async def work(
         self, chore: str, details: Mapping[str, Any], blob: bytes = b"", on_news: OnNews | None = None
@@ -204,6 +205,8 @@ def _raised(error: Mapping[str, Any]) -> Exception:  # noqa: PLR0911  (one retur
             return CalledOff(message)
         case "memory":
             return OutOfMemory(message)
+        case "disk":
+            return DiskFull()
         case "consent":
             return NeedsConsent([str(host) for host in error.get("hosts") or ()], str(error.get("words")))
         case "absent":

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from geosleuth.errors import BadInput
+from geosleuth.photo import check_case_pixels
 
+from .disk import full_disk_told
 from .folders import Folders
 from .hands import Hands
-from .model import DeskLimits, NotThere, PhotoRow, TooLarge, TooMany, WrongState
+from .model import CaseRow, DeskLimits, NotThere, PhotoRow, TooLarge, TooMany, WrongState
 from .store import Store
 from .words import file_name
 
@@ -25,6 +27,7 @@ class Intake:
 
     def __init__(self, store: Store, folders: Folders, limits: DeskLimits) -> None:
         self._store, self._folders, self._limits = store, folders, limits
+        self._coming = 0
         self._opener = Hands("opens", 1, seconds=limits.opening_s, memory_bytes=limits.opening_bytes)
 
     async def ready(self) -> None:
@@ -41,6 +44,17 @@ class Intake:
         most = self._limits.photos_per_case
         if len(case.photos) >= most:
             raise TooMany(f"a case holds {most} photos at most; make another case")
+        if self._coming >= self._limits.uploads:
+            raise TooMany(f"{self._limits.uploads} photos are coming in already; send this one again in a moment")
+        self._coming += 1
+        try:
+            with full_disk_told():
+                return await self._take_in(case, name, data)
+        finally:
+            self._coming -= 1
+
+    async def _take_in(self, case: CaseRow, name: str, data: AsyncIterator[bytes]) -> PhotoRow:
+        case_id = case.id
         number = await self._store.next_photo(case_id)
         part = self._folders.part(case_id)
         await asyncio.to_thread(self._folders.make_case, case_id)
@@ -50,8 +64,12 @@ class Intake:
             await self._receive(data, part)
             order = {"path": str(part), "limits": asdict(self._limits.photo), "pictures": _paired(pictures)}
             found, _ = await self._opener.work("open_photo", order)
+            before = sum(photo.width * photo.height for photo in case.photos)
+            check_case_pixels(before + found["width"] * found["height"], self._limits.photo)
             await asyncio.to_thread(part.replace, path)
-            return await self._store.add_photo(case_id, number, file_name(name), found, most=most)
+            return await self._store.add_photo(
+                case_id, number, file_name(name), found, most=self._limits.photos_per_case
+            )
         except BaseException:
             for left in (part, path, *pictures.values()):
                 left.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from geosleuth.errors import GeosleuthError
 
+from .disk import DiskFull
 from .feed import Feed
 from .hands import CalledOff, Gone, Hand, News, OutOfMemory
 from .model import NotThere, RunRow, RunState
@@ -17,7 +18,11 @@ from .model import NotThere, RunRow, RunState
 JobOf = Callable[[RunRow], Awaitable[Mapping[str, Any]]]
 """Makes the work order of a run, keys included, at the moment when it begins."""
 
+SETTLE_S = 5.0
+"""After how long an end that could not be kept is tried again."""
+
 _ANNOUNCED = 3
+_LEFT = "nobody works on this run any more; continue it, or start again"
 _log = logging.getLogger(__name__)
 
 
@@ -42,30 +47,52 @@ class _Outbox:
             self._sending = asyncio.create_task(self._send())
 
     async def _send(self) -> None:
+        with suppress(DiskFull):
+            await self._keep()
+
+    async def _keep(self) -> None:
         while self._waiting:
             news, self._waiting = self._waiting, []
-            await self._feed.tell(self._run_id, *news)
+            try:
+                await self._feed.tell(self._run_id, *news)
+            except DiskFull:
+                self._waiting = news + self._waiting
+                raise
 
     async def emptied(self) -> None:
         if self._sending is not None:
             await self._sending
+        await self._keep()
+
+
+@dataclass(slots=True)
+class _Ending:
+    """What became of a run, until its row says so."""
+
+    state: RunState
+    more: dict[str, Any] = field(default_factory=dict)
+    outbox: _Outbox | None = None
 
 
 class Jobs:
     """Takes runs in turn, as many at once as there are processes."""
 
-    def __init__(self, feed: Feed, job_of: JobOf, *, workers: int, cancel_s: float) -> None:
+    def __init__(self, feed: Feed, job_of: JobOf, *, workers: int, cancel_s: float, memory_bytes: int = 0) -> None:
         self._feed, self._job_of = feed, job_of
         self._cancel_s = cancel_s
-        self._hands = [Hand("runs") for _ in range(workers)]
+        self._memory_bytes = memory_bytes
+        self._hands = [Hand("runs", memory_bytes=memory_bytes) for _ in range(workers)]
         self._waiting: deque[str] = deque()
         self._under_way: dict[str, _UnderWay] = {}
+        self._unsettled: dict[str, _Ending] = {}
+        self._settling = asyncio.Lock()
         self._some = asyncio.Condition()
         self._tasks: list[asyncio.Task[None]] = []
 
     def begin(self) -> None:
         """Start the processes, and take up what waits."""
         self._tasks = [asyncio.create_task(self._serve(hand)) for hand in self._hands]
+        self._tasks.append(asyncio.create_task(self._settle_now_and_then()))
 
     async def close(self) -> None:
         """End all processes; what they were at is interrupted."""
@@ -73,6 +100,7 @@ class Jobs:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await asyncio.gather(*(hand.end() for hand in self._hands))
+        await self._settle_all()
 
     @property
     def pids(self) -> list[int]:
@@ -92,7 +120,8 @@ class Jobs:
         """Let a run wait its turn."""
         self._feed.begin(run_id)
         self._waiting.append(run_id)
-        await self._feed.tell(run_id, ("state", {"state": "queued", "position": self.position(run_id)}, None))
+        with suppress(DiskFull):
+            await self._feed.tell(run_id, ("state", {"state": "queued", "position": self.position(run_id)}, None))
         async with self._some:
             self._some.notify()
 
@@ -100,7 +129,7 @@ class Jobs:
         """Call a run off; when this returns, nobody works on it any more and its row says so."""
         if run_id in self._waiting:
             self._waiting.remove(run_id)
-            await self._end(run_id, "cancelled")
+            await self._end(run_id, _Ending("cancelled"))
             await self._announce()
             return
         under_way = self._under_way.get(run_id)
@@ -116,6 +145,33 @@ class Jobs:
             under_way.hand.kill()
             await under_way.over.wait()
 
+    async def settle(self, run_id: str) -> None:
+        """Say what became of a run in its row, if nobody works on it any more; for rows that don't say so yet.
+
+        Raises:
+            DiskFull: it can't be kept.
+            NotThere: there is no such run.
+        """
+        async with self._settling:
+            if run_id in self._waiting or run_id in self._under_way or not await self._feed.is_active(run_id):
+                return
+            await self._keep(run_id, self._unsettled.get(run_id) or _Ending("interrupted", {"trouble": _LEFT}))
+
+    async def _settle_now_and_then(self) -> None:
+        while True:
+            await asyncio.sleep(SETTLE_S)
+            await self._settle_all()
+
+    async def _settle_all(self) -> None:
+        for run_id in list(self._unsettled):
+            try:
+                await self.settle(run_id)
+            except DiskFull:
+                continue
+            except NotThere:
+                self._unsettled.pop(run_id, None)
+                self._feed.end(run_id)
+
     async def _serve(self, hand: Hand) -> None:
         await _ready(hand)
         while True:
@@ -130,7 +186,7 @@ class Jobs:
             except Exception:  # noqa: BLE001  (logged, and the run says so)
                 _log.exception("a run could not be carried out")
                 with suppress(Exception):
-                    await self._end(run_id, "failed", trouble="a bug in the desk")
+                    await self._end(run_id, _Ending("failed", {"trouble": "a bug in the desk"}))
             finally:
                 del self._under_way[run_id]
                 under_way.over.set()
@@ -145,13 +201,18 @@ class Jobs:
         except NotThere:
             self._feed.end(run_id)
             return
+        except DiskFull as full:
+            await self._end(run_id, _Ending("failed", {"trouble": str(full)}))
+            return
         await self._announce()
         outbox = _Outbox(self._feed, run_id)
         try:
             state, more = await self._worked(row, under_way, outbox)
-        finally:
-            await outbox.emptied()
-        await self._end(run_id, state, **more)
+        except BaseException:
+            with suppress(DiskFull):
+                await outbox.emptied()
+            raise
+        await self._end(run_id, _Ending(state, more, outbox))
 
     async def _worked(self, row: RunRow, under_way: _UnderWay, outbox: _Outbox) -> tuple[RunState, dict[str, Any]]:
         """What became of a run, and what its row says of it."""
@@ -170,21 +231,27 @@ class Jobs:
                 return "cancelled", {}
             return "failed", {"trouble": "the process that worked on it ended: killed, or out of memory"}
         except OutOfMemory:
-            return "failed", {"trouble": "it needs more memory than there is"}
+            # What is left in there may have as little.
+            await under_way.hand.end()
+            allowed = f"the {self._memory_bytes / 1024**3:.3g} GiB of memory" if self._memory_bytes else "the memory"
+            way_out = "give smaller photos, or start the server with a larger --run-memory"
+            return "failed", {"trouble": f"this run needs more than {allowed} it may have; {way_out}"}
         except GeosleuthError as error:
             return "failed", {"trouble": str(error)}
 
-    async def _end(
-        self,
-        run_id: str,
-        state: RunState,
-        *,
-        answer: Mapping[str, Any] | None = None,
-        trouble: str | None = None,
-        result: Mapping[str, Any] | None = None,
-    ) -> None:
+    async def _end(self, run_id: str, ending: _Ending) -> None:
+        """Keep the end of a run, or try it again later where the disk is full."""
+        try:
+            await self._keep(run_id, ending)
+        except DiskFull:
+            self._unsettled[run_id] = ending
+
+    async def _keep(self, run_id: str, ending: _Ending) -> None:
         with suppress(NotThere):
-            await self._feed.set_state(run_id, state, answer=answer, trouble=trouble, result=result)
+            if ending.outbox is not None:
+                await ending.outbox.emptied()
+            await self._feed.set_state(run_id, ending.state, **ending.more)
+        self._unsettled.pop(run_id, None)
         self._feed.end(run_id)
 
     async def _announce(self) -> None:
@@ -192,7 +259,8 @@ class Jobs:
         for run_id in list(self._waiting)[:_ANNOUNCED]:
             # Asked anew for each: somebody may have taken it up meanwhile.
             if (position := self.position(run_id)) is not None:
-                await self._feed.tell(run_id, ("state", {"state": "queued", "position": position}, None))
+                with suppress(DiskFull):
+                    await self._feed.tell(run_id, ("state", {"state": "queued", "position": position}, None))
 
 
 async def _ready(hand: Hand) -> None:

@@ -1,5 +1,6 @@
 """What the desk takes in and gives out: rows, requests, feedback, what readers are told, and why it refuses."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -49,7 +50,9 @@ class DeskLimits:
     """What the desk takes in at most.
 
     ``opening_bytes`` is the memory of the process that opens photos, as far as the system can limit it, and
-    ``opening_s`` its time for one photo. ``asking_s`` is the time for a file, a picture or a check.
+    ``opening_s`` its time for one photo. ``asking_s`` is the time for a file, a picture or a check. ``run_bytes`` is
+    the memory of each process that works on runs or reads them; None leaves it to `share_of_memory`, 0 sets no limit.
+    ``uploads`` is how many photos come in at once.
     """
 
     photo: Limits = field(default_factory=Limits)
@@ -60,8 +63,22 @@ class DeskLimits:
     notes_characters: int = 20_000
     opening_bytes: int = 6 * 1024**3
     opening_s: float = 60.0
+    run_bytes: int | None = None
+    uploads: int = 32
     asking_s: float = 120.0
     cancel_s: float = 0.5
+
+
+def share_of_memory(workers: int) -> int:
+    """Return how much memory a worker may have: three quarters of the machine's for all, and at least 6 GiB for each.
+
+    A photo of 200 million pixels takes 4 GB while it is opened.
+    """
+    try:
+        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        there = 0
+    return max(6 * 1024**3, there * 3 // 4 // max(1, workers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

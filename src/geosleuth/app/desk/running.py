@@ -19,12 +19,12 @@ from geosleuth.app.locate_work import quiet_libraries
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
-from geosleuth.photo import OpenedPhoto, open_photo
+from geosleuth.photo import OpenedPhoto
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.feedback import feedback_words
 
 from .asking import check_leave, wishes_of
-from .chores import Tell
+from .chores import Tell, photos_of
 from .feedback import rejected_from_dict, with_rejected
 from .rows import request_from_dict
 from .telling import Teller, Telling
@@ -46,7 +46,7 @@ async def run_job(job: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         rejected = rejected_from_dict(job["rejected"])
         plan = plan_of(wishes_of(request, offline=job["offline"], rejected=rejected), paths)
         check_leave(plan, request.send_to)
-        photos = [await asyncio.to_thread(open_photo, path) for path in paths]
+        photos = await photos_of(job)
         onwards, known = _onwards(job, plan)
         for path in (keep_in, *files_beside(keep_in, plan.several)):
             path.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ Every key is always there; what is not known is null, and lists may be empty. Bo
 shares of the photo's first view. All texts are plain: what was read in photos is data.
 """
 
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from geosleuth.agent import EndReason, Fate
 from geosleuth.answer.granularity import Granularity
@@ -193,7 +193,10 @@ class RivalView(PlaceView):
 
 
 class AnswerView(TypedDict):
-    """The answer. ``conflicts`` says for each photo whether its file claims another place, null where it can't."""
+    """The answer. ``conflicts`` says for each photo whether its file claims another place, null where it can't.
+
+    ``outline`` is a GeoJSON geometry where the finding is a whole country, null where it is a circle.
+    """
 
     place: str
     located: bool
@@ -211,6 +214,7 @@ class AnswerView(TypedDict):
     would_help: str
     verdict: str
     conflicts: list[bool | None]
+    outline: dict[str, Any] | None
 
 
 class EndedView(TypedDict):

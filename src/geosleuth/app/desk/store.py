@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from geosleuth.errors import BadInput
 from geosleuth.files import committed
 
+from .disk import full_disk_told
 from .frames import plain_json
 from .model import CaseRow, NotThere, PhotoRow, RunRow, RunState, Told
 from .rows import case_row, photo_row, readable, request_to_dict, run_row, searched, told_row
@@ -64,7 +65,7 @@ def new_id() -> str:
 
 
 class Store:
-    """The database; each method waits for the thread that holds the connection."""
+    """The database; each method waits for the thread that holds the connection, and may raise `DiskFull`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -86,7 +87,8 @@ class Store:
         self._thread.shutdown(wait=False)
 
     async def _do(self, work: Callable[..., T], *arguments: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+        with full_disk_told():
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
     def _open(self) -> None:
         try:

@@ -16,10 +16,11 @@ from geosleuth.app.report import pictures_of, report_html
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.errors import BadInput
-from geosleuth.photo import OpenedPhoto, Photo, encode, open_photo
+from geosleuth.photo import OpenedPhoto, Photo, encode
 from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
 
 from .asking import wishes_of
+from .chores import photos_of
 from .feedback import rejected_from_dict
 from .formats import BY_ENDING, FILES, PAGE, TRAJECTORY
 from .model import JPEG_QUALITY, NotThere, RunRequest, WrongState
@@ -52,7 +53,7 @@ async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         raise NotThere(f"there is no format {wanted[:40]!r}; there are {', '.join(FILES)}")
     finding, _, atlas = await _finding(details)
     if wanted == PAGE:
-        opened = await _opened(details)
+        opened = await photos_of(details)
         pictures = pictures_of(finding.trajectory, _shown(opened), max_pixels=_pixels(finding.trajectory))
         page = await report_html(finding, atlas=atlas, pictures=pictures)
         return {"media_type": "text/html; charset=utf-8"}, _bytes(page)
@@ -70,7 +71,7 @@ async def picture_of(details: Mapping[str, Any]) -> bytes:
     image = next((one for one in trajectory.images if one.handle == handle), None)
     if image is None:
         raise NotThere(f"this run has no picture {handle[:40]!r}")
-    own = _shown(await _opened(details))
+    own = _shown(await photos_of(details))
     if image.photo > len(own):
         raise NotThere(f"{handle} is a map, which is not kept")
     photo = own[image.photo - 1]
@@ -83,7 +84,7 @@ async def picture_of(details: Mapping[str, Any]) -> bytes:
 
 async def _finding(details: Mapping[str, Any], check: str | None = None) -> tuple[Finding, Plan | None, OfflineAtlas]:
     """A stored run as a finding; the plan is the detective's, None where somebody else thought."""
-    trajectory, opened = _trajectory(details), await _opened(details)
+    trajectory, opened = _trajectory(details), await photos_of(details)
     request = request_from_dict(details["request"])
     by_detective = trajectory.started.policy == DETECTIVE and not _team(details)
     plan = _plan(details, request, check) if by_detective else None
@@ -131,10 +132,6 @@ def _team(details: Mapping[str, Any]) -> tuple[Trajectory, ...]:
 def _gave_way(details: Mapping[str, Any]) -> tuple[Trajectory, ...]:
     beside = verifier_file(Path(details["keep_in"]))
     return (read_trajectory(beside),) if beside.is_file() else ()
-
-
-async def _opened(details: Mapping[str, Any]) -> list[OpenedPhoto]:
-    return [await asyncio.to_thread(open_photo, Path(one["path"])) for one in details["photos"]]
 
 
 def _shown(opened: list[OpenedPhoto]) -> list[Photo]:

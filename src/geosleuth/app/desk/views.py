@@ -10,6 +10,7 @@ from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory, co
 from geosleuth.agent.display import is_withheld
 from geosleuth.agent.locating import Finding
 from geosleuth.agent.seen import Seen, first_views, text_seen
+from geosleuth.answer.formats import area_geometry
 from geosleuth.app.locate_setup import Plan
 from geosleuth.app.report.digest import Rival, digest_of
 from geosleuth.app.report.team import Voice, agreement_line, voices
@@ -102,6 +103,7 @@ def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -
         "would_help": account.would_help,
         "verdict": digest.verdict,
         "conflicts": list(finding.conflicts),
+        "outline": None if digest.outline is None else area_geometry(digest.outline.polygons),
     }
 
 

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 from geosleuth.errors import GeosleuthError, UserError
 
+from .disk import is_full_disk
 from .frames import packed, read_frame
 from .model import NeedsConsent, NotThere, WrongState
 
@@ -41,7 +42,7 @@ def main() -> None:
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
     kind, memory_bytes = sys.argv[1:]
-    _limit_memory(int(memory_bytes))
+    _limit_memory(int(memory_bytes), address_space=kind == "opens")
     for module in _READY_FOR[kind]:
         import_module(module)
     asyncio.run(_Worker(inbox, outbox).work())
@@ -101,13 +102,20 @@ class _Worker:
             raise
         except MemoryError:
             self._send({"error": {"kind": "memory", "message": "it needs more memory than it may have"}})
-        except _SAID_ON_PURPOSE as error:
-            self._send({"error": _refusal(error)})
         except Exception as error:  # noqa: BLE001  (told to the desk, which keeps its trace)
-            # Not the error's own words: they may hold anything.
-            trace = "".join(traceback.format_tb(error.__traceback__))
-            kind = type(error).__name__
-            self._send({"error": {"kind": "bug", "message": f"a bug: {kind}", "trace": f"{trace}{kind}"}})
+            self._send({"error": _told(error)})
+
+
+def _told(error: Exception) -> dict[str, Any]:
+    """An error in the words that the desk may pass on."""
+    if is_full_disk(error):
+        return {"kind": "disk"}
+    if isinstance(error, _SAID_ON_PURPOSE):
+        return _refusal(error)
+    # Not the error's own words: they may hold anything.
+    trace = "".join(traceback.format_tb(error.__traceback__))
+    kind = type(error).__name__
+    return {"kind": "bug", "message": f"a bug: {kind}", "trace": f"{trace}{kind}"}
 
 
 def _refusal(error: GeosleuthError) -> dict[str, Any]:
@@ -132,13 +140,21 @@ def _die_with(parent: int) -> None:
         os._exit(0)
 
 
-def _limit_memory(most_bytes: int) -> None:
+def _limit_memory(most_bytes: int, *, address_space: bool) -> None:
+    """Have the system refuse more memory than that.
+
+    Decoders alone may be held to their whole address space. Runs load libraries and weights that reserve far more of it
+    than they use, or map files that cost nothing, so only what they write to counts.
+    """
     if not most_bytes:
         return
     with suppress(ImportError, OSError, ValueError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+        limit = resource.RLIMIT_AS if address_space else resource.RLIMIT_DATA
+        _, hard = resource.getrlimit(limit)
+        most = most_bytes if hard == resource.RLIM_INFINITY else min(most_bytes, hard)
+        resource.setrlimit(limit, (most, most))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from .refusing import Refused, refuse
 
 JSON_BYTES = 1_000_000
 PIECE_S = 30.0
-"""How long the next piece of a body may take to come."""
+"""How long the next piece of a body may take to come, and a small body as a whole."""
 
 PASSING_BYTES, PASSING_S = 4 * 1024**2, 10.0
 """How much of a body that is too large is let go by before the answer, or twice the cap, and for how long."""
@@ -37,13 +37,17 @@ class Bodies:
             await refuse(too_large(cap), scope, receive, send)
             return
         came, whole = 0, False
+        clock = asyncio.get_running_loop().time
+        until = clock() + self._piece_s
 
         async def watched() -> Message:
-            nonlocal came, whole
+            nonlocal came, whole, until
             if whole:
                 return await receive()
+            if cap > JSON_BYTES:
+                until = clock() + self._piece_s
             try:
-                async with asyncio.timeout(self._piece_s):
+                async with asyncio.timeout_at(until):
                     message = await receive()
             except TimeoutError as error:
                 raise Refused(408, "slow", "the request's body stopped coming; send it again") from error

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from geosleuth import __version__
-from geosleuth.app.desk import Desk, NeedsConsent, NotThere, TooLarge, TooMany, WrongState
+from geosleuth.app.desk import Desk, DiskFull, NeedsConsent, NotThere, TooLarge, TooMany, WrongState
 from geosleuth.errors import GeosleuthError, MissingExtra, ServiceFault, UserError
 from geosleuth.policies.services import SERVICES
 
@@ -36,6 +36,7 @@ _STATUSES: tuple[tuple[type[GeosleuthError], int, str], ...] = (
     (WrongState, 409, "state"),
     (TooLarge, 413, "size"),
     (TooMany, 429, "full"),
+    (DiskFull, 507, "disk"),
     (MissingExtra, 400, "extra"),
     (UserError, 400, "input"),
     (ServiceFault, 503, "service"),

@@ -7,6 +7,7 @@ import sys
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
@@ -18,6 +19,7 @@ from geosleuth.app.desk import Desk
 from geosleuth.errors import BadInput
 from geosleuth.policies.services import is_loopback
 
+from .connections import ACCEPT_AT_ONCE, IDLE_S, ConnectionCaps, Connections, SparseLog, guarding, own_caps
 from .door import Hosts, named_hosts
 from .keys import Keys
 from .making import make_app
@@ -26,7 +28,7 @@ from .state import ServeSettings, State
 STOP_S = 1
 """How long streams and requests that are under way have to end."""
 
-_MOST_CONNECTIONS = 2048
+_BACKLOG = 512
 _ANY = ("", "0.0.0.0", "::")  # noqa: S104 -- compared, not listened at
 _UNREAD = "ASGI callable returned without completing response."
 
@@ -76,6 +78,12 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
         self._loop.call_soon_threadsafe(self._stopping.set)
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, with more room for those who wait to be accepted than are accepted at once."""
+        await super().startup(sockets)
+        for listener in sockets or []:
+            listener.listen(_BACKLOG)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Listen to Ctrl-C and to the system's word to end."""
@@ -93,11 +101,12 @@ async def _serve(
     open_page: bool,
     as_json: bool,
 ) -> int | None:
-    keys = Keys()
+    keys, caps = Keys(), own_caps()
+    settings = _with_room_beside_streams(settings, caps)
     async with await Desk.open(folder, workers=workers, limits=settings.limits, keys=keys.environment) as desk:
         app = make_app(desk, settings, keys=keys)
         state: State = app.state.geosleuth
-        server = _Server(_config(app), state.stopping)
+        server = _Server(_config(app, caps), state.stopping)
         telling = asyncio.create_task(_tell(server, address_of(listener), open_page=open_page, as_json=as_json))
         try:
             await server.serve(sockets=[listener])
@@ -106,11 +115,24 @@ async def _serve(
         return server.stopped_by
 
 
-def _config(app: FastAPI) -> uvicorn.Config:
+def _with_room_beside_streams(settings: ServeSettings, caps: ConnectionCaps) -> ServeSettings:
+    """Fewer streams than connections: whoever has all streams that it may have can still ask."""
+    each, together = caps.each // 2, caps.together * 3 // 4
+    return replace(
+        settings,
+        streams_each=min(settings.streams_each, each),
+        streams_together=min(settings.streams_together, together),
+    )
+
+
+def _config(app: FastAPI, caps: ConnectionCaps) -> uvicorn.Config:
     logging.getLogger("uvicorn.error").addFilter(lambda record: record.getMessage() != _UNREAD)
+    sparse = SparseLog()
+    for name in ("uvicorn.error", "asyncio"):
+        logging.getLogger(name).addFilter(sparse)
     return uvicorn.Config(
         app,
-        http="h11",
+        http=guarding(Connections(caps)),
         ws="none",
         loop="asyncio",
         log_level="error",
@@ -118,8 +140,9 @@ def _config(app: FastAPI) -> uvicorn.Config:
         server_header=False,
         # Addresses in headers are whatever the client writes there.
         proxy_headers=False,
-        limit_concurrency=_MOST_CONNECTIONS,
-        timeout_keep_alive=30,
+        # Not only how many may wait: so many are accepted before the first of them is looked at.
+        backlog=ACCEPT_AT_ONCE,
+        timeout_keep_alive=round(IDLE_S),
         timeout_graceful_shutdown=STOP_S,
     )
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from geosleuth.atlas.redaction import remember
 from geosleuth.errors import BadInput
 
 HIDDEN = "[key]"
@@ -13,7 +14,7 @@ HIDDEN = "[key]"
 class Secret:
     """A key that its own text form does not give away; ``reveal`` is for the wire alone."""
 
-    __slots__ = ("_spellings", "_value", "variable")
+    __slots__ = ("__weakref__", "_spellings", "_value", "variable")
 
     def __init__(self, value: str, variable: str) -> None:
         """Keep a value and the name of the variable it came from."""
@@ -22,6 +23,7 @@ class Secret:
         ways = (rf"(?:\\?{re.escape(one)}|%{ord(one):02x}|\\u{ord(one):04x})" for one in value)
         self._spellings = re.compile("".join(ways), re.IGNORECASE)
         self.variable = variable
+        remember(self, len(value))
 
     def __repr__(self) -> str:
         return f"Secret({self.variable})"

@@ -14,6 +14,7 @@ from pydantic_ai.messages import BinaryContent, ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
+from geosleuth.atlas.redaction import redacted
 from geosleuth.errors import ServiceFault
 from geosleuth.photo import View, encode
 from geosleuth.policies.endpoints import EndpointSettings, SaidNothing, shared_endpoint
@@ -97,7 +98,7 @@ class HostedPolicy:
                 return Step(usage=Usage(cost_usd=None), finish="filtered", model=self._target.model)
             usage = usage_of(response, self._target)
             read = native_step if conversation.wire == "native" else tagged_step
-            step = read(response, conversation, usage)
+            step = _redacted(read(response, conversation, usage))
             if not (step.text or step.thinking or step.calls) and step.finish in ("stop", "error"):
                 wasted.append(usage)
                 raise SaidNothing(self._target.host)
@@ -184,6 +185,15 @@ class HostedPolicy:
             # The tools stay declared: some providers refuse a history with calls of tools that they don't know.
             settings["tool_choice"] = "none"
         return settings, ModelRequestParameters(function_tools=tool_definitions(conversation.tools))
+
+
+def _redacted(step: Step) -> Step:
+    calls = tuple(
+        replace(call, id=redacted(call.id), name=redacted(call.name), arguments=redacted(call.arguments))
+        for call in step.calls
+    )
+    texts = {name: redacted(getattr(step, name)) for name in ("text", "thinking", "model")}
+    return replace(step, calls=calls, **texts)
 
 
 def _model_settings(sampling: Sampling, target: Target, model: Model[Any]) -> ModelSettings:

@@ -13,15 +13,19 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from geosleuth.errors import BadInput
 from geosleuth.tools.wording import one_line
 
+if TYPE_CHECKING:
+    from geosleuth.atlas.online.keys import Secret
+
 _MOST_BYTES = 1_000_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,23}")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
+_SECRET = re.compile("auth|key|token|secret|password", re.IGNORECASE)
 _FORM = '{"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}, or {"url": "https://…"} in place of the command'
 
 
@@ -36,6 +40,13 @@ class Lender:
     folder: str | None = None
     url: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
+
+    def keys(self) -> "list[Secret]":
+        """Return the words of headers and variables whose names say that they hold a key."""
+        from geosleuth.atlas.online.keys import Secret
+
+        given = [*self.env.items(), *self.headers.items()]
+        return [Secret(word, name) for name, value in given if _SECRET.search(name) for word in value.split()]
 
     @property
     def where(self) -> str:

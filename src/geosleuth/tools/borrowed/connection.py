@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
+from geosleuth.atlas.redaction import redacted
 from geosleuth.errors import ServiceFault, require
 from geosleuth.tools.wording import one_line
 
@@ -52,6 +53,8 @@ class Connection:
         self._client: Client | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._leave = asyncio.Event()
+        # Held for as long as the server may repeat them.
+        self._keys = lender.keys()
 
     async def open(self) -> None:
         """Start or reach the server and ask what it has; where that fails, ``trouble`` says why.
@@ -117,7 +120,7 @@ class Connection:
                     opened.set()
                     await self._leave.wait()
             except Exception as error:  # noqa: BLE001  (told by whoever asks the server next)
-                self.trouble = _last_line(said) or _words(error)
+                self.trouble = redacted(_last_line(said) or _words(error))
             finally:
                 self._client = None
 

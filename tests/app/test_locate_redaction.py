@@ -1,0 +1,98 @@
+"""A model server that repeats our key: nothing that is printed, kept, exported or streamed holds it."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from desks import all_told as all_told_of
+from desks import at_a_desk, case_with_photo, everything_in
+from geosleuth.app.desk import FILES, Desk, RunRequest
+from geosleuth.atlas.online.keys import HIDDEN, Secret
+from geosleuth.atlas.redaction import redacted
+from locating import ANSWER, locate_outside, photo_file
+from openai_server import Reply, Request, chat_reply, failure, openai_server
+
+pytestmark = pytest.mark.usefixtures("atlas_home")
+KEY = "geosleuth-test-key-91x7"
+VARIABLE = "GEOSLEUTH_SERVER_KEY"
+
+
+def echo(request: Request) -> Reply:
+    """Repeat the header wherever a reply has room: first in words and calls, then in the answer."""
+    header = request.headers["authorization"]
+    assert header == f"Bearer {KEY}"
+    if sum(message["role"] == "tool" for message in request.json["messages"]) == 0:
+        calls = [
+            ("image_zoom_in_tool", {"bbox_2d": [10, 10, 90, 90], "label": header}),
+            ("no_such_" + KEY, {header: [header, {"deep": header}]}),
+            ("maps_geocode", f"no JSON at all, {header}"),
+        ]
+        return chat_reply(f"I was sent {header}", calls, thinking=f"Think of {header}.", ids=["a", KEY, "c"])
+    assert KEY not in request.body.decode()
+    return chat_reply(json.dumps({**ANSWER, "explanation": f"It says {header}."}))
+
+
+def test_the_command_neither_prints_nor_keeps_a_key_that_comes_back(tmp_path: Path) -> None:
+    kept = tmp_path / "run.jsonl"
+    with openai_server([echo]) as url:
+        words = ("--model", "server:any", "--base-url", url, "--yes", "--json", "--trajectory", kept)
+        done = locate_outside(photo_file(tmp_path), *words, env={VARIABLE: KEY})
+        assert len(url.requests) == 2, done
+    assert done.code == 0, done.err
+    for text in (done.out, done.err, kept.read_text()):
+        assert KEY not in text
+    assert HIDDEN in json.loads(done.out)["answer"]["explanation"]
+    assert kept.read_text().count(HIDDEN) >= 6
+
+
+def test_the_command_does_not_print_a_key_out_of_an_error(tmp_path: Path) -> None:
+    kept = tmp_path / "run.jsonl"
+    with openai_server([lambda request: failure(400, f"bad: {request.headers['authorization']}")]) as url:
+        words = ("--model", "server:any", "--base-url", url, "--yes", "--json", "--trajectory", kept)
+        done = locate_outside(photo_file(tmp_path), *words, env={VARIABLE: KEY})
+    assert done.code == 1
+    for text in (done.out, done.err, kept.read_text()):
+        assert KEY not in text
+    assert HIDDEN in done.err
+
+
+def test_the_desk_neither_tells_nor_keeps_a_key_that_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, KEY)
+
+    async def work(desk: Desk) -> None:
+        await desk.change_settings(offline=False)
+        with openai_server([echo]) as url:
+            run = await desk.start(await case_with_photo(desk), RunRequest(model="server:any", base_url=url))
+            told = await all_told_of(desk, run.id)
+        assert (await desk.run(run.id)).state == "done"
+        assert KEY not in str(told)
+        assert HIDDEN in str(told)
+        assert KEY not in json.dumps(await desk.result(run.id))
+        for form in FILES:
+            data, _, _ = await desk.file(run.id, form)
+            assert KEY.encode() not in data, form
+
+    at_a_desk(tmp_path / "desk", work)
+    assert KEY.encode() not in everything_in(tmp_path / "desk")
+
+
+def test_keys_are_taken_out_of_everything_for_as_long_as_they_are_in_use() -> None:
+    key = Secret(KEY, VARIABLE)
+    short = Secret("abcdefg", "SHORT")
+    assert redacted(f"{KEY} abcdefg") == f"{HIDDEN} abcdefg"
+    assert redacted({KEY: [KEY.upper(), 1, None, (KEY,)]}) == {HIDDEN: [HIDDEN, 1, None, (HIDDEN,)]}
+    del key, short
+    assert redacted(KEY) == KEY
+
+
+def test_a_long_reply_is_gone_through_quickly() -> None:
+    key = Secret(KEY, VARIABLE)
+    text = "geosleuth-test-key-" * 50_000
+    began = time.process_time()
+    assert redacted(text) == text
+    assert time.process_time() - began < 2
+    assert key.variable == VARIABLE
