@@ -1,6 +1,7 @@
 """How well and how fast text is read off signs in many scripts, without being told the script.
 
-    python benchmarks/reading.py [--rounds N] [--words tuned|held-out] [--scripts thai,hebrew] [--json] [--check]
+    python benchmarks/reading.py [--rounds N] [--words tuned|held-out] [--scripts thai,hebrew] [--photos FOLDER]
+                                 [--against REV] [--json] [--check]
 
 Signs are drawn: real words (towns, streets, shops) in Noto Sans on gradients, noise and bricks, at several sizes, a
 little turned, slanted, blurred and saved as JPEG, all from fixed seeds. The settings of the reader were chosen on the
@@ -8,6 +9,9 @@ words called "tuned"; the figures to quote are those of the held-out words, whic
 
 Per script: signs, share of characters right (1 - edit distance / length, never below 0, averaged over characters),
 share of signs whose script was named rightly, seconds a sign. `--check` exits with 1 where a promise is broken.
+
+``--photos`` also reads every photo of a folder and prints the CPU seconds each takes. ``--against REV`` runs the same
+with the reader of another revision of this repository and prints both, old and new, in one run.
 """
 
 import argparse
@@ -17,6 +21,7 @@ import os
 import platform
 import random
 import statistics
+import subprocess
 import sys
 import time
 import unicodedata
@@ -24,6 +29,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -236,6 +242,7 @@ def measure(name: str, which: str, rounds: int, *, show: bool = False) -> dict[s
     """Read every sign of a script."""
     right = characters = named = 0
     taken = []
+    working = time.process_time()
     for word, picture in signs(name, which, rounds):
         start = time.perf_counter()
         lines = read_text(picture)
@@ -255,7 +262,53 @@ def measure(name: str, which: str, rounds: int, *, show: bool = False) -> dict[s
         "script_right": named / len(taken),
         "seconds_mean": statistics.mean(taken),
         "seconds_worst": max(taken),
+        "cpu_mean": (time.process_time() - working) / len(taken),
     }
+
+
+def photo_seconds(folder: Path) -> list[float]:
+    """CPU seconds that reading takes for each photo of a folder and those below it, everything loaded."""
+    taken = []
+    for path in sorted(folder.rglob("*.jpg")):
+        with Image.open(path) as opened:
+            picture = opened.convert("RGB")
+        start = time.process_time()
+        read_text(picture)
+        taken.append(time.process_time() - start)
+    return taken
+
+
+def of_revision(revision: str, arguments: list[str]) -> dict[str, Any]:
+    """The figures of the reader of another revision, by this very script."""
+    root = Path(__file__).resolve().parents[1]
+    with TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        subprocess.run(
+            ["git", "-C", str(root), "worktree", "add", "--quiet", "--detach", str(tree), revision], check=True
+        )
+        try:
+            command = [sys.executable, str(Path(__file__).resolve()), *arguments, "--json"]
+            paths = {**os.environ, "PYTHONPATH": str(tree / "src")}
+            done = subprocess.run(command, env=paths, check=True, stdout=subprocess.PIPE)
+        finally:
+            subprocess.run(["git", "-C", str(root), "worktree", "remove", "--force", str(tree)], check=True)
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
+
+
+def compare(old: dict[str, Any], new: dict[str, Any]) -> None:
+    """Both readers, side by side."""
+    print(f"{'':<11} {'old':>7} {'new':>7}   characters right")
+    for name, result in new["scripts"].items():
+        before = old["scripts"][name]
+        print(f"{name:<11} {before['character_accuracy']:>7.1%} {result['character_accuracy']:>7.1%}")
+    pairs = [
+        ("CPU seconds a sign", *(statistics.mean(r["cpu_mean"] for r in one["scripts"].values()) for one in (old, new)))
+    ]
+    if new.get("photos"):
+        pairs.append(("CPU seconds a photo, p50", *(statistics.median(one["photos"]) for one in (old, new))))
+    for words, before, now in pairs:
+        print(f"{words}: {before:.2f} old, {now:.2f} new, {before / now:.1f} times as fast")
 
 
 def broken(results: dict[str, dict[str, Any]]) -> list[str]:
@@ -279,6 +332,8 @@ def main() -> int:
     options.add_argument("--words", choices=("tuned", "held-out"), default="held-out")
     options.add_argument("--scripts", default=",".join(SCRIPTS), help="comma-separated")
     options.add_argument("--show", action="store_true", help="print what was misread")
+    options.add_argument("--photos", type=Path, help="also read the photos of this folder")
+    options.add_argument("--against", metavar="REV", help="also run the reader of another revision")
     options.add_argument("--json", action="store_true")
     options.add_argument("--check", action="store_true")
     chosen = options.parse_args()
@@ -294,9 +349,18 @@ def main() -> int:
                 flush=True,
             )
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    if chosen.json:
-        print(json.dumps({"machine": machine, "words": chosen.words, "scripts": results}, indent=2))
+    photos = photo_seconds(chosen.photos) if chosen.photos else []
+    measured = {"machine": machine, "words": chosen.words, "scripts": results, "photos": photos}
+    if chosen.against:
+        given = ["--rounds", str(chosen.rounds), "--words", chosen.words, "--scripts", chosen.scripts]
+        given += ["--photos", str(chosen.photos.resolve())] if chosen.photos else []
+        compare(of_revision(chosen.against, given), measured)
+        print(f"machine: {machine}")
+    elif chosen.json:
+        print(json.dumps(measured, indent=2))
     else:
+        if photos:
+            print(f"photos: {statistics.median(photos):.2f} CPU seconds, p50 of {len(photos)}")
         print(f"machine: {machine}; words: {chosen.words}")
     faults = broken(results) if chosen.check else []
     for fault in faults:

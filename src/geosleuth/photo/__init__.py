@@ -6,7 +6,7 @@ What a file says about itself (`Claims`) and what it shows (`Photo`) part ways i
 from .album import Album
 from .claims import Claims, PanoramaClaim
 from .model import Kind, Limits, Photo
-from .opening import OpenedPhoto, open_photo
+from .opening import OpenedPhoto, check_case_pixels, open_photo, open_photos
 from .panorama import PanoramaView, cut_views, looks_equirectangular
 from .views import BoxScale, View, crop, encode, first_view, to_pixels
 
@@ -21,11 +21,13 @@ __all__ = [
     "PanoramaView",
     "Photo",
     "View",
+    "check_case_pixels",
     "crop",
     "cut_views",
     "encode",
     "first_view",
     "looks_equirectangular",
     "open_photo",
+    "open_photos",
     "to_pixels",
 ]

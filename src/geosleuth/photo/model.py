@@ -20,6 +20,10 @@ class Limits:
 
     max_bytes: int = 100 * 1024 * 1024
     max_pixels: int = 200_000_000
+    # As many as a JPEG can have. A picture of one endless row takes many times the memory of a square one.
+    max_side: int = 65_535
+    # Of all photos of one case, which are open at the same time: 2 GB.
+    max_case_pixels: int = 500_000_000
     # Chunks, segments and strips: a hundred times what a large photo has.
     max_parts: int = 65_536
     # A progressive JPEG is gone through once for every scan; cameras write about ten.

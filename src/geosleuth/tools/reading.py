@@ -112,6 +112,8 @@ def _line_data(line: TextLine, looked_at: View, shown: View, case: Case) -> dict
         "bbox_2d": [round(left * across), round(top * down), round(right * across), round(bottom * down)],
         "bbox_px": [round(left), round(top), round(right), round(bottom)],
         "engine": line.engine,
+        **({"turn": line.turn} if line.turn else {}),
+        **({"overlay": line.overlay} if line.overlay else {}),
     }
 
 
@@ -127,4 +129,6 @@ def _on_shown(bounds: _Bounds, looked_at: View, shown: View) -> _Bounds:
 
 
 def _line_words(line: dict[str, Any]) -> str:
-    return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}, at {line['bbox_2d']}"
+    laid_over = f", {line['overlay']} laid over the image" if "overlay" in line else ""
+    where = f"at {line['bbox_2d']}{laid_over}"
+    return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}, {where}"

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from geosleuth.atlas.redaction import redacted
 from geosleuth.errors import BadInput, ServiceFault, UserError
 from geosleuth.photo import Photo, View
 
@@ -125,9 +126,10 @@ async def _call(found: Tool, call: ToolCall, case: Case, seconds: float) -> Outp
 
 def _observation(call: ToolCall, name: str, outcome: Output | _Failure, seconds: float, case: Case) -> Observation:
     if isinstance(outcome, _Failure):
-        return Observation(call.id, name, outcome.text, failure=outcome.kind, seconds=seconds)
+        return Observation(call.id, name, redacted(outcome.text), failure=outcome.kind, seconds=seconds)
     images = tuple(image_info(case, _register(case, image)) for image in outcome.images)
-    return Observation(call.id, name, outcome.text, outcome.data, images, outcome.sources, seconds=seconds)
+    text, data, sources = redacted(outcome.text), redacted(outcome.data), redacted(outcome.sources)
+    return Observation(call.id, name, text, data, images, sources, seconds=seconds)
 
 
 def _register(case: Case, image: View | Photo) -> View:

@@ -29,8 +29,8 @@ def text_boxes(photo: Photo) -> tuple[Box, ...]:
     width, height = photo.size
     found: list[Box] = []
     for left, top, right, bottom in [(0, 0, width, height), *_parts(width, height)]:
-        for quad in find_boxes(with_slack(pixels[top:bottom, left:right]), _WHOLE_PX):
-            x, y = quad[:, 0] + left, quad[:, 1] + top
+        for one in find_boxes(with_slack(pixels[top:bottom, left:right]), _WHOLE_PX):
+            x, y = one.quad[:, 0] + left, one.quad[:, 1] + top
             found.append(
                 Box(
                     "text",

@@ -57,10 +57,11 @@ def overlap(first: TextLine, second: TextLine) -> float:
 def in_reading_order(lines: Sequence[TextLine]) -> list[TextLine]:
     """Rows from the top; within a row from the left, or from the right where most of it is right-to-left."""
     rows: list[list[TextLine]] = []
-    for line in sorted(lines, key=_middle):
-        top, bottom = line.bounds[1], line.bounds[3]
-        if rows and _middle(line) - _middle(rows[-1][0]) < 0.5 * min(
-            bottom - top, rows[-1][0].bounds[3] - rows[-1][0].bounds[1]
+    for line in sorted(lines, key=lambda line: (line.turn, _middle(line))):
+        if (
+            rows
+            and rows[-1][0].turn == line.turn
+            and _middle(line) - _middle(rows[-1][0]) < 0.5 * min(_height(line), _height(rows[-1][0]))
         ):
             rows[-1].append(line)
         else:
@@ -68,9 +69,13 @@ def in_reading_order(lines: Sequence[TextLine]) -> list[TextLine]:
     ordered: list[TextLine] = []
     for row in rows:
         backwards = 2 * sum(line.script in RIGHT_TO_LEFT for line in row) > len(row)
-        ordered += sorted(row, key=lambda line: line.bounds[0], reverse=backwards)
+        ordered += sorted(row, key=lambda line: line.upright_bounds[0], reverse=backwards)
     return ordered
 
 
 def _middle(line: TextLine) -> float:
-    return (line.bounds[1] + line.bounds[3]) / 2
+    return (line.upright_bounds[1] + line.upright_bounds[3]) / 2
+
+
+def _height(line: TextLine) -> float:
+    return line.upright_bounds[3] - line.upright_bounds[1]

@@ -1,19 +1,27 @@
-"""Read all text in a picture: find boxes, read them with RapidOCR, give the rest to the picker of scripts."""
+"""Read all text in a picture: find boxes, tell text from texture, pick each line's script, read it, weigh the reading.
+
+RapidOCR reads Latin, Chinese and Japanese. A line goes to Tesseract only where the classifier sees another script in
+it, and then to that script's model alone: models of rare scripts read something into leaves, railings and fur.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from time import thread_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from geosleuth.geo import FloatArray
+
+from .classifier import CLASSES, TEXTURE, classify
 from .layout import in_reading_order, join_neighbours, overlap, without_doubles
-from .line import Engine, TextLine
-from .picker import pick
-from .rapid import find_boxes, read_strips
-from .strips import Pixels, Quad, cut_strip, dark_on_white, sides, with_slack
-from .tesseract import Guess, guess, refine
+from .line import Engine, TextLine, Turn
+from .overlays import mark_overlays
+from .rapid import Box, find_boxes, read_strips
+from .reliability import Reading, reading_probability
+from .strips import Pixels, Quad, cut_strip, dark_on_white, is_tall, sides, turned_quad, with_slack
+from .tesseract import MODELS, Guess, guess, refine
 from .writing import count_scripts, may_be_lookalike, script_of, tidy
 
 if TYPE_CHECKING:
@@ -24,28 +32,76 @@ MOST_SIDE_PX = 4096
 MOST_SLENDER = 60
 LEAST_LINE_HEIGHT_PX = 7.0
 
-SURE = 0.94
-"""RapidOCR's confidence from which it is believed. Its readings of scripts it does not know stay below, mostly."""
+SURE_TEXTURE = 0.985
+"""From this probability on a box is no text, and nothing reads it."""
 
-SURE_ENOUGH_ALONE = 0.75
-SURE_ENOUGH_PICKED = 0.3
+SURE = 0.94
+"""RapidOCR's confidence from which it is believed where the classifier sees nothing else."""
+
+OTHER_SCRIPT = 0.35
+"""From this probability on the model of another script reads a line that RapidOCR is not sure of."""
+
+UPSIDE_DOWN = 0.85
+"""A line that is read less surely than this is also read upside down."""
+
+LEAST_KEPT = 0.12
+"""Readings less likely to be right than this are dropped."""
+
 STRIP_HEIGHTS_PX = (36, 48)
 """Tesseract reads best a little below the height of its networks' input; some lines do better at the other."""
 
+_LOOKALIKES = ({"cyrillic", "greek", "armenian"}, {"telugu", "kannada"}, {"hangul", "han"})
+_MOST_SCRIPTS = 2
+_PROBES = 3
+_HINT = 0.2
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """A box, turned so that its text stands upright, and what the classifier sees in it."""
+
     quad: Quad
+    score: float
+    turn: Turn
+    kinds: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    found: _Found
     text: str
-    confidence: float
+    engine_confidence: float
     script: str
     engine: Engine
+
+    @property
+    def reading(self) -> Reading:
+        """What its reliability hangs on."""
+        kinds = self.found.kinds
+        own = {"chinese": "han", "japanese": "han", "none": "latin"}.get(self.script, self.script)
+        return Reading(
+            engine=self.engine,
+            script=self.script,
+            text=self.text,
+            confidence=self.engine_confidence,
+            texture=float(kinds[TEXTURE]),
+            script_share=float(kinds[CLASSES.index(own)]) if own in CLASSES else 0.0,
+            box_score=self.found.score,
+            box_heights=_heights(self.found.quad),
+        )
+
+    @property
+    def probability(self) -> float:
+        """How likely the reading is right."""
+        return reading_probability(self.reading)
 
 
 def read_text(
     image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, detail_px: int = 1536, unread: bool = False
 ) -> list[TextLine]:
     """Lines of text in a picture, in reading order, boxes in pixels of the picture that was given.
+
+    Lines may stand in any direction; a picture that lies on its side is read as if it stood upright.
 
     Args:
         image: A picture of any mode and size. Transparent parts count as white. A blank one has no lines.
@@ -55,22 +111,35 @@ def read_text(
         detail_px: Long side of the copy in which lines are searched. More finds smaller text, and takes longer.
         unread: Also give, behind the others and without text, lines that were found and not read: too small, mostly.
     """
-    until = thread_time() + seconds
     if min(image.size) < LEAST_SIDE_PX or max(image.size) > MOST_SLENDER * min(image.size):
         return []
     pixels, shrunk = _pixels(image)
-    found = sorted(find_boxes(pixels, detail_px), key=lambda quad: -min(sides(quad)) * max(sides(quad)) ** 0.5)
-    quads = [quad for quad in found if min(sides(quad)) >= LEAST_LINE_HEIGHT_PX][:max_boxes]
-    reads, unsure = _first_pass(pixels, quads)
-    reads += _second_pass(pixels, unsure, until)
-    reads = [_settle_lookalike(pixels, read, reads) for read in reads]
-    lines = [_line(read, 1 / shrunk, image.size) for read in reads]
-    lines = in_reading_order(without_doubles(lines))
+    boxes = find_boxes(pixels, detail_px)
+    reads = _read_boxes(pixels, boxes, max_boxes, seconds)
+    lines = [_line(read, 1 / shrunk, image.size) for read in reads if read.text and read.probability >= LEAST_KEPT]
+    lines = mark_overlays(in_reading_order(without_doubles(lines)), pixels, shrunk)
     if unread:
-        boxes = [_line(_Read(quad, "", 0.0, "none", "rapidocr"), 1 / shrunk, image.size) for quad in found]
-        missed = [box for box in boxes if not any(overlap(box, line) > 0 for line in lines)]
-        lines += missed[:max_boxes]
+        blank = [_Found(box.quad, box.score, 0, np.zeros(len(CLASSES))) for box in boxes]
+        missed = [_line(_Read(found, "", 0.0, "none", "rapidocr"), 1 / shrunk, image.size) for found in blank]
+        lines += [box for box in missed if not any(overlap(box, line) > 0 for line in lines)][:max_boxes]
     return lines
+
+
+def readings_of(image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, detail_px: int = 1536) -> list[Reading]:
+    """Return every reading of a picture, also such as nobody should believe: for measuring how often they are right."""
+    pixels, _ = _pixels(image)
+    reads = _read_boxes(pixels, find_boxes(pixels, detail_px), max_boxes, seconds)
+    return [read.reading for read in reads if read.text]
+
+
+def _read_boxes(pixels: Pixels, boxes: Sequence[Box], max_boxes: int, seconds: float) -> list[_Read]:
+    until = thread_time() + seconds
+    largest = sorted(boxes, key=lambda box: -min(sides(box.quad)) * max(sides(box.quad)) ** 0.5)
+    legible = [box for box in largest if min(sides(box.quad)) >= LEAST_LINE_HEIGHT_PX][:max_boxes]
+    reads = _first_pass(pixels, _classified(pixels, legible))
+    reads = _turned_with_the_rest(pixels, reads)
+    reads = _in_other_scripts(pixels, reads, until)
+    return [_settle_lookalike(pixels, read, reads) for read in reads]
 
 
 def _pixels(image: "Image") -> tuple[Pixels, float]:
@@ -99,90 +168,216 @@ def _stretched(image: "Image") -> "Image":
     return Pillow.fromarray(((deep - low) * (255 / max(high - low, 1e-9))).astype(np.uint8))
 
 
-def _first_pass(pixels: Pixels, quads: Sequence[Quad]) -> tuple[list[_Read], list[tuple[Quad, str, float]]]:
-    """What RapidOCR reads surely, and the boxes it does not, with its doubtful reading."""
-    sure: list[_Read] = []
-    unsure: list[tuple[Quad, str, float]] = []
-    for quad, (raw, confidence) in zip(quads, read_strips([cut_strip(pixels, quad) for quad in quads]), strict=True):
-        text = tidy(raw)
-        if confidence >= SURE and not _doubtful(text):
-            sure.append(_Read(quad, text, confidence, script_of(text), "rapidocr"))
-        else:
-            unsure.append((quad, text, confidence if text else 0.0))
-    return sure, unsure
+def _classified(pixels: Pixels, boxes: Sequence[Box]) -> list[list[_Found]]:
+    """Each box that is not surely texture, in the ways that it may stand: tall boxes hold lines turned a quarter."""
+    turns: list[tuple[Turn, ...]] = [(270, 90) if is_tall(box.quad) else (0, 180) for box in boxes]
+    quads = [turned_quad(box.quad, turn) for box, ways in zip(boxes, turns, strict=True) for turn in ways]
+    kinds = classify([cut_strip(pixels, quad) for quad in quads])
+    found = []
+    for number, box in enumerate(boxes):
+        ways = [
+            _Found(quads[2 * number + way], box.score, turns[number][way], kinds[2 * number + way]) for way in (0, 1)
+        ]
+        if min(float(way.kinds[TEXTURE]) for way in ways) < SURE_TEXTURE:
+            found.append(ways)
+    return found
 
 
-def _doubtful(text: str) -> bool:
-    """Whether a text should be looked at again however sure RapidOCR is.
+def _first_pass(pixels: Pixels, found: Sequence[Sequence[_Found]]) -> list[_Read]:
+    """What RapidOCR makes of each box; where it is unsure, or the box is tall, also the other way up.
 
-    It knows a few Greek letters but no accents; and it sees a small Latin word or a stroke in letters it does not know.
+    It makes something of lines that stand on their head, too. So the largest are always read both ways, and where these
+    are better the other way up, all are read so.
     """
-    counts = count_scripts(text)
-    if not counts.total():
-        return not any(character.isdigit() for character in text)
-    return counts["greek"] > 0 or (len(text) <= 5 and text.islower() and text.isascii())
-
-
-def _second_pass(pixels: Pixels, unsure: Sequence[tuple[Quad, str, float]], until: float) -> list[_Read]:
-    """Doubtful boxes, read with the models of other scripts; scripts already found in the picture are asked first."""
-    doubtful = {tuple(map(float, quad.mean(axis=0))): (text, confidence) for quad, text, confidence in unsure}
-    reads: list[_Read] = []
-    found: Counter[str] = Counter()
-    for quad in join_neighbours([quad for quad, _, _ in unsure]):
-        text, confidence = doubtful.get(tuple(map(float, quad.mean(axis=0)))) or _reread(pixels, quad)
-        other: Guess | None = None
-        if thread_time() < until:
-            greek = "greek" if count_scripts(text)["greek"] else ""
-            other = pick(_strips(pixels, quad), [script for script, _ in found.most_common()], until, hinted=greek)
-        if other and other.score >= _needed(text, confidence, other):
-            found[other.script] += 1
-            reads.append(_Read(quad, other.text, other.score, other.script, "tesseract"))
-        elif confidence >= SURE_ENOUGH_ALONE and script_of(text) != "none":
-            reads.append(_Read(quad, text, confidence, script_of(text), "rapidocr"))
+    reads = _read_by_rapid(pixels, [ways[0] for ways in found])
+    better = _other_way_up(pixels, found, reads, range(min(_PROBES, len(reads))))
+    rest = [
+        number
+        for number, read in enumerate(reads)
+        if number >= _PROBES
+        and (
+            2 * better > _PROBES
+            or read.found.turn
+            or (read.engine_confidence < UPSIDE_DOWN and not _may_be_other(read))
+        )
+    ]
+    _other_way_up(pixels, found, reads, rest)
     return reads
 
 
-def _needed(text: str, confidence: float, other: Guess) -> float:
-    """How sure Tesseract must be to be believed over RapidOCR, which is seldom unsure of what it knows."""
-    if count_scripts(text)["greek"] and other.script == "greek":
-        return SURE_ENOUGH_PICKED
-    if other.script in {"cyrillic", "greek"} and confidence >= SURE and may_be_lookalike(text):
-        return 1.0
-    return max(SURE_ENOUGH_PICKED, min(confidence, SURE) ** 2 - 0.05)
+def _other_way_up(pixels: Pixels, found: Sequence[Sequence[_Found]], reads: list[_Read], numbers: Iterable[int]) -> int:
+    """Read some boxes the other way up and keep what is better; return how many were."""
+    chosen = list(numbers)
+    better = 0
+    for number, other in zip(chosen, _read_by_rapid(pixels, [found[at][1] for at in chosen]), strict=True):
+        # A line of another script is no Latin on its head, unless that reads surely.
+        believed = other.engine_confidence >= SURE or not _may_be_other(reads[number])
+        if believed and _worth(other) > _worth(reads[number]):
+            reads[number] = other
+            better += 1
+    return better
+
+
+def _worth(read: _Read) -> float:
+    """Tells the right way up: sure, and of more than a letter or two."""
+    return read.engine_confidence * min(1.0, 0.4 + 0.2 * len(read.text))
+
+
+def _may_be_other(read: _Read) -> bool:
+    """Whether the classifier sees a script that RapidOCR does not read."""
+    kinds = read.found.kinds
+    return bool(kinds[3:].sum() >= OTHER_SCRIPT)
+
+
+def _read_by_rapid(pixels: Pixels, found: Sequence[_Found]) -> list[_Read]:
+    texts = read_strips([cut_strip(pixels, one.quad) for one in found])
+    reads = []
+    for one, (raw, confidence) in zip(found, texts, strict=True):
+        text = tidy(raw)
+        reads.append(_Read(one, text, confidence if text else 0.0, script_of(text), "rapidocr"))
+    return reads
+
+
+def _turned_with_the_rest(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]:
+    """Where most of a picture's text stands another way than upright, its short lines do so too."""
+    votes: Counter[Turn] = Counter()
+    for read in reads:
+        if read.engine_confidence >= SURE and len(read.text) >= 4:
+            votes[read.found.turn] += len(read.text)
+    if not votes or votes.most_common(1)[0][0] == 0:
+        return list(reads)
+    turn = votes.most_common(1)[0][0]
+    kept: list[_Read] = []
+    other: list[_Read] = []
+    for read in reads:
+        wide, tall = sides(read.found.quad)
+        square = max(wide, tall) < 1.8 * min(wide, tall)
+        opposite = (read.found.turn - turn) % 360 == 180
+        (other if read.found.turn != turn and (square or opposite) else kept).append(read)
+    quads = [turned_quad(read.found.quad, (turn - read.found.turn) % 360) for read in other]
+    again = [
+        replace(read.found, quad=quad, turn=turn, kinds=kinds)
+        for read, quad, kinds in zip(other, quads, classify([cut_strip(pixels, quad) for quad in quads]), strict=True)
+    ]
+    for read, better in zip(other, _read_by_rapid(pixels, again), strict=True):
+        kept.append(better if better.engine_confidence >= read.engine_confidence - 0.1 else read)
+    return kept
+
+
+def _in_other_scripts(pixels: Pixels, reads: Sequence[_Read], until: float) -> list[_Read]:
+    """Lines that the classifier takes for another script, read by that script's model where RapidOCR is not sure."""
+    kept = [read for read in reads if not _doubtful(read)]
+    unsure = [read for read in reads if _doubtful(read)]
+    for group in _joined(pixels, unsure):
+        readings = [group]
+        if thread_time() < until:
+            others = (_by_tesseract(pixels, group.found, script) for script in _scripts_seen(group))
+            readings += [other for other in others if other is not None]
+        # RapidOCR knows some Greek letters, and sees them in nothing else.
+        greek = _HINT if count_scripts(group.text)["greek"] else 0.0
+        hints = {"rapidocr": 0.0, "tesseract": greek}
+        kept.append(
+            max(readings, key=lambda one: one.probability + (hints[one.engine] if one.script == "greek" else 0.0))
+        )
+    return kept
+
+
+def _doubtful(read: _Read) -> bool:
+    """Whether another script's model should look at a line: RapidOCR sees Latin in letters it does not know."""
+    if not _scripts_seen(read):
+        return False
+    counts = count_scripts(read.text)
+    own = float(read.found.kinds[1] + read.found.kinds[2])
+    known = read.engine_confidence >= SURE and counts.total() > 0 and not counts["greek"]
+    return not (known and (own >= 0.5 or not read.text.islower() or len(read.text) > 5))
+
+
+def _scripts_seen(read: _Read) -> list[str]:
+    """The other scripts that a line may be in, the likeliest first, with look-alikes of the likeliest."""
+    kinds = read.found.kinds
+    greek = {"greek"} if count_scripts(read.text)["greek"] else set()
+    seen = [CLASSES[at] for at in np.argsort(-kinds).tolist() if kinds[at] >= OTHER_SCRIPT and CLASSES[at] in MODELS]
+    total = float(kinds[3:].sum())
+    if not seen and total >= OTHER_SCRIPT:
+        seen = [CLASSES[3 + int(np.argmax(kinds[3:]))]]
+    if seen:
+        seen += [
+            script for group in _LOOKALIKES if seen[0] in group for script in sorted(group)
+            if script not in seen and script in MODELS and kinds[CLASSES.index(script)] >= 0.03
+        ]  # fmt: skip
+    return [*(script for script in greek if script not in seen), *seen][:_MOST_SCRIPTS]
+
+
+def _joined(pixels: Pixels, unsure: Sequence[_Read]) -> list[_Read]:
+    """Words of other scripts that stand close together, as one line; the joined ones are looked at again."""
+    by_turn: dict[Turn, list[_Read]] = {turn: [] for turn in get_args(Turn)}
+    for read in unsure:
+        by_turn[read.found.turn].append(read)
+    groups: list[_Read] = []
+    for turn, reads in by_turn.items():
+        known = {id(read.found.quad): read for read in reads}
+        fresh = []
+        for quad in join_neighbours([read.found.quad for read in reads]):
+            if id(quad) in known:
+                groups.append(known[id(quad)])
+            else:
+                fresh.append(quad)
+        kinds = classify([cut_strip(pixels, quad) for quad in fresh])
+        score = min((read.found.score for read in reads), default=0.0)
+        groups += _read_by_rapid(
+            pixels, [_Found(quad, score, turn, kind) for quad, kind in zip(fresh, kinds, strict=True)]
+        )
+    return groups
+
+
+def _by_tesseract(pixels: Pixels, found: _Found, script: str) -> _Read | None:
+    strips = _strips(pixels, found.quad)
+    read = guess(script, strips[0])
+    if read.score < 0.8:
+        read = max([read, *(guess(script, strip) for strip in strips[1:])], key=lambda one: one.score)
+        if not read.text:
+            read = guess(script, strips[0], raw=True)
+    read = refine(read, strips[0])
+    return _of_guess(found, read) if read.score else None
+
+
+def _of_guess(found: _Found, read: Guess) -> _Read:
+    return _Read(found, read.text, read.score, read.script, "tesseract")
 
 
 def _strips(pixels: Pixels, quad: Quad) -> list[Pixels]:
     return [dark_on_white(cut_strip(pixels, quad, tall=tall, margin=0.2)) for tall in STRIP_HEIGHTS_PX]
 
 
-def _reread(pixels: Pixels, quad: Quad) -> tuple[str, float]:
-    ((text, confidence),) = read_strips([cut_strip(pixels, quad)])
-    return tidy(text), confidence
+def _heights(quad: Quad) -> float:
+    """How many times as long as high a line is."""
+    wide, tall = sides(quad)
+    return max(wide, tall) / max(min(wide, tall), 1.0)
 
 
 def _settle_lookalike(pixels: Pixels, read: _Read, reads: Sequence[_Read]) -> _Read:
     """A line of letters that Latin shares with Cyrillic or Greek takes the script of the lines around it."""
     if read.script != "latin" or read.engine != "rapidocr" or not may_be_lookalike(read.text):
         return read
-    around = Counter(other.script for other in reads if other.script in {"cyrillic", "greek"})
-    latin = sum(other.script == "latin" and not may_be_lookalike(other.text) for other in reads)
+    sure = [other for other in reads if other.probability >= 0.5]
+    around = Counter(other.script for other in sure if other.script in {"cyrillic", "greek"})
+    latin = sum(other.script == "latin" and not may_be_lookalike(other.text) for other in sure)
     if not around or around.most_common(1)[0][1] <= latin:
         return read
-    strip = _strips(pixels, read.quad)[0]
+    strip = _strips(pixels, read.found.quad)[0]
     again = refine(guess(around.most_common(1)[0][0], strip), strip)
-    if again.score < 0.8:
-        return read
-    return _Read(read.quad, again.text, again.score, again.script, "tesseract")
+    return read if again.score < 0.8 else _of_guess(read.found, again)
 
 
 def _line(read: _Read, grow: float, size: tuple[int, int]) -> TextLine:
     limit = np.array(size, dtype=np.float64)
-    corners = [tuple(map(float, np.clip(corner * grow, 0, limit))) for corner in read.quad.astype(np.float64)]
+    corners = [tuple(map(float, np.clip(corner * grow, 0, limit))) for corner in read.found.quad.astype(np.float64)]
     upper_left, upper_right, lower_right, lower_left = ((x, y) for x, y in corners)
     return TextLine(
         text=read.text,
         box=(upper_left, upper_right, lower_right, lower_left),
-        confidence=min(1.0, max(0.0, read.confidence)),
+        confidence=round(read.probability, 4) if read.text else 0.0,
         script=read.script,
         engine=read.engine,
+        turn=read.found.turn,
     )

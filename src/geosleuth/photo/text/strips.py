@@ -13,6 +13,9 @@ MOST_TIMES_AS_WIDE = 40
 UPRIGHT_RATIO = 1.5
 """A box so many times as tall as wide holds a line that was turned a quarter."""
 
+_ROLLED = {0: 0, 90: 1, 180: 2, 270: -1}
+"""By how many corners a box is counted on, so that its text stands upright when the picture is turned clockwise."""
+
 
 SLACK_ROWS, SLACK_BYTES = 2, 4096
 
@@ -36,13 +39,24 @@ def sides(quad: Quad) -> tuple[float, float]:
     return max(top, bottom), max(left, right)
 
 
+def is_tall(quad: Quad) -> bool:
+    """Whether a box holds a line that was turned a quarter."""
+    width, height = sides(quad)
+    return height >= UPRIGHT_RATIO * width
+
+
+def turned_quad(quad: Quad, turn: int) -> Quad:
+    """The corners of a box from the upper left of text that stands upright once the picture is turned clockwise."""
+    return np.roll(quad, _ROLLED[turn], axis=0)
+
+
 def cut_strip(pixels: Pixels, quad: Quad, *, tall: int = LINE_HEIGHT_PX, margin: float = 0.0) -> Pixels:
     """The line in a box as a level strip, so many pixels tall, with a margin around it in shares of that height."""
     import cv2
 
     width, height = sides(quad)
     if height >= UPRIGHT_RATIO * width:
-        quad, width, height = np.roll(quad, -1, axis=0), height, width
+        quad, width, height = turned_quad(quad, 270), height, width
     scale = tall / max(height, 1.0)
     inner = max(8, min(round(width * scale), MOST_TIMES_AS_WIDE * tall))
     edge = round(margin * tall)

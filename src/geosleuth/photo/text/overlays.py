@@ -1,0 +1,193 @@
+"""Tell what was laid over a picture from what stands in the scene.
+
+Camera stamps, dates, credits of maps and street views, captions, subtitles and buttons say when and by whom a picture
+was made, not where. They are known by what they say, by where they stand, and by their colour: what is drawn over a
+picture has one flat colour with sharp edges, while paint in a scene has its light, noise and blur.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from .line import Overlay, TextLine
+from .strips import Pixels
+
+_CREDIT = re.compile(
+    r"©|\(c\)\s?\d{4}|reconyx|flir$|\b(?:google|baidu|tencent|mapillary|kartaview|yandex|getty|shutterstock|alamy|"
+    r"istock|dreamstime|gopro|street ?view|image capture|imagery|map data|copyright|all rights)\b|"
+    r"百度|腾讯|高德|街景|版权|侵权|使用条款|ストリートビュー",
+    re.IGNORECASE,
+)
+_STAMP = re.compile(
+    r"(?:19|20)\d\d\s?[-./:年]\s?\d{1,2}\s?[-./:月]\s?\d{1,2}|\b\d{1,2}[-./]\d{1,2}[-./](?:19|20)?\d\d\b|"
+    r"'\d\d\s\d{1,2}\s\d{1,2}|\b\d{1,2}:\d\d:\d\d\b|\b\d{1,2}:\d\d\s?[AP]M\b|^[-+]?\d{1,3}(?:\.\d)?\s?(?:°(?:\s?[CF])?|℃)$|"
+    r"\bM\s?\d/\d\b|\bGPS\b|\bREC\b|\bIMG_?\d+|\bDSC_?\d+|\b\d{1,3}\.\d{3,}[,°\s]+\d{1,3}\.\d{3,}",
+    re.IGNORECASE,
+)
+_INTERFACE = re.compile(
+    r"^[A-D](?:[.、:)]|\s?(?=[\u4e00-\u9fff]))|^\d{1,2}\s?/\s?\d{1,2}$|^(?:地图|黑屏|点我|会员|报告问.?|全景|卫星|关注|分享|bilibili|tiktok|"
+    r"instagram|weibo|@\w+|play|pause|menu|back|share|like|subscribe|ai)$",
+    re.IGNORECASE,
+)
+
+_Mask = npt.NDArray[np.bool_]
+_NEAR_EDGE = 0.085
+_STRIP = 0.05
+"""Stamps stand in a strip of this share of the picture's height at its upper or lower edge, all in one row."""
+
+_LEVEL_DEG, _LEVEL_SLACK = 2.0, 0.12
+_FLAT = 0.4
+_VERY_FLAT = 0.6
+_EXTREME = 30
+_LIKE_INK, _LIKE_GROUND = 12, 24
+_LEAST_INK, _LEAST_INSIDE_PX, _MOST = 0.04, 30, 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a line looks.
+
+    Attributes:
+        flat: the share of its ink in one flat colour.
+        plain: whether that colour is pure white, black or a full colour, which hardly any paint in a scene is.
+        level: whether it lies level to a degree or two.
+        board: whether it stands on flat ground, as text on a sign or in a box does.
+        at_edge: whether it stands near an edge of the picture.
+        in_strip: whether it stands in the strip at the upper or lower edge where stamps and credits stand.
+    """
+
+    flat: float
+    plain: bool
+    level: bool
+    board: bool
+    at_edge: bool
+    in_strip: bool
+
+
+def mark_overlays(lines: Sequence[TextLine], pixels: Pixels, scale: float) -> list[TextLine]:
+    """Return the lines with those marked that were laid over the picture.
+
+    Args:
+        lines: what was read; boxes in pixels of the picture that was given.
+        pixels: the picture as red, green, blue.
+        scale: how much smaller these pixels are than the picture that was given.
+    """
+    looks = [_look(line, pixels, scale) for line in lines]
+    marked = [replace(line, overlay=_overlay(line, look)) for line, look in zip(lines, looks, strict=True)]
+    return [_with_its_kind(line, look, marked) for line, look in zip(marked, looks, strict=True)]
+
+
+def _overlay(line: TextLine, look: Look) -> Overlay | None:
+    drawn = look.plain and look.flat >= _FLAT and look.level
+    if _CREDIT.search(line.text) and (look.at_edge or drawn):
+        return "credit"
+    if _STAMP.search(line.text) and (look.at_edge or drawn):
+        return "stamp"
+    if _INTERFACE.search(line.text.strip()) and (drawn or look.at_edge):
+        return "interface"
+    if drawn and look.flat >= _VERY_FLAT and (look.in_strip or not look.board):
+        return "caption"
+    return None
+
+
+def _with_its_kind(line: TextLine, look: Look, marked: Sequence[TextLine]) -> TextLine:
+    """A line beside an overlay belongs to it: in the strip at the edge, or level, of a pure colour and as high."""
+    if line.overlay:
+        return line
+    if look.in_strip and look.level:
+        row = (line.bounds[1] + line.bounds[3]) / 2
+        for other in marked:
+            if other.overlay in ("stamp", "credit") and other.bounds[1] <= row <= other.bounds[3]:
+                return replace(line, overlay=other.overlay)
+    if not (look.level and look.plain):
+        return line
+    left, top, right, bottom = line.bounds
+    height = bottom - top
+    for other in marked:
+        if other.overlay is None:
+            continue
+        box = other.bounds
+        like = 0.6 <= height / max(box[3] - box[1], 1.0) <= 1.7
+        beside = abs((top + bottom) - (box[1] + box[3])) < height
+        below = -height < max(top - box[3], box[1] - bottom) < 1.2 * height and left < box[2] and box[0] < right
+        if like and (beside or below):
+            return replace(line, overlay=other.overlay)
+    return line
+
+
+def _look(line: TextLine, pixels: Pixels, scale: float) -> Look:
+    tall, wide = pixels.shape[:2]
+    left, top, right, bottom = (side * scale for side in line.bounds)
+    (x0, y0), (x1, y1) = line.box[0], line.box[1]
+    level = abs(y1 - y0) <= max(
+        np.tan(np.radians(_LEVEL_DEG)) * abs(x1 - x0), _LEVEL_SLACK * (line.bounds[3] - line.bounds[1])
+    )
+    at_edge = min(top, tall - bottom) < _NEAR_EDGE * tall or min(left, wide - right) < 0.03 * wide
+    in_strip = bottom <= _STRIP * tall + (bottom - top) / 2 or top >= (1 - _STRIP) * tall - (bottom - top) / 2
+    in_strip = bool(in_strip and bottom - top < 1.5 * _STRIP * tall)
+    part = pixels[max(0, int(top)) : int(bottom) + 1, max(0, int(left)) : int(right) + 1]
+    if part.shape[0] < 6 or part.shape[1] < 6:
+        return Look(0.0, plain=False, level=bool(level), board=False, at_edge=bool(at_edge), in_strip=in_strip)
+    flat, plain, board = _ink(part)
+    return Look(flat, plain, bool(level), board, bool(at_edge), in_strip)
+
+
+def _ink(part: Pixels) -> tuple[float, bool, bool]:
+    """How much of the ink has one flat colour, whether that is white, black or full, and whether its ground is flat.
+
+    Letters may be lighter or darker than their ground, and have an outline of the other: what touches the edge of the
+    box is ground, and of the rest the side with the purer colour is the ink.
+    """
+    import cv2
+
+    grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
+    level, _ = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    best: tuple[float, bool] = (0.0, False)
+    ink: _Mask = np.zeros(grey.shape, dtype=np.bool_)
+    for side in (grey > level, grey <= level):
+        letters = _off_the_edge(side)
+        if letters.mean() < _LEAST_INK or _is_ground(part, letters, side & ~letters):
+            continue
+        # Edges blend with the ground: what counts is the inside of strokes, where strokes have one.
+        inside = cv2.erode(letters.astype(np.uint8), np.ones((2, 2), np.uint8)).astype(bool)
+        found = _flat(part[inside if inside.sum() >= _LEAST_INSIDE_PX else letters].astype(np.int16))
+        if (found[1], found[0]) > (best[1], best[0]):
+            best, ink = found, letters
+    ground = part[~ink].astype(np.int16)
+    board = (
+        (np.abs(ground - np.median(ground, axis=0)).max(axis=1) <= _LIKE_GROUND).mean() > _MOST
+        if len(ground)
+        else False
+    )
+    return *best, bool(board)
+
+
+def _is_ground(part: Pixels, letters: _Mask, rest: _Mask) -> bool:
+    """Whether what seems to be letters has the colour of the ground beside them: the inside of an O is no ink."""
+    if rest.mean() < _LEAST_INK:
+        return False
+    middles = [np.median(part[mask].astype(np.int16), axis=0) for mask in (letters, rest)]
+    return bool(np.abs(middles[0] - middles[1]).max() <= _LIKE_GROUND)
+
+
+def _off_the_edge(side: _Mask) -> _Mask:
+    """What of a side does not reach the box's upper and lower edge, or all of it where nothing is left."""
+    import cv2
+
+    _, labels = cv2.connectedComponents(side.astype(np.uint8), connectivity=4)
+    edges = np.unique(np.concatenate([labels[0], labels[-1]]))
+    kept = side & ~np.isin(labels, edges[edges > 0])
+    return kept if kept.mean() >= _LEAST_INK else side
+
+
+def _flat(colours: "np.ndarray[tuple[int, ...], np.dtype[np.int16]]") -> tuple[float, bool]:
+    """The share of colours near their middle, and whether that is white, black or a full colour."""
+    middle = np.median(colours, axis=0)
+    near = np.abs(colours - middle).max(axis=1) <= _LIKE_INK
+    pure = (
+        (middle >= 255 - _EXTREME).all() or (middle <= _EXTREME).all() or (middle.max() >= 240 and middle.min() <= 40)
+    )
+    return float(near.mean()), bool(pure)

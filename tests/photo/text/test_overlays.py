@@ -1,0 +1,79 @@
+"""What is laid over a picture is told from what stands in the scene."""
+
+import io
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from geosleuth.photo.text import TextLine, read_text
+
+FONTS = Path(__file__).parents[3] / "src/geosleuth/atlas/maps/fonts"
+EXAMPLES = Path(__file__).parents[3] / "examples/photos"
+
+
+def with_text(words: str, *, at: tuple[float, float], colour: str = "white", size: int = 34) -> Image.Image:
+    """A real photo with words drawn over it, saved as JPEG."""
+    with Image.open(EXAMPLES / "shop-front.jpg") as opened:
+        image = opened.convert("RGB").resize((1200, 820))
+    font = ImageFont.truetype(str(FONTS / "sans-semibold.woff2"), size)
+    place = (at[0] * image.width, at[1] * image.height)
+    ImageDraw.Draw(image).text(place, words, font=font, fill=colour, stroke_width=2, stroke_fill="black")
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=90)
+    return Image.open(buffer).convert("RGB")
+
+
+def marked(lines: list[TextLine]) -> dict[str, str | None]:
+    return {line.text: line.overlay for line in lines}
+
+
+@pytest.mark.parametrize(
+    ("words", "at", "kind"),
+    [
+        ("© 2022 Google", (0.7, 0.94), "credit"),
+        ("2024-03-18 07:41:22", (0.02, 0.94), "stamp"),
+        ("Guess the country", (0.3, 0.9), "caption"),
+    ],
+)
+def test_what_is_laid_over_a_photo_is_marked(words: str, at: tuple[float, float], kind: str) -> None:
+    found = marked(read_text(with_text(words, at=at)))
+    laid_over = {text: overlay for text, overlay in found.items() if overlay}
+    assert len(laid_over) >= 1, found
+    assert kind in laid_over.values()
+
+
+def test_signs_of_the_scene_are_not_marked() -> None:
+    for name in ("shop-front.jpg", "way-sign.jpg"):
+        with Image.open(EXAMPLES / name) as opened:
+            lines = read_text(opened.convert("RGB"))
+        assert lines
+        assert not [line for line in lines if line.overlay], name
+
+
+def test_texture_is_not_read() -> None:
+    draw = np.random.default_rng(4)
+    grain = Image.fromarray(draw.integers(0, 255, (90, 120, 3), dtype=np.uint8)).resize((1200, 900))
+    leaves = Image.new("RGB", (1200, 900), (40, 90, 40))
+    pen, chance = ImageDraw.Draw(leaves), random.Random(2)
+    for _ in range(1500):
+        x, y = chance.randint(0, 1200), chance.randint(0, 900)
+        pen.ellipse(
+            [x, y, x + chance.randint(4, 40), y + chance.randint(4, 20)],
+            fill=(chance.randint(20, 90), chance.randint(80, 200), 40),
+        )
+    for picture in (grain, leaves):
+        assert [line.text for line in read_text(picture) if line.confidence >= 0.3] == []
+
+
+@pytest.mark.parametrize("turn", [90, 180, 270])
+def test_a_photo_on_its_side_is_read_as_if_it_stood(turn: int) -> None:
+    with Image.open(EXAMPLES / "way-sign.jpg") as opened:
+        upright = opened.convert("RGB")
+    lines = read_text(upright.rotate(-turn, expand=True))
+    assert "Car Parks" in [line.text for line in lines]
+    assert {line.turn for line in lines if len(line.text) > 5} == {(360 - turn) % 360}
+    tops = [line.upright_bounds[1] for line in lines if line.text in ("Sports Centre", "Car Parks")]
+    assert tops == sorted(tops), "read from the top of the sign"
