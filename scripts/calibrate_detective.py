@@ -1,11 +1,15 @@
 """Fit how sure the detective's answers may be called, on made-up scenes of known truth.
 
-    python scripts/calibrate_detective.py [--count N] [--seed N] [--out FILE] [--dry-run]
+    python scripts/calibrate_detective.py [--count N] [--seed N] [--real FILE.jsonl…] [--out FILE] [--dry-run]
 
 Runs the detective on scenes of the split called "calibration" (tests/support/scenes.py) and fits the map of
 `geosleuth.clues.calibration` to how often the truth lay within the radius of its answers. The table holds nothing but
 coefficients and where they come from; no name and no place of any scene. benchmarks/detective.py measures the outcome
 on the other split, whose places are others.
+
+``--real`` names files of ``benchmarks/real_photos.py --details``: answers to real photos, of which each counts as
+`REAL_WEIGHT` drawn ones. Drawn scenes are sharper and more telling than photos are, so that a map fitted
+to them alone is too sure.
 """
 
 import argparse
@@ -29,6 +33,9 @@ from scene_places import extracts  # noqa: E402
 from scene_scoring import Bench, Outcome, figures, open_bench  # noqa: E402
 from scenes import Scene, make_scenes  # noqa: E402
 
+REAL_WEIGHT = 5
+"""Few real photos are answered at all; they are what the map is for."""
+
 TABLE = ROOT / "src" / "geosleuth" / "clues" / "data" / "calibration.json"
 
 
@@ -51,6 +58,17 @@ def samples_of(outcomes: Sequence[Outcome]) -> list[Sample]:
     ]
 
 
+def real_samples(paths: Sequence[Path]) -> list[Sample]:
+    """Answers to real photos. Where the true point is known, it must lie within the radius; else the country counts."""
+    found = []
+    for path in paths:
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            if row["right"] is not None:
+                near = row["off_km"] is None or row["radius_km"] is None or row["off_km"] <= row["radius_km"]
+                found += [Sample(**row["decision"], right=row["right"] and near)] * REAL_WEIGHT
+    return found
+
+
 def error_of(samples: Sequence[Sample], table: dict[str, object]) -> float:
     """The expected calibration error of a map on its own samples; the held-out figure is the benchmark's."""
     fitted = from_json(table)
@@ -64,6 +82,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--count", type=int, default=300)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--real", type=Path, nargs="+", default=[], help="details of answers to real photos")
     options.add_argument("--out", type=Path, default=TABLE)
     options.add_argument("--dry-run", action="store_true", help="print the table, write nothing")
     chosen = options.parse_args()
@@ -71,12 +90,14 @@ def main() -> int:
     scenes = make_scenes(chosen.count, split="calibration", seed=chosen.seed)
     with TemporaryDirectory() as folder:
         outcomes = asyncio.run(outcomes_of(open_bench(Path(folder)), scenes))
-    samples = samples_of(outcomes)
+    real = real_samples(chosen.real)
+    samples = [*samples_of(outcomes), *real]
     table = fit(
         samples,
         provenance=(
-            f"scripts/calibrate_detective.py: {len(samples)} answers to {len(scenes)} made-up scenes of the calibration"
-            f" split, seed {chosen.seed}, regions {', '.join(sorted(extracts()))}"
+            f"scripts/calibrate_detective.py: {len(samples) - len(real)} answers to {len(scenes)} made-up scenes of the"
+            f" calibration split, seed {chosen.seed}, regions {', '.join(sorted(extracts()))};"
+            f" {len(real) // REAL_WEIGHT} answers to real photos, each counted {REAL_WEIGHT} times"
         ),
     )
     print(json.dumps(table, indent=2, ensure_ascii=False))

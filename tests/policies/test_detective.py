@@ -163,9 +163,27 @@ def test_a_photo_without_text_gets_no_point(atlas: OfflineAtlas) -> None:
     answer = answer_to(case_of(atlas, Image.new("RGB", (640, 480), "#7a9bb5")))
     assert answer.point is None
     assert not answer.address
-    assert "can't be told" in words_of(answer)
-    assert "India" in words_of(answer)
-    assert all((one.probability or 0.0) < 0.2 for one in answer.candidates)
+    assert words_of(answer) == (
+        "No readable text found. Connect a vision model (geosleuth locate photo.jpg --model ollama:qwen3-vl), "
+        "or say what you see: --hint, --drives-on, --within."
+    )
+    assert answer.candidates == (), "the most populous countries are no candidates"
+
+
+def test_weak_text_is_quoted_and_names_no_country_by_itself(atlas: OfflineAtlas) -> None:
+    answer = answer_to(case_of(atlas, sign("OPEN", "WELCOME", "PUSH", "SALE")))
+    assert answer.point is None
+    words = words_of(answer)
+    assert words.startswith('The text found is too weak to name a place: "')
+    assert words.count('"') <= 6, "three lines at most"
+    assert "India" not in words
+    assert all(one.evidence for one in answer.candidates)
+
+
+def test_a_country_says_that_nothing_finer_is_named(atlas: OfflineAtlas) -> None:
+    words = words_of(answer_to(case_of(atlas, sign("Boulangerie Chez Martine", "www.chezmartine.fr", letter=50))))
+    assert ". The text names no finer place. " in words
+    assert "people live" not in words
 
 
 def test_a_forced_guess_is_honest(atlas: OfflineAtlas) -> None:

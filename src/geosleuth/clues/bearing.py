@@ -6,6 +6,7 @@ from functools import lru_cache
 from geosleuth.atlas.facts import brand
 from geosleuth.names import fold
 
+from .common_words import of_common_words
 from .found import Found
 from .naming import kind_said
 from .towns import town_people
@@ -53,6 +54,8 @@ def identity(query: str, place: Found) -> float:
     """
     if place.match == "exact":
         return 1.0
+    if place.match == "fuzzy" and place.sort == "town" and of_common_words(query):
+        return 0.0  # a word that is spelled rightly is no misread name
     if place.match == "alias":
         if sum(map(_letter, fold(query))) <= _CODE_LETTERS and not place.added:
             return _CODE_IDENTITY  # airports' and stations' codes, which words on signs spell by chance

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from geosleuth.atlas.facts import BrandHit, all_countries, brand
 from geosleuth.names import fold
 
+from .common_words import languages_of
 from .finding import Finding
 from .model import TextSeen
 from .prior import by_how_common
@@ -22,7 +23,7 @@ _AMONG_OTHERS = 0.3
 _OF_SHOPS = frozenset({"business", "hours", "function"})
 _LEAST_FUZZY_CHARS = 7
 _LEAST_FUZZY_SCORE = 0.8
-_LEAST_EXACT_CHARS = 3
+_LEAST_EXACT_CHARS = 4
 _LEAST_PART_CHARS = 5
 _LEAST_PART_SHARE = 0.5
 _OTHER_THINGS = frozenset({"street", "station", "airport", "landmark"})
@@ -67,7 +68,7 @@ def _trustworthy(hit: BrandHit, text: str, words: int) -> bool:
     matched = fold(hit.matched)
     if any(seen.words == words for seen in words_seen(text)) or (hit.how != "exact" and town_people(hit.matched)):
         return False
-    if _only_common_words(hit.matched):
+    if _only_common_words(hit.matched) or len(languages_of(text)) > 1:
         return False
     if hit.how == "exact":
         return len(matched) >= _LEAST_EXACT_CHARS and not town_people(text)

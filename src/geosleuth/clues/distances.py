@@ -71,7 +71,7 @@ def distances(lines: Sequence[TextSeen]) -> list[TownDistance]:
         if (len(group) >= LEAST_ROWS_WITHOUT_UNIT and known) or company or figure_first:
             unit = next((one.unit for one in sure if one.where.image == image), None)
             sure += [TownDistance(one.town, one.distance, unit, one.where) for one in group]
-    return sorted(sure, key=lambda one: (one.where.image, one.where.box[1], one.where.box[0]))
+    return sorted(sure, key=lambda one: (one.where.image, one.where.upright[1], one.where.upright[0]))
 
 
 def distance_findings(found: Sequence[TownDistance]) -> list[Finding]:

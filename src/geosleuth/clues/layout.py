@@ -21,34 +21,34 @@ CLOSE_BESIDE = 8.0
 
 def height(line: TextSeen) -> float:
     """The height of a line's box, at least a pixel."""
-    return max(line.box[3] - line.box[1], 1.0)
+    return max(line.upright[3] - line.upright[1], 1.0)
 
 
 def in_one_row(one: TextSeen, other: TextSeen) -> bool:
     """Whether two lines stand side by side."""
-    if one.image != other.image:
+    if one.image != other.image or one.turn != other.turn:
         return False
-    shared = min(one.box[3], other.box[3]) - max(one.box[1], other.box[1])
+    shared = min(one.upright[3], other.upright[3]) - max(one.upright[1], other.upright[1])
     return shared >= SAME_ROW * min(height(one), height(other))
 
 
 def gap_beside(one: TextSeen, other: TextSeen) -> float:
     """Pixels between two lines of one row; negative where they overlap."""
-    return max(one.box[0], other.box[0]) - min(one.box[2], other.box[2])
+    return max(one.upright[0], other.upright[0]) - min(one.upright[2], other.upright[2])
 
 
 def continues_below(upper: TextSeen, lower: TextSeen) -> bool:
     """Whether the lower line may go on with the upper one: like letters, little space, one above the other."""
-    if upper.image != lower.image:
+    if upper.image != lower.image or upper.turn != lower.turn:
         return False
     one, two = height(upper), height(lower)
-    between = lower.box[1] - upper.box[3]
-    width = min(upper.box[2] - upper.box[0], lower.box[2] - lower.box[0])
-    shared = min(upper.box[2], lower.box[2]) - max(upper.box[0], lower.box[0])
+    between = lower.upright[1] - upper.upright[3]
+    width = min(upper.upright[2] - upper.upright[0], lower.upright[2] - lower.upright[0])
+    shared = min(upper.upright[2], lower.upright[2]) - max(upper.upright[0], lower.upright[0])
     return (
         max(one, two) <= LIKE_HEIGHT * min(one, two)
         and -0.5 * min(one, two) <= between <= CLOSE_BELOW * min(one, two)
-        and lower.box[1] > upper.box[1]
+        and lower.upright[1] > upper.upright[1]
         and shared >= 0.5 * max(width, 1.0)
     )
 
@@ -58,7 +58,7 @@ def joined(lines: Sequence[TextSeen], text: str) -> TextSeen:
     lefts, tops, rights, bottoms = zip(*(line.box for line in lines), strict=True)
     first = lines[0]
     box = (min(lefts), min(tops), max(rights), max(bottoms))
-    return TextSeen(text, first.image, box, min(line.confidence for line in lines), first.script)
+    return replace(first, text=text, box=box, confidence=min(line.confidence for line in lines))
 
 
 def usable(lines: Sequence[TextSeen]) -> list[TextSeen]:

@@ -227,7 +227,7 @@ def _near(one: TextSeen, other: TextSeen) -> bool:
     """Whether two lines seem to belong to one sign."""
     if one.image != other.image:
         return False
-    across = max(one.box[0], other.box[0]) - min(one.box[2], other.box[2])
-    down = max(one.box[1], other.box[1]) - min(one.box[3], other.box[3])
+    across = max(one.upright[0], other.upright[0]) - min(one.upright[2], other.upright[2])
+    down = max(one.upright[1], other.upright[1]) - min(one.upright[3], other.upright[3])
     reach = 2.5 * max(height(one), height(other))
     return across <= reach and down <= reach

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from geosleuth.geo import LatLon
+from geosleuth.photo.text.line import turned_bounds
 
 ClueKind = Literal[
     "script", "language", "place", "street", "business", "station", "airport", "landmark", "phone", "postcode", "tld",
@@ -20,13 +21,24 @@ ClueKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TextSeen:
-    """A line of text as it was read: where on which image (left, top, right, bottom in its pixels), how surely."""
+    """A line of text as it was read: where on which image (left, top, right, bottom in its pixels), how surely.
+
+    ``confidence`` is the probability that it was read rightly. ``turn`` is by how many degrees clockwise the image must
+    be turned for the line to stand upright. ``overlay`` is what was laid over the image, None for text of the scene.
+    """
 
     text: str
     image: str
     box: tuple[float, float, float, float]
     confidence: float
     script: str
+    turn: int = 0
+    overlay: str | None = None
+
+    @property
+    def upright(self) -> tuple[float, float, float, float]:
+        """The box as it lies to other lines once the image stands upright."""
+        return turned_bounds(self.box, self.turn)
 
 
 @dataclass(frozen=True, slots=True)

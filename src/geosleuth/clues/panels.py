@@ -60,7 +60,7 @@ def panels(clues: Sequence[Clue], lines: Iterable[TextSeen] = ()) -> tuple[Panel
         numbers = tuple(number for number in at if clues[number].where in inside)
         if not numbers:
             continue
-        ordered = sorted(inside, key=lambda line: (line.box[1], line.box[0], line.text))
+        ordered = sorted(inside, key=lambda line: (line.upright[1], line.upright[0], line.text))
         texts = tuple(dict.fromkeys(line.text for line in ordered))
         found.append(Panel(numbers, texts, ordered[0].image, _doubt([clues[number] for number in numbers], texts)))
     return tuple(sorted(found, key=lambda panel: panel.clues))
@@ -69,11 +69,15 @@ def panels(clues: Sequence[Clue], lines: Iterable[TextSeen] = ()) -> tuple[Panel
 def on_one_panel(one: TextSeen, other: TextSeen) -> bool:
     """Whether two lines stand so near each other, in letters so alike, that they are likely of one panel."""
     tall, other_tall = height(one), height(other)
-    if one.image != other.image or max(tall, other_tall) > _LIKE_HEIGHT * min(tall, other_tall):
+    if (
+        one.image != other.image
+        or one.turn != other.turn
+        or max(tall, other_tall) > _LIKE_HEIGHT * min(tall, other_tall)
+    ):
         return False
     reach = _CLOSE * (tall + other_tall) / 2
-    across = max(one.box[0], other.box[0]) - min(one.box[2], other.box[2])
-    down = max(one.box[1], other.box[1]) - min(one.box[3], other.box[3])
+    across = max(one.upright[0], other.upright[0]) - min(one.upright[2], other.upright[2])
+    down = max(one.upright[1], other.upright[1]) - min(one.upright[3], other.upright[3])
     return across <= reach and down <= reach
 
 

@@ -15,12 +15,13 @@ from geosleuth.geo import distance_km as distance_between_km
 from geosleuth.names import country_name, fold
 
 from .bearing import begins, identity, likeness, others_of_name, pull, telling_letters
+from .common_words import is_common_word
 from .found import Found, read_place, read_places, read_point, read_results
 from .heartlands import country_at
 from .model import Clue, ClueKind, Spot, TextSeen
 from .naming import is_first_name, kind_said
 from .prior import country_prior
-from .reliability import Reliability
+from .reliability import Reliability, read_rightly
 from .settlements import Manner
 from .weighing import SEPARATOR
 
@@ -30,7 +31,8 @@ RELIABILITY: Mapping[str, Reliability] = {
     "place.said": Reliability(0.85, "a twin town or an advertisement may be named so, too"),
     "place.towards": Reliability(0.8, "signs name towns that are far ahead"),
     "place.road": Reliability(0.35, "roads are called after towns that they do not lead to"),
-    "place.person": Reliability(0.3, "people, shops and ships are called so, too"),
+    "place.word": Reliability(0.08, "it is a common word first"),
+    "place.person": Reliability(0.1, "people, shops and ships are called so, too"),
     "place.region": Reliability(0.5, "names of regions stand on products and shops far away"),
     "place.country": Reliability(0.35, "names of countries stand on products, embassies and advertisements everywhere"),
     "street": Reliability(0.75, "streets of the same name are everywhere, and addresses stand on vans and posters"),
@@ -59,6 +61,9 @@ _FOREIGN_NAME, _AFTER_TOWN = 0.05, 0.3
 _NOT_THE_TOWN = 0.01  # "28013 Madrid" is the town and not the region
 _SHOPS: Mapping[Manner, float] = {"part": 1.0, "line": 0.3, "said": 0.03, "towards": 0.03, "road": 1.0}
 """How many shops of a town's name there are to reckon with, by how the name stands on the sign."""
+
+_SMALL_TOWN, _SHOPS_LIKE_SMALL_TOWN = 50_000, 3.0
+"""A line alone that is a small town's name is more often something else: "PERICO" on a menu."""
 
 _AHEAD_KM = 20.0
 """How far from a town the signs towards it and the roads that are called after it mostly stand."""
@@ -99,7 +104,7 @@ def place_clues(
     if clue is None:
         return []
     read = min((text.confidence for text in texts), default=1.0)
-    sure = clue.reliability * min(1.0, 0.4 + 0.6 * min(max(read, 0.0), 1.0) / 0.85)
+    sure = clue.reliability * read_rightly(read)
     clue = replace(clue, reliability=sure, where=texts[0] if texts else None)
     if len(texts) == len(words) == 1:
         clue = _as_it_stands(clue, texts[0].text, words[0], manner)
@@ -136,7 +141,8 @@ def _named(tool: str, data: Mapping[str, Any], words: Sequence[str], manner: Man
     common = min(query, bearers[0][0].matched, key=telling_letters)
     named_after = bearers[0][0].sort == "town" and (manner == "said" or _is_known(query, bearers[0][0]))
     stands: Manner = manner if named_after else "part"
-    unseen = others_of_name(common, street=street) * _SHOPS[stands]
+    small = stands == "line" and bearers[0][0].people < _SMALL_TOWN
+    unseen = others_of_name(common, street=street) * (_SHOPS_LIKE_SMALL_TOWN if small else _SHOPS[stands])
     if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _FULL_ANSWER[tool]:  # a full answer has left some out
         unseen += 2 * min(pull(place) for place, _ in bearers)
     surest = max(like for _, like in bearers)
@@ -174,7 +180,9 @@ def _of_name(likely: Sequence[tuple[Found, float]], query: str, manner: Manner) 
 def _clue(query: str, weighed: Sequence[tuple[Found, float]], surest: float, bearers: int, manner: Manner) -> Clue:
     best, weight = max(weighed, key=lambda pair: pair[1])
     row: str = best.clue_kind
-    if manner != "said" and best.sort in ("town", "region") and is_first_name(query):
+    if manner not in ("said", "towards") and best.sort in ("town", "region") and is_common_word(query):
+        row = "place.word"
+    elif manner != "said" and best.sort in ("town", "region") and is_first_name(query):
         row = "place.person"
     elif best.sort in ("country", "region"):
         row = f"place.{best.sort}"

@@ -51,14 +51,21 @@ RELIABILITY: Mapping[str, Reliability] = {
 }  # fmt: skip
 """By kind of clue, or by kind and variant. Sources: none; see the module's docstring."""
 
+SURELY_READ = 0.9
+
 ReliabilityTable = Mapping[str, float]
 """Another value for some of the rows."""
 
 
 def reliability(sort: str, confidence: float = 1.0, table: ReliabilityTable | None = None) -> float:
-    """The reliability of a sort of clue, less where the text was read with little confidence (0 to 1)."""
+    """The reliability of a sort of clue, times how likely its text was read rightly (0 to 1)."""
     value = (table or {}).get(sort, RELIABILITY[sort].value)
-    return value * min(1.0, 0.4 + 0.6 * min(max(confidence, 0.0), 1.0) / 0.85)
+    return value * read_rightly(confidence)
+
+
+def read_rightly(confidence: float) -> float:
+    """What is left of a clue whose text was read with a confidence: all of it from `SURELY_READ` on."""
+    return min(1.0, max(confidence, 0.0) / SURELY_READ)
 
 
 def misled_by(sort: str) -> str | None:

@@ -8,13 +8,15 @@ they name no place.
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 
 from geosleuth.errors import DataFault
 from geosleuth.names import fold
 from geosleuth.names.folding import fold_once
+
+from .common_words import languages_of
 
 MAX_PHRASE_WORDS = 4
 MAX_LINE_CHARS = 200
@@ -98,8 +100,18 @@ def _phrase_at(table: _Table, words: list[str], keys: list[str], start: int) -> 
         if entries and count == 1 and len(words[start]) <= _ACCENTS_COUNT:
             entries = tuple(entry for entry in entries if entry.written == words[start])
         if entries:
-            return _seen(" ".join(words[start : start + count]), start, count, entries)
+            seen = _seen(" ".join(words[start : start + count]), start, count, entries)
+            return _shared(table, seen) if count == 1 else seen
     return None
+
+
+def _shared(table: _Table, seen: WordSeen) -> WordSeen:
+    """A word with all languages that have it: the table of sign words gives one language to words of many."""
+    others = languages_of(seen.text) & table.languages
+    if not others or len(seen.languages) > 1 or INTERNATIONAL in seen.languages:
+        return seen
+    exact = others if seen.text.isascii() else frozenset()
+    return replace(seen, languages=seen.languages | others, exact=seen.exact | exact)
 
 
 def _part_of(table: _Table, word: str, start: int) -> WordSeen | None:

@@ -11,6 +11,10 @@ from geosleuth.tools.wording import quoted
 from .reasoning import Reasoning
 
 ADD_REGION = "geosleuth atlas add FILE.osm.pbf"
+CONNECT = "Connect a vision model"
+"""How the advice begins where no place could be named."""
+
+WITH_A_MODEL = "geosleuth locate photo.jpg --model ollama:qwen3-vl"
 _ON_THE_GROUND = frozenset({"street", "business", "station", "landmark"})
 _ADDED = ("osm:", "overture:")
 _SHOWN_NAMES = 2
@@ -31,11 +35,7 @@ def would_help(reasoning: Reasoning) -> str:
     """One or two sentences on what would narrow the answer down; empty where it is as fine as can be."""
     decision = reasoning.decision
     if not reasoning.found.clues or decision.level == "none":
-        lettering = "more lettering" if reasoning.lines else "lettering"
-        return (
-            f"What would help: a photo with {lettering} in it (a sign, a shop front, a number plate), a larger copy, "
-            "or a hint, an area or a time from whoever took it."
-        )
+        return f"{CONNECT} ({WITH_A_MODEL}), or say what you see: --hint, --drives-on, --within."
     if decision.level == "spot":
         return ""
     names = unplaced_names(reasoning)

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from geosleuth.answer import Address, Answer, Candidate, Level
+from geosleuth.clues import TextSeen
 from geosleuth.clues.finding import said_of
 from geosleuth.clues.heartlands import HELD_SHARE, heartland
 from geosleuth.clues.selftest import LeftOut, Sign
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
-from geosleuth.tools.wording import length, percent
+from geosleuth.tools.wording import length, percent, quoted
 
 from .advice import would_help
 from .checking import ruled_out_places
@@ -20,7 +21,8 @@ from .standing import standing
 
 SURE, FAIR = 0.8, 0.5
 SHOWN_REASONS = 3
-_SHOWN_COUNTRIES = 3
+SHOWN_LINES = 3
+_LINE_CHARS = 60
 _PLACE_KM = 0.05
 
 
@@ -28,11 +30,10 @@ def answer_of(reasoning: Reasoning, *, forced: bool = False) -> Answer:
     """What the detective answers; without a point where the clues allow none, unless one is forced."""
     candidates = standing(reasoning)
     listed = tuple(_candidate(one) for one in candidates)
-    clueless = not reasoning.found.clues
-    if clueless or reasoning.decision.level == "none":
+    if not reasoning.found.clues or reasoning.decision.level == "none":
         if forced and (guess := _guess(reasoning)) is not None:
             return guess
-        return Answer(explanation=_cannot_tell(reasoning, clueless=clueless), candidates=listed)
+        return Answer(explanation=_cannot_tell(reasoning), candidates=listed)
     decision = reasoning.decision
     return Answer(
         point=decision.point,
@@ -106,7 +107,7 @@ def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
     if decision.level == "country" and land is not None and land.is_area:
         first = f"{place}: {odds}. The point is the middle of the area that was given, which reaches {radius} from it."
     elif decision.level == "country":
-        first = f"{place}: {odds}. The point stands for the country: nearly all its people live within {radius} of it."
+        first = f"{place}: {odds}. {'The text names no finer place.' if reasoning.lines else 'Nothing finer is known.'}"
     else:
         first = f"{place}: {odds} that it lies within {radius} of the point."
     return " ".join(
@@ -171,24 +172,32 @@ def _without(one: LeftOut) -> str:
     return f"without it the answer would be {full_name(other.name, other.country)} instead"
 
 
-def _cannot_tell(reasoning: Reasoning, *, clueless: bool) -> str:
-    likely = list(reasoning.found.countries.items())[:_SHOWN_COUNTRIES]
-    odds = ", ".join(f"{country_name(code)} {percent(share)}" for code, share in likely)
-    within = " within the area that was given" if reasoning.known.has_area else ""
-    if clueless:
-        seen = _nothing_seen(reasoning)
-        said = (
-            f"Where this was taken can't be told: {seen}. All there is to go by is where photos are taken at all"
-            f"{within}: {odds}."
-        )
-    else:
-        best = [evidence_line(clue) for clue in reasoning.found.clues[:SHOWN_REASONS]]
-        said = (
-            f"Where this was taken can't be told: the clues are too few or too weak. There is {'; '.join(best)}. "
-            f"That leaves {odds}{within}, and much else."
-        )
-    sentences = (_outside(reasoning), said, _ruled_out(reasoning), would_help(reasoning))
+def _cannot_tell(reasoning: Reasoning) -> str:
+    sentences = (_outside(reasoning), _silence(reasoning), _ruled_out(reasoning), would_help(reasoning))
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _silence(reasoning: Reasoning) -> str:
+    """Why no place is named, in one sentence; never a country that nothing in the photo speaks for."""
+    clues = reasoning.found.clues
+    if not clues and "read_text" not in reasoning.notebook.tools and not reasoning.lines:
+        return "The tool that reads text is switched off."
+    if not clues and reasoning.ruled_out:
+        return "Of the text found, nothing is left that names a place."
+    if not clues and not reasoning.lines:
+        return "No readable text found."
+    read = dict.fromkeys(line.text.strip() for line in _telling_first(reasoning))
+    if read:
+        lines = ", ".join(quoted(text, _LINE_CHARS) for text in list(read)[:SHOWN_LINES])
+        return f"The text found is too weak to name a place: {lines}."
+    best = "; ".join(evidence_line(clue) for clue in clues[:SHOWN_REASONS])
+    return f"What is known is too weak to name a place: {best}."
+
+
+def _telling_first(reasoning: Reasoning) -> list[TextSeen]:
+    """The lines that were read, those that a clue was seen in first."""
+    seen = "\n".join(clue.seen for clue in reasoning.found.clues)
+    return sorted(reasoning.lines, key=lambda line: line.text not in seen)
 
 
 def _ruled_out(reasoning: Reasoning) -> str:
@@ -215,22 +224,12 @@ def _outside(reasoning: Reasoning) -> str:
     return f"Everything that was read points to {place}, outside the area that was given."
 
 
-def _nothing_seen(reasoning: Reasoning) -> str:
-    if "read_text" not in reasoning.notebook.tools and not reasoning.lines:
-        return "the tool that reads text is switched off, and without it there is no clue"
-    if reasoning.ruled_out:
-        return "of what was read in it, nothing is left that says anything about a place"
-    if not reasoning.lines:
-        return "no text could be read in it, and this detective can't see anything else"
-    return "nothing in the text that was read says anything about a place"
-
-
 def _guess(reasoning: Reasoning) -> Answer | None:
     """The likeliest country's largest city, with the honest odds that it deserves."""
     for code, share in reasoning.found.countries.items():
         land = heartland(code, reasoning.known.within)
         if land is not None:
-            words = _cannot_tell(reasoning, clueless=not reasoning.found.clues)
+            words = _cannot_tell(reasoning)
             return Answer(
                 point=land.point,
                 address=Address(Level(country_name(code), uncertainty="high")),

@@ -4,7 +4,7 @@ So it can be asked again at any point of a run, live, resumed or after the fact,
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,9 +18,9 @@ from geosleuth.tools import Observation, Tool, ToolCall
 # What the same call may well do better the next time is left to the loop; the detective asks once.
 _NEVER_DONE = ("over_budget",)
 _SAME_LINE = 0.5
-_RECOGNISED = "rapidocr"
-_SURE, _UNSURE = 0.8, 0.65
-_MOST_AREA = 0.4
+LEAST_BELIEVED = 0.3
+"""Lines less likely to be read rightly than this are not believed at all."""
+
 _WORSE_BY = 0.05
 
 
@@ -146,22 +146,12 @@ class Notebook:
     def _read(self, *, closer: bool) -> tuple[TextSeen, ...]:
         """The lines of whole pictures, or of closer looks; what was hardly read at all is left out."""
         rows = [
-            (line, row["engine"])
+            line
             for one in self.of("read_text")
             if bool(one.arguments.get("bbox_2d")) == closer
-            for line, row in _lines(one.data)
+            for line, _ in _lines(one.data)
         ]
-        sure = {(line.image, line.script) for line, engine in rows if engine == _RECOGNISED or line.confidence >= _SURE}
-        return tuple(line for line, engine in rows if engine == _RECOGNISED or self._believable(line, sure))
-
-    def _believable(self, line: TextSeen, sure: Collection[tuple[str, str]]) -> bool:
-        """Whether a line of a rarer script was read and not imagined: texture looks like letters, too."""
-        view = self.view(line.image)
-        if view is not None:
-            area = (line.box[2] - line.box[0]) * (line.box[3] - line.box[1])
-            if area > _MOST_AREA * view.size[0] * view.size[1]:
-                return False
-        return line.confidence >= _UNSURE or (line.image, line.script) in sure
+        return tuple(line for line in rows if line.confidence >= LEAST_BELIEVED)
 
 
 def _done(messages: Sequence[Message], tools: Names) -> Iterator[Done]:
@@ -184,7 +174,8 @@ def _lines(data: Mapping[str, Any]) -> Iterator[tuple[TextSeen, Mapping[str, Any
     for row in data.get("lines", ()):
         left, top, right, bottom = row["bbox_px"]
         box = (left, top, right, bottom)
-        yield TextSeen(row["text"], data["image"], box, row["confidence"], row["script"]), row
+        turn, overlay = row.get("turn", 0), row.get("overlay")
+        yield TextSeen(row["text"], data["image"], box, row["confidence"], row["script"], turn, overlay), row
 
 
 def _best_of(whole: Sequence[TextSeen], closer: Sequence[TextSeen]) -> list[TextSeen]:

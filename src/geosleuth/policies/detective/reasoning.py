@@ -11,6 +11,7 @@ from geosleuth.clues.calibration import apply
 from geosleuth.clues.deciding import Decision, decide
 from geosleuth.clues.heartlands import shares_within
 from geosleuth.clues.naming import in_a_shops_name, kind_said
+from geosleuth.clues.panels import on_one_panel
 from geosleuth.clues.place_clues import PLACE_TOOLS, around, of_somebody, place_clues, range_clue
 from geosleuth.clues.posterior import Posterior, posterior
 from geosleuth.clues.selftest import SelfTest, self_test
@@ -51,8 +52,9 @@ class Reasoning:
 
     @cached_property
     def lines(self) -> tuple[TextSeen, ...]:
-        """The text that was read, without what a person has ruled out."""
-        return tuple(line for line in self.notebook.lines if not self._left_out.line(line))
+        """The text of the scene that was read, without what a person has ruled out."""
+        scene = (line for line in self.notebook.lines if line.overlay is None)
+        return tuple(line for line in scene if not self._left_out.line(line))
 
     @cached_property
     def askable(self) -> tuple[TextSeen, ...]:
@@ -228,7 +230,7 @@ class Reasoning:
             share = _covered(query, seen.text) if wanted is None else 1.0
             manner = "part" if wanted is None else wanted.manner
             asked_in = one.arguments.get("country")
-            somebodys = _is_somebodys(query, seen, wanted)
+            somebodys = _is_somebodys(query, seen, wanted) or self._under_a_trade(query, seen)
             for found in place_clues(one.name, one.data, seen, asked=query, manner=manner):
                 clue = of_somebody(found, asked_in) if somebodys and found.kind == "place" else found
                 yield replace(clue, reliability=clue.reliability * share)
@@ -237,6 +239,13 @@ class Reasoning:
             surest = max(hint_reliability(hint) for hint in self.hints if query in hinted_names(hint))
             for clue in place_clues(one.name, {"results": rows}, asked=query):
                 yield replace(clue, kind="hint", reliability=surest, caution="nobody has checked the hint")
+
+    def _under_a_trade(self, query: str, seen: TextSeen) -> bool:
+        """Whether a name stands alone beside a trade: "HOTEL" over "NEW YORK" is a hotel's name."""
+        if fold(query) != fold(seen.text):
+            return False
+        trades = (line for line in self.lines if line is not seen and on_one_panel(line, seen))
+        return any(len(line.text.split()) == 1 and kind_said(line.text) == "business" for line in trades)
 
     def _texts(self, words: Sequence[str]) -> tuple[TextSeen, ...]:
         seen = (text_of(word, self.lookups, self.lines) for word in words)

@@ -88,14 +88,17 @@ def _places(reasoning: Reasoning, share: float) -> list[Rival]:
     for code, probability in reasoning.found.elsewhere.items():
         if probability * share < least or len(kept) >= MOST_RIVALS:
             break
-        if code != decision.country and all(one.country != code for one in kept):
-            kept.append(_country(reasoning, code, probability * share))
+        rival = _country(reasoning, code, probability * share)
+        if code != decision.country and all(one.country != code for one in kept) and rival.evidence_for:
+            kept.append(rival)
     return sorted(kept, key=lambda one: -one.probability)
 
 
 def _countries(reasoning: Reasoning, share: float) -> list[Rival]:
     likely = [(code, p * share) for code, p in list(reasoning.found.countries.items())[: MOST_RIVALS + 1]]
-    return [_country(reasoning, code, p) for code, p in likely if p >= LEAST_PROBABILITY][:MOST_RIVALS]
+    listed = [_country(reasoning, code, p) for code, p in likely if p >= LEAST_PROBABILITY]
+    # A country that no clue speaks for is only a populous one.
+    return [one for one in listed if one.evidence_for][:MOST_RIVALS]
 
 
 def _country(reasoning: Reasoning, code: str, probability: float) -> Rival:

@@ -1,0 +1,82 @@
+"""The detective on photos: real ones where they lie beside the repository, and a drawn distance sign."""
+
+import asyncio
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from geosleuth.agent.locating import locate
+from geosleuth.agent.methods import method as method_of
+from geosleuth.answer import Answer
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.photo import open_photo
+from geosleuth.policies.detective import Detective
+from geosleuth.tools.catalogue import all_tools
+
+ROOT = Path(__file__).parents[2]
+FONTS = ROOT / "src/geosleuth/atlas/maps/fonts"
+SHARED = ROOT.parent / "shared/data/photos"
+needs_photos = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared real photos are not on this machine")
+
+
+def answer_to(photo: Path | bytes, regions: Path) -> Answer:
+    method = method_of("detective")
+    toolset = method.toolset(all_tools())
+    opened, atlas = open_photo(photo), OfflineAtlas(regions)
+    found = asyncio.run(locate([opened], policy=Detective(), method=method, toolset=toolset, atlas=atlas))
+    return found.answer
+
+
+def distance_sign() -> bytes:
+    """Seoul 56, Pyongyang 205, in Hangul and Latin, on a board before a grey road."""
+    image = Image.new("RGB", (1600, 1100), (150, 160, 170))
+    pen = ImageDraw.Draw(image)
+    pen.polygon([(0, 1100), (650, 600), (950, 600), (1600, 1100)], fill=(90, 90, 95))
+    pen.rounded_rectangle([480, 200, 1150, 570], 20, fill=(10, 90, 60), outline=(225, 225, 225), width=6)
+    for top, (hangul, latin, away) in zip(
+        (225, 395), (("서울", "Seoul", "56km"), ("평양", "Pyongyang", "205km")), strict=True
+    ):
+        for x, y, words, font, size in (
+            (540, top, hangul, "korean", 60),
+            (540, top + 78, latin, "sans-semibold", 44),
+            (880, top + 30, away, "sans-semibold", 64),
+        ):
+            pen.text((x, y), words, font=ImageFont.truetype(str(FONTS / f"{font}.woff2"), size), fill=(228, 228, 228))
+    noisy = np.asarray(image, dtype=np.float32) + np.random.default_rng(1).normal(0, 5, (1100, 1600, 1))
+    buffer = io.BytesIO()
+    Image.fromarray(np.clip(noisy, 0, 255).astype(np.uint8)).save(buffer, "JPEG", quality=88)
+    return buffer.getvalue()
+
+
+def test_a_distance_sign_stands_in_none_of_its_towns(tmp_path: Path) -> None:
+    answer = answer_to(distance_sign(), tmp_path)
+    assert answer.address.country.conclusion == "South Korea"
+    assert answer.point is not None
+    assert distance_km(answer.point, LatLon(37.85, 126.74)) < 30
+
+
+@needs_photos
+@pytest.mark.parametrize(
+    "name", ["cameras/camera-003.jpg", "cameras/camera-045.jpg", "cameras/camera-052.jpg", "puzzles/puzzle-071.jpg"]
+)
+def test_a_photo_that_tells_nothing_gets_no_place(name: str, tmp_path: Path) -> None:
+    answer = answer_to(SHARED / name, tmp_path)
+    assert not answer.located
+    assert not answer.candidates
+
+
+@needs_photos
+def test_captions_over_a_photo_are_no_evidence(tmp_path: Path) -> None:
+    assert not answer_to(SHARED / "puzzles/puzzle-023.jpg", tmp_path).located
+
+
+@needs_photos
+def test_a_real_road_sign_is_placed(tmp_path: Path) -> None:
+    answer = answer_to(SHARED / "puzzles/puzzle-193.jpg", tmp_path)
+    assert answer.address.country.conclusion == "Denmark"
+    assert answer.point is not None
+    assert distance_km(answer.point, LatLon(55.68, 11.09)) < 25
