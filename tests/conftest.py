@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from geosleuth.photo.text.strips import Pixels, Quad
+    from geosleuth.photo.text.rapid import Box
+    from geosleuth.photo.text.strips import Pixels
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -91,11 +93,11 @@ def _read_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, 
 
     found, read = rapid.find_boxes, rapid.read_strips
 
-    def find_boxes(pixels: "Pixels", detail_px: int) -> "list[Quad]":
+    def find_boxes(pixels: "Pixels", detail_px: int) -> "list[Box]":
         key = (pixels.shape, hashlib.sha256(pixels.tobytes()).digest(), detail_px)
         if key not in read_before:
             read_before[key] = found(pixels, detail_px)
-        return [box.copy() for box in read_before[key]]
+        return [replace(box, quad=box.quad.copy()) for box in read_before[key]]
 
     def read_strips(strips: "list[Pixels]") -> list[tuple[str, float]]:
         key = tuple((strip.shape, hashlib.sha256(strip.tobytes()).digest()) for strip in strips)

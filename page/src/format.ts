@@ -18,8 +18,10 @@ export function kilometres(km: number): string {
   return t("figure.km", { n: grouped.format(Math.round(km)) });
 }
 
-export function coordinates(lat: number, lon: number): string {
-  return `${lat.toFixed(5)}, ${lon.toFixed(5)}`;
+/** A point with no more decimals than its radius deserves. */
+export function coordinates(lat: number, lon: number, radiusKm: number | null = null): string {
+  const decimals = radiusKm === null || radiusKm < 0.1 ? 5 : radiusKm < 1 ? 4 : radiusKm < 10 ? 3 : radiusKm < 100 ? 2 : 1;
+  return `${lat.toFixed(decimals)}, ${lon.toFixed(decimals)}`;
 }
 
 /** Seconds as people say them: 0.4 s, 12 s, 3 min 5 s. */

@@ -49,6 +49,6 @@ def test_every_documented_line_is_written(name: str) -> None:
 def test_the_darwin_core_values_are_the_documented_ones() -> None:
     section = PAGE.read_text(encoding="utf-8").split("## Darwin Core\n")[1].split("\n## ")[0]
     row = render_as("darwin-core", [Entry(ANSWER, CONTEXT)])
-    for value in ("43.735350", "WGS84", "250", "requires verification", "method default", "2026-11-15T09:30:00+00:00"):
+    for value in ("43.7353", "WGS84", "250", "requires verification", "method default", "2026-11-15T09:30:00+00:00"):
         assert value in section
         assert value in row

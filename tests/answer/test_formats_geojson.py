@@ -61,7 +61,7 @@ def check_geometry(geometry: dict[str, Any]) -> None:
 def test_a_finding_is_a_point_a_circle_and_its_candidates() -> None:
     found = read(marked_answer(), marked_context())
     finding, circle, first, second = found["features"]
-    assert finding["geometry"] == {"type": "Point", "coordinates": [HOME.lon, HOME.lat]}
+    assert finding["geometry"] == {"type": "Point", "coordinates": [7.4246, 43.7384]}
     told = finding["properties"]
     assert (told["role"], told["located"], told["country"], told["radius_km"]) == ("finding", True, "Monaco", 0.2)
     assert (told["photo"]["sha256"], told["model"], told["granularity"]) == ("ab" * 32, "detective", "exact")
@@ -133,3 +133,12 @@ def test_circles_are_cut_at_the_antimeridian_and_closed_over_poles(
     if radius_km == 10:
         area = shapely.Polygon(polygons[0][0]).area * 111.2**2 * math.cos(math.radians(48.8))
         assert area == pytest.approx(math.pi * 100, rel=0.01)
+
+
+def test_a_country_is_its_outline_and_no_circle() -> None:
+    answer = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0)
+    outline = [[[(139.0, 35.0), (140.0, 35.0), (140.0, 36.0), (139.0, 36.0), (139.0, 35.0)]]]
+    (feature,) = read(answer, Context(outline=outline))["features"]
+    assert feature["geometry"]["type"] == "Polygon"
+    told = feature["properties"]
+    assert (told["role"], told["lat"], told["lon"], told["radius_km"]) == ("finding", 35.7, 139.7, 1131.0)

@@ -50,11 +50,11 @@ def test_the_schema_refuses_what_is_not_kml() -> None:
 def test_a_finding_is_a_folder_of_placemarks() -> None:
     root = read(Entry(marked_answer(), marked_context()))
     finding, circle, first, _second = root.iterfind(".//k:Placemark", NS)
-    assert texts(finding, "k:Point/k:coordinates") == [f"{HOME.lon:.6f},{HOME.lat:.6f}"]
+    assert texts(finding, "k:Point/k:coordinates") == ["7.4246,43.7384"]
     data = {node.get("name"): node.findtext("k:value", None, NS) for node in finding.iterfind(".//k:Data", NS)}
     assert (data["probability"], data["radius_km"], data["located"]) == ("0.8", "0.2", "yes")
     assert texts(circle, ".//k:outerBoundaryIs//k:coordinates")[0].startswith("7.4")
-    assert texts(first, "k:Point/k:coordinates") == ["7.501300,43.771200"]
+    assert texts(first, "k:Point/k:coordinates") == ["7.5013,43.7712"]
     urls = set(texts(root, ".//k:styleUrl"))
     assert urls == {f"#{style.get('id')}" for style in root.iterfind(".//k:Style", NS)}
 
@@ -81,3 +81,14 @@ def test_any_answer_is_valid_kml(
 ) -> None:
     answer = Answer(point, Address.of(text, text, text), odds, radius_km, text, (Candidate(text, other, odds, text),))
     read(Entry(answer, Context(file_name=text, model=text, sources=(text or "",))), Entry(Answer(), Context()))
+
+
+def test_a_country_is_a_placemark_with_its_outline() -> None:
+    answer = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0)
+    outline = [[[(139.0, 35.0), (140.0, 35.0), (140.0, 36.0), (139.0, 36.0), (139.0, 35.0)]]]
+    root = read(Entry(answer, Context(outline=outline)))
+    (mark,) = root.iterfind(".//k:Placemark", NS)
+    assert texts(mark, ".//k:outerBoundaryIs//k:coordinates")[0].startswith("139.000000,35.000000 140")
+    assert texts(mark, "k:Point/k:coordinates") == []
+    assert texts(mark, ".//k:Data[@name='lat']/k:value") == ["35.7"]
+    assert "84% sure to lie in Japan" in texts(mark, "k:description")[0]

@@ -49,7 +49,8 @@ def test_a_photo_without_a_clue_is_no_confident_point(tmp_path: Path) -> None:
     done = locate_here(path, "--offline", "--json")
     assert done.code == 0
     assert "lat" not in done.document["answer"]
-    assert "can't be told" in done.document["answer"]["explanation"]
+    assert done.document["answer"]["explanation"].startswith("No readable text found. Connect a vision model (")
+    assert "candidates" not in done.document["answer"]
 
 
 def test_what_the_user_knows_rules_places_out(sign: Path) -> None:
@@ -139,7 +140,7 @@ def test_a_copy_with_the_place_is_written_after_leave(tmp_path: Path) -> None:
     assert photo.read_bytes() == before
     claims = open_photo(tmp_path / "photo-located.jpg").claims
     assert claims.point is not None
-    assert claims.point.lat == pytest.approx(43.7354, abs=1e-4)
+    assert claims.point.lat == pytest.approx(43.7354, abs=1e-3)
 
 
 def test_files_are_not_overwritten_unless_asked(tmp_path: Path) -> None:

@@ -311,7 +311,7 @@ def test_at_a_terminal_yes_goes_on_and_shows_who_is_at_work(tmp_path: Path, serv
     words = command(photo_file(tmp_path), "--model", CLOUD, "--base-url", server)
     code, out, shown = at_a_terminal(words, "y\n", {"TERM": "xterm", "NO_COLOR": "1"})
     assert code == 0, shown
-    assert "43.73540, 7.42110" in out
+    assert "43.735, 7.421" in out
     assert f"{CLOUD} looks at the photo" in shown
     assert "turn 1: answers" in shown
     assert len(server.requests) == 1

@@ -1,6 +1,7 @@
 """The report of a finding: one page that says it all, loads nothing and believes nobody."""
 
 import asyncio
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +20,11 @@ from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.wording import how_sure
 from geosleuth.app.report import pictures_of, report_html
 from geosleuth.app.report.digest import account_of
-from geosleuth.app.report.ground import zoom_for
+from geosleuth.app.report.ground import SIZE_PX, framed, zoom_for
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
+from geosleuth.atlas.outlines import country_outline
+from geosleuth.bench.page.plane import mercator
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims, Photo
 from marked import HOME, MARKER, holds_digits_of, holds_marker, marked_answer
@@ -40,10 +43,10 @@ def test_what_a_reader_sees_first() -> None:
     top = page.text[: page.text.index("The best evidence")]
     assert "La Terrasse, Monaco" in top
     assert "Likely: 72 % that it lies within 220 m." in top
-    assert "43.73073, 7.42547" in top
+    assert "43.7307, 7.4255" in top
     assert "A lead, not a verdict." in top
     assert "a business name" in page.text[page.text.index("The best evidence") :].lower()
-    assert page.named("a")[0]["href"] == "geo:43.73073,7.42547"
+    assert page.named("a")[0]["href"] == "geo:43.7307,7.4255"
     assert "script" not in {tag for tag, _ in page.elements}
 
 
@@ -320,3 +323,26 @@ def test_notebooks_get_a_card() -> None:
     nowhere = finding_of(Answer(explanation="Nothing could be read."))._repr_html_()
     assert "No place was found" in nowhere
     assert "Nothing could be read." in nowhere
+
+
+def test_a_country_is_drawn_by_its_outline() -> None:
+    japan = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0, "Japan: 84 %.")
+    page = page_of(finding_of(japan))
+    assert "Likely: 84 % that it lies in Japan." in page.text
+    assert "35.7, 139.7 latitude, longitude of a point in it" in page.text
+    assert "The outline is the country that the finding names." in page.text
+    assert "circle" not in page.text
+    (drawn,) = page.named("path", "doubt")
+    assert drawn["d"].count("Z") > 10, "islands are rings of their own"
+
+
+@pytest.mark.parametrize("code", ["JP", "CL", "RU", "MC"])
+def test_a_country_fits_on_its_map(code: str) -> None:
+    outline = country_outline(code)
+    assert outline is not None
+    centre, zoom = framed(outline.box)
+    pixels = 256 * 2**zoom
+    assert outline.box.width_deg / 360 * pixels <= SIZE_PX[0]
+    assert (mercator(outline.box.north) - mercator(outline.box.south)) / (2 * math.pi) * pixels <= SIZE_PX[1]
+    assert outline.box.contains(centre)
+    assert framed(outline.box, "country")[1] <= 4.5

@@ -22,6 +22,7 @@ from geosleuth.app.report import card
 from geosleuth.app.report.braille import braille, region_lines, region_width_km, world_lines
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims
+from geosleuth.policies.detective.advice import WITH_A_MODEL
 from geosleuth.tools.wording import percent
 
 
@@ -41,7 +42,7 @@ def test_the_card_at_80_columns() -> None:
     lines = shown(finding_of(), maps=False)
     assert lines == [
         "La Terrasse, Monaco",
-        "Likely: 72 % that it lies within 220 m of 43.73073, 7.42547.",
+        "Likely: 72 % that it lies within 220 m of 43.7307, 7.4255.",
         "A lead, not a verdict.",
         "",
         'evidence      1. a business name: "La Terrasse" is the name of La Terrasse',
@@ -138,8 +139,21 @@ def test_no_place() -> None:
     text = "\n".join(shown(finding_of(answer), maps=False))
     assert text.startswith("No place was found\n")
     assert "why           It can't be told." in text
-    assert "likely at all A   13 % #          India" in text
+    assert "weakly for    A   13 % #          India" in text
     assert "43.73" not in text
+
+
+def test_no_place_names_the_model_that_is_within_reach() -> None:
+    answer = Answer(
+        explanation=f"No readable text found. Connect a vision model ({WITH_A_MODEL}), or say what you see."
+    )
+    command = "geosleuth locate wall.png --model ollama:llava"
+    for told, expected in ((None, WITH_A_MODEL), (command, command)):
+        printed = shown(finding_of(answer), maps=False, with_a_model=told)
+        text = " ".join(" ".join(printed).split())
+        assert "why No readable text found." in text
+        assert f"would help Connect a vision model ({expected}), or say what you see." in text
+    assert printed[1] == "", "nothing stands between the heading and the reason"
 
 
 def test_claims_are_told_apart() -> None:
@@ -211,3 +225,12 @@ def test_a_finding_is_one_line_to_python() -> None:
     assert "km of 43.7" in line or "m of 43.7" in line
     assert len(line) < 200
     assert repr(finding_of(Answer(explanation="It can't be told."))) == "<Finding: no place was found>"
+
+
+def test_a_country_is_filled_in_and_has_no_point() -> None:
+    japan = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0)
+    lines = shown(finding_of(japan))
+    assert lines[:2] == ["Japan", "Likely: 84 % that it lies in Japan."]
+    assert any(line.startswith("A, filled in, is the finding. ") for line in lines)
+    assert "139." not in "\n".join(lines)
+    assert repr(finding_of(japan)) == "<Finding: Japan; 84 %>"

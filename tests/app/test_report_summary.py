@@ -34,7 +34,7 @@ def test_a_row_for_every_photo() -> None:
     assert "Where 3 photos were taken" in page.text
     assert "1 found, 0 of them with 85 % or more; 1 can't be told; 1 failed." in page.text
     assert "Leads, not verdicts." in page.text
-    assert "La Terrasse, Monaco 43.73073, 7.42547 72 % likely 220 m found" in page.text
+    assert "La Terrasse, Monaco 43.7307, 7.4255 72 % likely 220 m found" in page.text
     assert "this is no picture" in page.text
     assert "./reports/a%20b%231.html" in [link["href"] for link in page.named("a")]
     (thumbnail,) = page.named("img")

@@ -70,6 +70,8 @@ export interface AnswerView {
   verdict: string;
   /** For each photo whether its file claims another place; null where it can't be said. */
   conflicts: (boolean | null)[];
+  /** The country that is the whole finding; null where it is a circle, missing in runs of earlier versions. */
+  outline?: GeoJSON.Polygon | GeoJSON.MultiPolygon | null;
 }
 
 export interface Support {

@@ -22,7 +22,9 @@ function Sure({ answer }: { answer: AnswerView }) {
   return (
     <p class="sure">
       <strong>
-        {answer.radius_km === null
+        {answer.outline
+          ? t("finding.in", { percent: percent(answer.probability), country: answer.place })
+          : answer.radius_km === null
           ? t("finding.percentOnly", { percent: percent(answer.probability) })
           : t("finding.within", { percent: percent(answer.probability), radius: kilometres(answer.radius_km) })}
       </strong>
@@ -31,8 +33,8 @@ function Sure({ answer }: { answer: AnswerView }) {
   );
 }
 
-function Coordinates({ lat, lon }: { lat: number; lon: number }) {
-  const words = coordinates(lat, lon);
+function Coordinates({ lat, lon, radiusKm }: { lat: number; lon: number; radiusKm: number | null }) {
+  const words = coordinates(lat, lon, radiusKm);
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(words);
@@ -90,19 +92,14 @@ export function Finding({ view, state, answer, claims, granularity, trouble }: F
       {answer && found ? <Sure answer={answer} /> : null}
       {answer !== null && !found ? (
         <div class="cant-tell">
-          <p>{t("finding.cantTell")}</p>
+          <p class="prose">{(capped ? "" : reason(answer)) || t("finding.cantTell")}</p>
+          <p>{t("finding.helps")}</p>
           <Likeliest candidates={answer.candidates} />
-          {answer.explanation && !capped ? (
-            <details class="more">
-              <summary>{t("trust.explanation")}</summary>
-              <p class="quiet prose">{answer.explanation}</p>
-            </details>
-          ) : null}
         </div>
       ) : null}
       {answer && found && answer.lat !== null && answer.lon !== null ? (
         <p class="finding-facts">
-          <Coordinates lat={answer.lat} lon={answer.lon} />
+          <Coordinates lat={answer.lat} lon={answer.lon} radiusKm={answer.radius_km} />
           {capped ? <span class="tag">{t("finding.capped", { level })}</span> : null}
           <span class="lead-not-verdict">{t("finding.lead")}</span>
         </p>
@@ -137,13 +134,18 @@ function heading(view: RunView, state: RunState, answer: AnswerView | null, foun
   return maybe(`runState.${state}`) ?? state;
 }
 
+/** Why no place is named; the advice beside it is written for the command line. */
+function reason(answer: AnswerView): string {
+  return answer.explanation.replace(answer.would_help, "").trim();
+}
+
 /** What it hangs on, what speaks against it and what would help, where that was said. */
 export function Trust({ answer }: { answer: AnswerView }) {
   const explained = answer.located ? answer.explanation : "";
   const parts = [
     [t("trust.hangs"), answer.hangs_on],
     [t("trust.against"), answer.against],
-    [t("trust.help"), answer.would_help],
+    [t("trust.help"), answer.located ? answer.would_help : ""],
   ].filter((part): part is [string, string] => Boolean(part[1]));
   if (parts.length === 0 && explained === "") return null;
   return (

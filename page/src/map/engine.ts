@@ -153,7 +153,8 @@ export class Engine {
     const answer = this.marks.filter((mark) => mark.kind === "answer");
     const open = this.marks.filter((mark) => mark.kind !== "dropped");
     const shown = what === "answer" && answer.length > 0 ? answer : open.length > 0 ? open : this.marks;
-    const bounds = around(shown.length > 0 ? shown : this.area ? spotsOf(this.area) : []) ?? START;
+    const places = shown.flatMap((mark) => (mark.outline ? spotsOf(mark.outline) : [mark]));
+    const bounds = around(places.length > 0 ? places : this.area ? spotsOf(this.area) : []) ?? START;
     this.movedByHand = false;
     const padding = Math.round(Math.min(64, clientWidth * 0.12, clientHeight * 0.16));
     const maxZoom = shown.some((mark) => mark.radiusKm > 0 && mark.radiusKm < 1) ? CLOSEST_ZOOM : 11;

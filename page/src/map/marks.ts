@@ -14,6 +14,8 @@ export interface Mark extends Spot {
   /** One line for the pin's label and for whoever hears the page. */
   words: string;
   radiusKm: number;
+  /** What is drawn in place of a circle. */
+  outline?: GeoJSON.Polygon | GeoJSON.MultiPolygon | null;
   /** How much the mark stands out, from 0 to 1. */
   strength: number;
 }
@@ -61,24 +63,26 @@ export function marksOf(
       kind: chosen ? "answer" : dropped ? "dropped" : "rival",
       letter: candidate.letter ?? letterAt(index),
       name: candidate.name,
-      words: wordsOf(candidate.name, candidate.probability, radiusKm, dropped),
+      words: wordsOf(candidate.name, candidate.probability, chosen && answer?.outline ? null : radiusKm, dropped),
       lat: candidate.lat,
       lon: candidate.lon,
       radiusKm,
+      outline: chosen ? answer?.outline : null,
       strength: dropped ? DROPPED : (candidate.probability ?? UNWEIGHED),
     });
   });
   if (answer && answer.lat !== null && answer.lon !== null && !marks.some((mark) => mark.kind === "answer")) {
-    const name = answer.place ?? coordinates(answer.lat, answer.lon);
+    const name = answer.place ?? coordinates(answer.lat, answer.lon, answer.radius_km);
     marks.push({
       id: "answer",
       kind: "answer",
       letter: answer.candidates.find((one) => one.is_answer)?.letter ?? "★",
       name,
-      words: wordsOf(name, answer.probability, answer.radius_km, false),
+      words: wordsOf(name, answer.probability, answer.outline ? null : answer.radius_km, false),
       lat: answer.lat,
       lon: answer.lon,
       radiusKm: answer.radius_km ?? 0,
+      outline: answer.outline,
       strength: answer.probability ?? 1,
     });
   }

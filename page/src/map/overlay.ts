@@ -1,4 +1,4 @@
-/** What we draw on the ground: radii of candidates, the search area, and a shape being drawn. */
+/** What we draw on the ground: radii of candidates, the country that is the finding, the search area, and a shape being drawn. */
 import type { GeoJSONSource, Map as GlMap } from "maplibre-gl";
 import { disc, type Spot } from "./geometry";
 import type { Mark } from "./marks";
@@ -179,13 +179,13 @@ export class Overlay {
   }
 
   private discData(): GeoJSON.FeatureCollection {
-    const discs = [...this.leaving, ...this.marks].filter((mark) => mark.radiusKm > 0);
+    const discs = [...this.leaving, ...this.marks].filter((mark) => mark.radiusKm > 0 || mark.outline);
     return {
       type: "FeatureCollection",
       features: discs.map((mark) => ({
         type: "Feature",
         properties: { id: mark.id, kind: mark.kind },
-        geometry: disc(mark, mark.radiusKm),
+        geometry: mark.outline ?? disc(mark, mark.radiusKm),
       })),
     };
   }

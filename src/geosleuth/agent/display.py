@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
 from geosleuth.answer.granularity import withheld
 from geosleuth.answer.wording import envelope, how_sure, percent_words, radius_words
+from geosleuth.atlas.outlines import found_country
+from geosleuth.geo import coordinates
 from geosleuth.policies.detective import Detective
 
 from .trajectory import Trajectory
@@ -100,7 +102,9 @@ def sure_line(answer: Answer) -> str:
         within = "" if answer.radius_km is None else f", within {radius_words(answer.radius_km)} or so"
         return f"How sure was not said{within}"
     reach = "that this is the place"
-    if answer.radius_km is not None:
+    if found_country(answer):
+        reach = f"that it lies in {answer.address.country.conclusion}"
+    elif answer.radius_km is not None:
         reach = f"that it lies within {radius_words(answer.radius_km)}"
     return f"{how_sure(answer.probability).capitalize()}: {percent_words(answer.probability)} {reach}"
 
@@ -112,7 +116,7 @@ def notebook_card(finding: "Finding") -> str:
         head, sure = "No place was found", answer.explanation or ""
     else:
         head, sure = envelope(answer.address) or "An unnamed place", sure_line(answer)
-    where = "" if answer.point is None else f"{answer.point.lat:.5f}, {answer.point.lon:.5f}"
+    where = "" if answer.point is None else coordinates(answer.point, answer.radius_km)
     evidence = "".join(f"<li>{_text(line)}</li>" for line in best_evidence(finding.trajectory))
     why = ""
     if where and not tells_evidence_alone(finding.trajectory) and not is_withheld(answer.explanation or ""):

@@ -8,6 +8,8 @@ from geosleuth.answer import Answer
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap
 from geosleuth.answer.wording import envelope, percent_words, radius_words
 from geosleuth.atlas import Atlas
+from geosleuth.atlas.outlines import found_country
+from geosleuth.geo import coordinates
 from geosleuth.photo import Album, Claims, OpenedPhoto, Photo, cut_views
 from geosleuth.policies import Policy, Sampling, Wire
 from geosleuth.tools import Case, ImageSearch, TextReader, Toolset, WebSearch
@@ -67,8 +69,10 @@ class Finding:
             return "<Finding: no place was found>"
         place = envelope(answer.address) or "an unnamed place"
         odds = None if answer.probability is None else percent_words(answer.probability)
+        if found_country(answer):
+            return f"<Finding: {place}{'; ' if odds else ''}{odds or ''}>"
         within = None if answer.radius_km is None else f"within {radius_words(answer.radius_km)}"
-        point = None if answer.point is None else f"of {answer.point.lat:.5f}, {answer.point.lon:.5f}"
+        point = None if answer.point is None else f"of {coordinates(answer.point, answer.radius_km)}"
         sure = " ".join(part for part in (odds, within, point) if part)
         return f"<Finding: {place}{'; ' if sure else ''}{sure}>"
 

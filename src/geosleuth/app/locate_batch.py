@@ -43,7 +43,7 @@ from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_text_atomically
-from geosleuth.geo import LatLon
+from geosleuth.geo import LatLon, coordinates
 from geosleuth.photo import open_photo
 from geosleuth.photo.runtime import give_back_memory
 
@@ -353,7 +353,7 @@ def _show(done: Sequence[Done]) -> None:
         row = one.row
         sure = "" if row.probability is None else percent_words(row.probability)
         sure += f", {radius_words(row.radius_km)}" if sure and row.radius_km is not None else ""
-        point = "" if row.point is None else f"{row.point.lat:.5f}, {row.point.lon:.5f}"
+        point = "" if row.point is None else coordinates(row.point, row.radius_km)
         place = row.place or {"failed": f"failed: {row.note}", "unlocated": "can't tell"}.get(row.status, "")
         place += " (the file claims another place)" if row.conflicts else ""
         verdict = (one.document or {}).get("check", {}).get("verdict", "")

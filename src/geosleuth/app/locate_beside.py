@@ -15,6 +15,7 @@ from geosleuth.app.console import talk
 from geosleuth.app.locate_outputs import LOCATED, Outputs, asked, entries_of, write_entries
 from geosleuth.bench.numbers import plural
 from geosleuth.errors import BadInput
+from geosleuth.geo import coordinates, rounded
 
 _WRITABLE = (".jpg", ".jpeg", ".png")
 
@@ -73,12 +74,14 @@ def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) ->
     if answer.point is None:
         talk(f"{copy.name if named else 'a copy'} is not written: there is no point to put into it")
         return
-    where = f"{answer.point.lat:.5f}, {answer.point.lon:.5f}"
+    where = coordinates(answer.point, answer.radius_km)
     called = f"the copy {copy}" if named else "a copy beside the photo"
     if not yes and not asked(f"Write {where} as an estimated place into {called}?"):
         talk("nothing was written into a copy")
         return
-    done = write_exif_copy(photo, copy, answer.point, answer.radius_km, overwrite=outputs.overwrite)
+    done = write_exif_copy(
+        photo, copy, rounded(answer.point, answer.radius_km), answer.radius_km, overwrite=outputs.overwrite
+    )
     replaced = "" if done.replaced is None else "; the place that the original claims is not in it"
     talk(f"wrote {copy if named else 'a copy beside the photo'} with {where} as an estimated place{replaced}")
 
@@ -109,7 +112,8 @@ def _copied(one: Placed, *, overwrite: bool) -> bool:
     if answer.point is None:
         return False
     try:
-        write_exif_copy(one.photo, copy_of(one.photo), answer.point, answer.radius_km, overwrite=overwrite)
+        point = rounded(answer.point, answer.radius_km)
+        write_exif_copy(one.photo, copy_of(one.photo), point, answer.radius_km, overwrite=overwrite)
     except BadInput as error:
         talk(_renamed(str(error), one, copy_of(one.photo)))
         return False

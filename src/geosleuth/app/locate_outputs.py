@@ -14,6 +14,7 @@ from geosleuth.answer.granularity import Granularity
 from geosleuth.app.console import talk
 from geosleuth.app.overwriting import refuse_to_replace
 from geosleuth.atlas import Atlas
+from geosleuth.atlas.outlines import country_outline, found_country
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.names import country_code
@@ -118,6 +119,8 @@ def check_is_none_of(path: Path, files: Iterable[Path], what: str) -> None:
 def entries_of(trajectory: Trajectory, photos: Iterable[tuple[str, Path]], granularity: Granularity) -> list[Entry]:
     """A finding, capped already, with its context: once for each photo, given by its hash and its path."""
     answer = trajectory.answer or Answer()
+    country = found_country(answer)
+    outline = country_outline(country) if country else None
     sources = dict.fromkeys(source for seen in trajectory.observations for source in seen.sources)
     context = Context(
         model=trajectory.started.policy,
@@ -126,6 +129,7 @@ def entries_of(trajectory: Trajectory, photos: Iterable[tuple[str, Path]], granu
         tools=trajectory.started.tools,
         sources=tuple(sources),
         country_code=country_code(answer.address.country.conclusion or ""),
+        outline=outline.polygons if outline else [],
     )
     return [
         Entry(answer, replace(context, sha256=sha256, file_name=path.name).capped(granularity))

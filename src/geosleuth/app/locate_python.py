@@ -18,7 +18,7 @@ from geosleuth.app.locate_team import make_ready
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
-from geosleuth.photo import open_photo
+from geosleuth.photo import open_photos
 from geosleuth.policies import consent_line
 
 Photos = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -80,7 +80,7 @@ async def alocate(
     when = taken.isoformat() if isinstance(taken, datetime) else taken
     wishes = Wishes(model=model, within=within, hint=hint, taken=when, granularity=granularity, **options)
     plan = plan_of(wishes, paths)
-    photos = [await asyncio.to_thread(open_photo, path) for path in paths]
+    photos = await asyncio.to_thread(open_photos, paths)
     similar = similar_for(plan, photos)
     _check_leave(plan, send=send)
     await asyncio.to_thread(ensure_base)

@@ -15,6 +15,7 @@ from geosleuth.atlas import Atlas
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.geo import coordinates
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import EndpointSettings, Policy, Sampling, Wire, make_policy
 from geosleuth.policies.detective import Detective
@@ -319,7 +320,7 @@ def try_line(one: Try, count: int, *, exact: bool) -> str:
         return _short(f"{head} failed{f': {why}' if exact else ''}")
     spent, answer = trajectory.spent, trajectory.answer
     place = (envelope(answer.address) if answer else "") or (
-        f"{answer.point.lat:.4f}, {answer.point.lon:.4f}" if answer and answer.point else "can't tell"
+        coordinates(answer.point, answer.radius_km) if answer and answer.point else "can't tell"
     )
     took = f"{plural(spent.turns, 'turn', 'turns')}, {spent.seconds:.1f} s"
     return _short(f"{head}{f': {place}' if exact else ' is done'} ({took})")

@@ -4,7 +4,7 @@ from typing import Any
 
 from geosleuth.agent import Spent, spent_document
 from geosleuth.agent.locating import Finding
-from geosleuth.answer import Answer, answer_to_dict
+from geosleuth.answer import Answer, answer_to_dict, to_precision
 from geosleuth.app.atlas_views import plain
 from geosleuth.team.parallel import answered as came_to_an_answer
 from geosleuth.team.parallel import chains_read, evidence_named
@@ -15,7 +15,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
     trajectory = finding.trajectory
     answered, ended = trajectory.answered, trajectory.ended
     return {
-        "answer": answer_to_dict(finding.answer),
+        "answer": answer_to_dict(to_precision(finding.answer)),
         "answered_by": answered.by if answered else "nobody",
         "ended": ended.reason if ended else None,
         "trouble": ended.trouble if ended else None,
@@ -46,7 +46,7 @@ def team_document(finding: Finding) -> dict[str, Any]:
     own = finding.trajectory
     together = {"spent_together": _spent(spent_together(finding))}
     if not are_tries(finding):
-        said = [{"member": one.who, "answer": answer_to_dict(one.answer)} for one in voices(finding)]
+        said = [{"member": one.who, "answer": answer_to_dict(to_precision(one.answer))} for one in voices(finding)]
         return {"said": said, "runs": [one.id for one in finding.team], **together}
     exact = finding.granularity == "exact"
     failed = failed_verifier(finding)
@@ -55,7 +55,7 @@ def team_document(finding: Finding) -> dict[str, Any]:
             {
                 "try": number,
                 "answered": came_to_an_answer(one),
-                "answer": answer_to_dict(one.answer or Answer()),
+                "answer": answer_to_dict(to_precision(one.answer or Answer())),
                 "ended": one.ended.reason if one.ended else None,
                 "trouble": one.ended.trouble if one.ended else None,
                 "model": one.started.policy,

@@ -18,7 +18,7 @@ from geosleuth.app.locate_beside import placed_of, write_exif, write_sidecars
 from geosleuth.app.locate_check import Checked, check_claim, checked_document, checked_lines, checked_view
 from geosleuth.app.locate_naming import names_left_out
 from geosleuth.app.locate_outputs import asked, write_outputs
-from geosleuth.app.locate_reach import reach_line, within_reach
+from geosleuth.app.locate_reach import command_with, reach_line, within_reach
 from geosleuth.app.locate_run import run_plan
 from geosleuth.app.locate_setup import Plan, Wishes, image_hosts, plan_of, sent_to, similar_for
 from geosleuth.app.locate_talk import telling
@@ -27,7 +27,7 @@ from geosleuth.app.locate_views import finding_document
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput, GeosleuthError
-from geosleuth.photo import OpenedPhoto, open_photo
+from geosleuth.photo import OpenedPhoto, open_photos
 from geosleuth.policies import consent_line
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.replay import ReplayPolicy
@@ -49,7 +49,7 @@ def locate_photos(paths: Sequence[Path], wishes: Wishes, *, as_json: bool) -> No
     """
     with quiet_libraries(), names_left_out(paths, wishes.granularity):
         plan = plan_of(wishes, paths)
-        photos = [open_photo(path) for path in paths]
+        photos = open_photos(paths)
         similar = similar_for(plan, photos)
         ask_leave(plan, yes=wishes.yes)
         if wishes.trajectory is not None and wishes.overwrite:
@@ -63,13 +63,9 @@ def locate_photos(paths: Sequence[Path], wishes: Wishes, *, as_json: bool) -> No
                 for path in [path for path in files if path.exists()][:1]:
                     talk(f"stopped; {path} holds what was done until then")
             raise typer.Exit(CTRL_C) from None
-        failed = _show(finding, plan, checked, as_json=as_json)
-        if (
-            not failed
-            and plan.by_detective
-            and not as_json
-            and (line := reach_line(within_reach(offline=wishes.offline)))
-        ):
+        reachable = within_reach(offline=wishes.offline) if plan.by_detective and not as_json else []
+        failed = _show(finding, plan, checked, as_json=as_json, with_a_model=command_with(reachable, paths[0]))
+        if not failed and (line := reach_line(reachable)):
             talk(line)
         write_sidecars(placed_of(finding, paths), plan.outputs)
         write_exif(finding, paths[0], plan.outputs, yes=wishes.yes)
@@ -77,7 +73,7 @@ def locate_photos(paths: Sequence[Path], wishes: Wishes, *, as_json: bool) -> No
         raise GeosleuthError(_trouble(finding))
 
 
-def _show(finding: Finding, plan: Plan, checked: Checked | None, *, as_json: bool) -> bool:
+def _show(finding: Finding, plan: Plan, checked: Checked | None, *, as_json: bool, with_a_model: str | None) -> bool:
     """Print the finding; true where the model failed."""
     from geosleuth.app.report import card
 
@@ -89,7 +85,7 @@ def _show(finding: Finding, plan: Plan, checked: Checked | None, *, as_json: boo
     elif spent.turns or not failed:
         if checked is not None:
             show(checked_view(checked))
-        show(card(finding))
+        show(card(finding, with_a_model=with_a_model))
     if plan.within is not None and finding.granularity == "exact":
         point = finding.answer.point
         if point is not None and not plan.within.contains(point):

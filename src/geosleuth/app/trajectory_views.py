@@ -27,7 +27,7 @@ from geosleuth.agent import (
 from geosleuth.agent.exports.talk import plain_json
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.bench.plain import one_line, printable
-from geosleuth.geo import LatLon
+from geosleuth.geo import coordinates
 from geosleuth.tools import Observation, ToolCall
 
 _CHARACTERS = 280
@@ -149,16 +149,12 @@ def _call(call: ToolCall) -> str:
 
 
 def _answer(answer: Answer) -> str:
-    parts = [str(answer.address), "" if answer.point is None else _point(answer.point)]
+    parts = [str(answer.address), "" if answer.point is None else coordinates(answer.point, answer.radius_km)]
     if answer.probability is not None:
         within = "" if answer.radius_km is None else f" within {answer.radius_km:g} km"
         parts.append(f"{answer.probability:.0%}{within}")
     parts.append(answer.explanation or "")
     return "\n".join(part for part in parts if part) or "(nothing)"
-
-
-def _point(point: LatLon) -> str:
-    return f"{point.lat:.5f}, {point.lon:.5f}"
 
 
 def _pool(pool: Sequence[Hypothesis]) -> RenderableType:
@@ -169,7 +165,7 @@ def _pool(pool: Sequence[Hypothesis]) -> RenderableType:
         cells = (
             one.id,
             one.place,
-            "" if one.point is None else _point(one.point),
+            "" if one.point is None else coordinates(one.point, one.radius_km),
             "" if one.confidence is None else f"{one.confidence:.0%}",
             "; ".join(one.evidence_for),
             "; ".join(one.evidence_against),

@@ -18,6 +18,7 @@ from .distance import (
 from .extent import Box, Disc, Extent, extent_distance_km
 from .geoscore import GEOSCORE_DECAY, GEOSCORE_MAX, GEOSCORE_SCALE_KM, geoscore
 from .point import FloatArray, LatLon, is_valid, normalize_lon
+from .precision import coordinates, decimals_for, rounded
 from .sun import RISE_ELEVATION_DEG, DayKind, SunDay, SunPositions, Times, subsolar_points, sun_day, sun_positions
 from .sunlit import (
     SunSight,
@@ -61,6 +62,8 @@ __all__ = [
     "Times",
     "bearing_deg",
     "bearings_deg",
+    "coordinates",
+    "decimals_for",
     "density_mode",
     "destination",
     "destinations",
@@ -78,6 +81,7 @@ __all__ = [
     "pair_conflict",
     "places_under_sun",
     "range_fixes",
+    "rounded",
     "shadow_of_elevation",
     "subsolar_points",
     "sun_day",

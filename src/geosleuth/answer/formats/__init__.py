@@ -4,12 +4,12 @@ An `Entry` is an answer with its `Context`. `capped_entry` makes one that tells 
 write down what they are given and hide nothing.
 """
 
-from .circle import circle_polygons
+from .circle import Polygons, circle_polygons
 from .context import Context, Entry, capped_entry
 from .csv_rows import CSV_HEADER, csv_row, to_csv
 from .darwin_core import DARWIN_CORE_TERMS, darwin_core_row, to_darwin_core
 from .document import DOCUMENT_FORMAT, document, to_json
-from .geojson import geojson, to_geojson
+from .geojson import area_geometry, geojson, to_geojson
 from .kml import to_kml
 from .registry import FORMATS, Format, format_of, render_as
 from .xmp import to_xmp
@@ -22,6 +22,8 @@ __all__ = [
     "Context",
     "Entry",
     "Format",
+    "Polygons",
+    "area_geometry",
     "capped_entry",
     "circle_polygons",
     "csv_row",

@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from shapely import Polygon
 
 Ring = list[tuple[float, float]]
+Polygons = list[list[Ring]]
 _HALF_ROUND_KM = float(np.pi) * EARTH_RADIUS_KM
 _CORNERS = 96
 _DECIMALS = 7
 
 
-def circle_polygons(centre: LatLon, radius_km: float, *, corners: int = _CORNERS) -> list[list[Ring]]:
+def circle_polygons(centre: LatLon, radius_km: float, *, corners: int = _CORNERS) -> Polygons:
     """The circle as one or more polygons, each an outer ring and its holes.
 
     Points are (longitude, latitude), as GeoJSON and KML have them; rings are closed, outer ones run counter-clockwise,
@@ -26,7 +27,7 @@ def circle_polygons(centre: LatLon, radius_km: float, *, corners: int = _CORNERS
     # Rounded by geometry and not number by number: pieces that meet stay one, and none crosses itself.
     shape = shapely.set_precision(_shape(centre, min(radius_km, _HALF_ROUND_KM), corners), 10.0**-_DECIMALS)
     polygons = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon" and part.area > 0]
-    return [_rings(polygon) for polygon in polygons]
+    return [rings_of(polygon) for polygon in polygons]
 
 
 def _shape(centre: LatLon, radius_km: float, corners: int) -> Any:
@@ -67,7 +68,8 @@ def _unrolled(centre: LatLon, radius_km: float, corners: int, pole: float | None
     return polygon if polygon.is_valid else shapely.make_valid(polygon)
 
 
-def _rings(polygon: "Polygon") -> list[Ring]:
+def rings_of(polygon: "Polygon") -> list[Ring]:
+    """Return a polygon's outer ring, counter-clockwise, and its holes, clockwise."""
     from shapely.geometry.polygon import orient
 
     turned = orient(polygon, sign=1.0)

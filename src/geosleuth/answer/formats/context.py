@@ -9,6 +9,8 @@ from geosleuth import __version__
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources
 from geosleuth.answer.model import Answer
 
+from .circle import Polygons
+
 ESTIMATED = "estimated from the picture by geosleuth"
 
 
@@ -28,6 +30,7 @@ class Context:
         granularity: how finely the answer may be told.
         country_code: ISO 3166-1 alpha-2 of the answer's country, where somebody looked it up.
         city: the answer's city, where somebody looked it up: an answer says only its finest place.
+        outline: the country that is the whole finding, as polygons; empty where the finding is a circle.
         geosleuth: this program's version.
     """
 
@@ -42,6 +45,7 @@ class Context:
     granularity: Granularity = "exact"
     country_code: str | None = None
     city: str | None = None
+    outline: Polygons = field(default_factory=list, hash=False, repr=False)
     geosleuth: str = __version__
 
     @property

@@ -27,8 +27,8 @@ def darwin_core_row(answer: Answer, context: Context) -> list[str]:
     media = [f"sha256:{context.sha256}" if context.sha256 else None, context.file_name]
     return [
         cell(" | ".join(part for part in media if part)),
-        "" if point is None else degrees(point.lat),
-        "" if point is None else degrees(point.lon),
+        "" if point is None else degrees(point.lat, answer.radius_km),
+        "" if point is None else degrees(point.lon, answer.radius_km),
         "" if point is None else "WGS84",
         "" if point is None or answer.radius_km is None else str(metres(answer.radius_km)),
         cell(address.country.conclusion),
@@ -42,7 +42,7 @@ def darwin_core_row(answer: Answer, context: Context) -> list[str]:
         cell(f"{ESTIMATED} {context.geosleuth}" + (f", method {context.method}" if context.method else "")),
         cell(" | ".join(context.sources)),
         "unable to georeference" if point is None else "requires verification",
-        cell(_remarks(answer)),
+        cell(_remarks(answer, whole=bool(context.outline))),
         f"coordinates given to the {context.granularity} only" if capped and point is not None else "",
         f"any place finer than the {context.granularity}" if capped else "",
     ]
@@ -53,10 +53,11 @@ def to_darwin_core(entries: Sequence[Entry]) -> str:
     return table(DARWIN_CORE_TERMS, (darwin_core_row(*entry) for entry in entries))
 
 
-def _remarks(answer: Answer) -> str:
+def _remarks(answer: Answer, *, whole: bool) -> str:
+    sure = odds(answer, whole=whole)
     parts = [
         "No place could be told from the picture." if answer.point is None else "An estimate from the picture.",
-        f"{odds(answer)}, by its own estimate." if odds(answer) else None,
+        f"{sure}, by its own estimate." if sure else None,
         answer.explanation,
         f"Also considered: {'; '.join(map(candidate_line, answer.candidates))}." if answer.candidates else None,
     ]

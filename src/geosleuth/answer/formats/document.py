@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from geosleuth.answer.precision import to_precision
 from geosleuth.answer.wire import answer_to_dict
 
 from .context import Context, Entry
@@ -17,7 +18,7 @@ def document(entry: Entry) -> dict[str, Any]:
     return {
         "format": DOCUMENT_FORMAT,
         "located": answer.located,
-        "answer": answer_to_dict(answer),
+        "answer": answer_to_dict(to_precision(answer)),
         **context_fields(context),
     }
 

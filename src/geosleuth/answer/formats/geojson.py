@@ -1,20 +1,20 @@
 """GeoJSON as RFC 7946 has it: longitude first, WGS 84, polygons that stop at the antimeridian.
 
-One feature is the finding, one the circle of its uncertainty, and one each candidate; ``role`` tells them apart. An
-answer without a place is a feature whose geometry is null, which is the RFC's own word for unlocated.
+One feature is the finding, one the circle of its uncertainty, and one each candidate; ``role`` tells them apart. A
+finding that is a whole country is the country's outline, with the point that stands for it in its properties, and no
+circle. An answer without a place is a feature whose geometry is null, which is the RFC's own word for unlocated.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from geosleuth.answer.model import Answer
+from geosleuth.answer.precision import to_precision
 from geosleuth.geo import LatLon
 
-from .circle import circle_polygons
+from .circle import Polygons, circle_polygons
 from .context import Context, Entry
 from .document import context_fields, dump
-
-_DECIMALS = 7
 
 
 def geojson(entries: Sequence[Entry]) -> dict[str, Any]:
@@ -32,11 +32,14 @@ def to_geojson(entries: Sequence[Entry]) -> str:
 
 
 def _features(name: str, answer: Answer, context: Context) -> Iterator[dict[str, Any]]:
-    yield _feature(name, _point(answer.point), _told(answer, context))
-    if answer.point is not None and answer.radius_km is not None:
+    answer = to_precision(answer)
+    outline = area_geometry(context.outline)
+    stands_for = {} if outline is None or answer.point is None else {"lat": answer.point.lat, "lon": answer.point.lon}
+    yield _feature(name, outline or _point(answer.point), {**_told(answer, context), **stands_for})
+    if outline is None and answer.point is not None and answer.radius_km is not None:
         circle = circle_polygons(answer.point, answer.radius_km)
         properties = {"role": "uncertainty", "radius_km": answer.radius_km, "probability": answer.probability}
-        yield _feature(f"{name}-uncertainty", _area(circle), properties)
+        yield _feature(f"{name}-uncertainty", area_geometry(circle), properties)
     for rank, candidate in enumerate(answer.candidates, start=1):
         properties = {
             "role": "candidate",
@@ -72,10 +75,11 @@ def _told(answer: Answer, context: Context) -> dict[str, Any]:
 def _point(point: LatLon | None) -> dict[str, Any] | None:
     if point is None:
         return None
-    return {"type": "Point", "coordinates": [round(point.lon, _DECIMALS), round(point.lat, _DECIMALS)]}
+    return {"type": "Point", "coordinates": [point.lon, point.lat]}
 
 
-def _area(polygons: list[list[list[tuple[float, float]]]]) -> dict[str, Any] | None:
+def area_geometry(polygons: Polygons) -> dict[str, Any] | None:
+    """Return polygons as one geometry; None where there are none."""
     if not polygons:
         return None
     if len(polygons) == 1:

@@ -1,4 +1,4 @@
-"""KML 2.2 for Google Earth and others: the finding, the circle of its uncertainty, and the candidates.
+"""KML 2.2 for Google Earth and others: the finding, the circle of its uncertainty or its country, and the candidates.
 
 Viewers show descriptions as HTML, so every text in them is escaped twice: for HTML, then for XML.
 """
@@ -8,9 +8,9 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 from geosleuth.answer.model import Answer, Candidate
-from geosleuth.geo import LatLon
+from geosleuth.geo import LatLon, rounded
 
-from .circle import circle_polygons
+from .circle import Polygons, circle_polygons
 from .context import ESTIMATED, Context, Entry
 from .text import candidate_line, degrees, odds, xml_text
 
@@ -36,10 +36,10 @@ def _folder(top: ET.Element, number: int, answer: Answer, context: Context) -> N
     folder = ET.SubElement(top, "Folder")
     _put(folder, "name", context.file_name or f"photo {number}")
     _finding(folder, answer, context)
-    if answer.point is not None and answer.radius_km is not None:
+    if answer.point is not None and answer.radius_km is not None and not context.outline:
         _uncertainty(folder, answer.point, answer.radius_km)
     for rank, candidate in enumerate(answer.candidates, start=1):
-        _candidate(folder, rank, candidate)
+        _candidate(folder, rank, candidate, answer.radius_km)
 
 
 def _finding(folder: ET.Element, answer: Answer, context: Context) -> None:
@@ -48,9 +48,9 @@ def _finding(folder: ET.Element, answer: Answer, context: Context) -> None:
     _put(mark, "name", place or ("the finding" if answer.located else "no place could be told"))
     if place:
         _put(mark, "address", place)
-    lines = [odds(answer), answer.explanation, f"{ESTIMATED} ({context.made_by})"]
+    lines = [odds(answer, whole=bool(context.outline)), answer.explanation, f"{ESTIMATED} ({context.made_by})"]
     _put(mark, "description", "<br/>".join(html.escape(line) for line in lines if line))
-    _put(mark, "styleUrl", "#finding")
+    _put(mark, "styleUrl", "#uncertainty" if context.outline else "#finding")
     facts = {
         "located": "yes" if answer.located else "no",
         "probability": None if answer.probability is None else f"{answer.probability:g}",
@@ -61,40 +61,56 @@ def _finding(folder: ET.Element, answer: Answer, context: Context) -> None:
         "when": context.when_text,
         "sha256": context.sha256,
         "sources": "; ".join(context.sources) or None,
+        **_stands_for(answer, context),
     }
     data = ET.SubElement(mark, "ExtendedData")
     for name, value in facts.items():
         if value is not None:
             _put(ET.SubElement(data, "Data", name=name), "value", value)
-    if answer.point is not None:
-        _point(mark, answer.point)
+    if context.outline:
+        _area(mark, context.outline)
+    elif answer.point is not None:
+        _point(mark, answer.point, answer.radius_km)
+
+
+def _stands_for(answer: Answer, context: Context) -> dict[str, str]:
+    """The point that stands for a country, where its outline is the finding."""
+    if not context.outline or answer.point is None:
+        return {}
+    return {name: degrees(getattr(answer.point, name), answer.radius_km) for name in ("lat", "lon")}
 
 
 def _uncertainty(folder: ET.Element, centre: LatLon, radius_km: float) -> None:
     mark = ET.SubElement(folder, "Placemark")
     _put(mark, "name", f"within {radius_km:g} km")
     _put(mark, "styleUrl", "#uncertainty")
+    _area(mark, circle_polygons(rounded(centre, radius_km), radius_km))
+
+
+def _area(mark: ET.Element, polygons: Polygons) -> None:
     parts = ET.SubElement(mark, "MultiGeometry")
-    for outer, *holes in circle_polygons(centre, radius_km):
+    for outer, *holes in polygons:
         polygon = ET.SubElement(parts, "Polygon")
         _put(polygon, "tessellate", "1")
         for side, ring in (("outerBoundaryIs", outer), *(("innerBoundaryIs", hole) for hole in holes)):
             line = ET.SubElement(ET.SubElement(polygon, side), "LinearRing")
-            _put(line, "coordinates", " ".join(f"{degrees(lon)},{degrees(lat)}" for lon, lat in ring))
+            _put(line, "coordinates", " ".join(f"{lon:.6f},{lat:.6f}" for lon, lat in ring))
 
 
-def _candidate(folder: ET.Element, rank: int, candidate: Candidate) -> None:
+def _candidate(folder: ET.Element, rank: int, candidate: Candidate, radius_km: float | None) -> None:
     mark = ET.SubElement(folder, "Placemark")
     _put(mark, "name", f"{rank}. {candidate_line(candidate)}")
     if candidate.evidence:
         _put(mark, "description", html.escape(candidate.evidence))
     _put(mark, "styleUrl", "#candidate")
     if candidate.point is not None:
-        _point(mark, candidate.point)
+        _point(mark, candidate.point, radius_km)
 
 
-def _point(mark: ET.Element, point: LatLon) -> None:
-    _put(ET.SubElement(mark, "Point"), "coordinates", f"{degrees(point.lon)},{degrees(point.lat)}")
+def _point(mark: ET.Element, point: LatLon, radius_km: float | None) -> None:
+    _put(
+        ET.SubElement(mark, "Point"), "coordinates", f"{degrees(point.lon, radius_km)},{degrees(point.lat, radius_km)}"
+    )
 
 
 def _styles(top: ET.Element) -> None:

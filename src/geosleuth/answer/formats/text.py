@@ -5,7 +5,7 @@ from math import ceil
 
 from geosleuth.answer.model import Answer, Candidate
 from geosleuth.answer.wording import whole_percent
-from geosleuth.geo import LatLon
+from geosleuth.geo import coordinates, decimals_for
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # What spreadsheets take for a formula; full-width forms count too where the system's language is Japanese.
@@ -25,9 +25,9 @@ def cell(text: str | None) -> str:
     return f"'{line}" if line.startswith(_FORMULA) or text.startswith(_FORMULA) else line
 
 
-def degrees(value: float) -> str:
-    """A coordinate in decimal degrees, to the decimetre."""
-    return f"{value:.6f}"
+def degrees(value: float, radius_km: float | None) -> str:
+    """A coordinate in decimal degrees, as finely as its radius deserves."""
+    return f"{value:.{decimals_for(radius_km)}f}"
 
 
 def metres(radius_km: float) -> int:
@@ -35,20 +35,16 @@ def metres(radius_km: float) -> int:
     return max(1, ceil(radius_km * 1000 - 1e-6))
 
 
-def odds(answer: Answer) -> str | None:
-    """How sure the answer is, in words; None where it does not say."""
+def odds(answer: Answer, *, whole: bool = False) -> str | None:
+    """How sure the answer is, in words; None where it does not say. ``whole`` is for a finding that is a country."""
     if answer.probability is None:
         return None
     within = f" to lie within {answer.radius_km:g} km" if answer.radius_km else ""
+    within = f" to lie in {answer.address.country.conclusion}" if whole else within
     return f"{whole_percent(answer.probability)}% sure{within}"
 
 
 def candidate_line(candidate: Candidate) -> str:
     """A candidate in a few words."""
-    name = candidate.name or (pair(candidate.point) if candidate.point else "unnamed")
+    name = candidate.name or (coordinates(candidate.point) if candidate.point else "unnamed")
     return name if candidate.probability is None else f"{name} ({whole_percent(candidate.probability)}%)"
-
-
-def pair(point: LatLon) -> str:
-    """A point as people write it, latitude first."""
-    return f"{point.lat:.5f}, {point.lon:.5f}"

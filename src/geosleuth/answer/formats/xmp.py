@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 from geosleuth.answer.model import Answer
+from geosleuth.geo import rounded
 
 from .context import ESTIMATED, Context, Entry
 from .text import metres, xml_text
@@ -48,9 +49,9 @@ def to_xmp(entries: Sequence[Entry]) -> str:
 
 
 def _place(answer: Answer) -> dict[str, str | None]:
-    point = answer.point
-    if point is None:
+    if answer.point is None:
         return {}
+    point = rounded(answer.point, answer.radius_km)
     return {
         "exif:GPSVersionID": "2.3.0.0",
         "exif:GPSLatitude": _angle(point.lat, "N", "S"),

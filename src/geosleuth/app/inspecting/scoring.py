@@ -10,7 +10,7 @@ from inspect_ai.solver import TaskState
 from geosleuth.answer import FORMAT, Answer, answer_from_dict
 from geosleuth.bench.numbers import distance
 from geosleuth.bench.single import ScoredAnswer, score_answer, summarise_answers
-from geosleuth.geo import threshold_text
+from geosleuth.geo import coordinates, threshold_text
 
 from .solving import ANSWER_KEY
 
@@ -58,7 +58,7 @@ def _answer_of(kept: Mapping[str, Any] | None) -> Answer:
 
 
 def _words(answer: Answer) -> str:
-    point = "" if answer.point is None else f"{answer.point.lat:.5f}, {answer.point.lon:.5f}"
+    point = "" if answer.point is None else coordinates(answer.point, answer.radius_km)
     return "; ".join(part for part in (point, str(answer.address)) if part)
 
 

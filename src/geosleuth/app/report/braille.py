@@ -7,7 +7,7 @@ from math import cos, radians
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.geo import FloatArray, LatLon
+from geosleuth.geo import Box, FloatArray, LatLon
 
 Mask = npt.NDArray[np.bool_]
 Frame = tuple[float, float, float]
@@ -20,6 +20,8 @@ _USUAL_HALF_DEG = 4.0
 _FEWEST_DOTS = 40
 _MOST_HALF_DEG = 35.0
 _KM_PER_DEGREE = 111.2
+_HALVES_A_RADIUS = 1.5
+_MARGIN = 1.1
 
 Marks = Sequence[tuple[str, LatLon]]
 """Letters and where they stand; the first lies on top."""
@@ -46,13 +48,19 @@ def world_lines(marks: Marks, columns: int = 40, rows: int = 10) -> list[str]:
 
 
 def region_lines(
-    centre: LatLon, marks: Marks, *, radius_km: float = 0.0, columns: int = 36, rows: int = 10
+    centre: LatLon,
+    marks: Marks,
+    *,
+    radius_km: float = 0.0,
+    columns: int = 36,
+    rows: int = 10,
+    country: str | None = None,
 ) -> list[str]:
     """Coasts and borders of countries around a place, and letters on them; wider where the radius is large.
 
-    Where nothing of them would be seen it is wider too: a blank map says nothing.
+    Where nothing of them would be seen it is wider too: a blank map says nothing. A ``country`` is filled in.
     """
-    (half, lat, half_lon), edges = _drawn(centre, radius_km, columns, rows)
+    (half, lat, half_lon), edges = _drawn(centre, radius_km, columns, rows, country)
     turned = ((mark, (at.lon - centre.lon + 540) % 360 - 180, at.lat) for mark, at in marks)
     spots = (
         (mark, (lat + half - north) / (2 * half), (east + half_lon) / (2 * half_lon)) for mark, east, north in turned
@@ -60,25 +68,35 @@ def region_lines(
     return _lettered(braille(edges), spots)
 
 
-def region_width_km(centre: LatLon, radius_km: float, *, columns: int = 36, rows: int = 10) -> float:
+def region_width_km(
+    centre: LatLon, radius_km: float, *, columns: int = 36, rows: int = 10, country: str | None = None
+) -> float:
     """How much `region_lines` shows from its left to its right edge, to two figures."""
-    (_, lat, half_lon), _ = _drawn(centre, radius_km, columns, rows)
+    (_, lat, half_lon), _ = _drawn(centre, radius_km, columns, rows, country)
     return float(f"{2 * half_lon * cos(radians(lat)) * _KM_PER_DEGREE:.2g}")
 
 
+def frame_of(box: Box, columns: int = 36, rows: int = 10) -> tuple[LatLon, float]:
+    """The centre and the radius with which `region_lines` shows all of a box."""
+    centre = box.centre
+    high = (box.north - box.south) / 2
+    wide = box.width_deg / 2 * cos(radians(centre.lat)) * (rows * 4) / (columns * 2)
+    return centre, _MARGIN * max(high, wide) * _KM_PER_DEGREE / _HALVES_A_RADIUS
+
+
 @lru_cache(maxsize=4)
-def _drawn(centre: LatLon, radius_km: float, columns: int, rows: int) -> tuple[Frame, Mask]:
+def _drawn(centre: LatLon, radius_km: float, columns: int, rows: int, country: str | None) -> tuple[Frame, Mask]:
     """The smallest frame that suits the radius and has something to show, and what it shows."""
-    half = min(max(_LEAST_HALF_DEG, 1.5 * radius_km / _KM_PER_DEGREE), _MOST_HALF_DEG)
+    half = min(max(_LEAST_HALF_DEG, _HALVES_A_RADIUS * radius_km / _KM_PER_DEGREE), _MOST_HALF_DEG)
     while True:
         frame = _frame(centre, half, columns, rows)
-        edges = _edges(centre, frame, columns, rows)
+        edges = _edges(centre, frame, columns, rows, country)
         if half >= _USUAL_HALF_DEG or np.count_nonzero(edges) >= _FEWEST_DOTS:
             return frame, edges
         half = min(2 * half, _USUAL_HALF_DEG)
 
 
-def _edges(centre: LatLon, frame: Frame, columns: int, rows: int) -> Mask:
+def _edges(centre: LatLon, frame: Frame, columns: int, rows: int, country: str | None) -> Mask:
     from geosleuth.atlas.borders import Borders
 
     half, lat, half_lon = frame
@@ -87,7 +105,8 @@ def _edges(centre: LatLon, frame: Frame, columns: int, rows: int) -> Mask:
     lats = lat + half - step * (np.arange(4 * rows + 1) + 0.5)
     lons = (centre.lon - half_lon + step_lon * (np.arange(2 * columns + 1) + 0.5) + 540) % 360 - 180
     codes = Borders.load().countries(*np.meshgrid(np.clip(lats, -90, 90), lons, indexing="ij"), waters=False)
-    return np.asarray((codes[:-1, :-1] != codes[1:, :-1]) | (codes[:-1, :-1] != codes[:-1, 1:]))
+    here = codes[:-1, :-1]
+    return np.asarray((here != codes[1:, :-1]) | (here != codes[:-1, 1:]) | ((here == country) & (here != "")))
 
 
 def _frame(centre: LatLon, half: float, columns: int, rows: int) -> Frame:

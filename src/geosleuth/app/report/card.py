@@ -14,11 +14,12 @@ from geosleuth.agent.locating import Finding
 from geosleuth.answer.wording import percent_words, radius_words
 from geosleuth.bench.numbers import distance, plural
 from geosleuth.bench.plain import one_line
-from geosleuth.geo import distance_km
+from geosleuth.geo import coordinates, distance_km
+from geosleuth.policies.detective.advice import WITH_A_MODEL
 
-from .braille import region_lines, region_width_km, world_lines
+from .braille import frame_of, region_lines, region_width_km, world_lines
 from .digest import Digest, Rival, as_finding, digest_of
-from .facts import ESTIMATE, at
+from .facts import ESTIMATE
 from .team import team_lines
 
 COLUMNS = 80
@@ -29,21 +30,21 @@ _VOICES = 10
 _WHY_CHARS = 520
 
 
-def card(found: Finding | Trajectory, *, maps: bool = True) -> RenderableType:
+def card(found: Finding | Trajectory, *, maps: bool = True, with_a_model: str | None = None) -> RenderableType:
     """The finding for people: place, odds in words, a small map, the best evidence, candidates, what it hangs on.
 
     Args:
         found: the finding, capped already where less than everything may be told.
         maps: draw the world and the surroundings; left out anyway where the terminal can't write braille.
+        with_a_model: the command that asks a model within reach, for a finding without a place.
     """
     finding = as_finding(found)
     digest = digest_of(finding)
     parts: list[RenderableType] = [Text(one_line(digest.place), style="bold")]
     if digest.sure:
-        where = "" if digest.answer.point is None else f" of {at(digest.answer.point)}"
-        where = where if digest.answer.radius_km is not None else where.replace(" of ", ", ")
-        parts.append(Text(f"{digest.sure}{where}."))
-    parts.append(Text(digest.verdict, style="italic"))
+        parts.append(Text(f"{digest.sure}{_where(digest)}."))
+    if digest.verdict:
+        parts.append(Text(digest.verdict, style="italic"))
     if not digest.exact:
         parts.append(Text(f"Told no finer than the {digest.granularity}."))
     if maps:
@@ -51,24 +52,32 @@ def card(found: Finding | Trajectory, *, maps: bool = True) -> RenderableType:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(style="dim", width=13)
     table.add_column(overflow="fold", ratio=1)
-    for label, rows in _rows(finding, digest):
+    for label, rows in _rows(finding, digest, with_a_model or WITH_A_MODEL):
         for number, row in enumerate(rows):
             table.add_row("" if number else label, row)
     parts.append(Padding(table, (1, 0, 0, 0)))
     return Constrain(Group(*parts), COLUMNS)
 
 
-def _rows(finding: Finding, digest: Digest) -> Iterator[tuple[str, list[RenderableType]]]:
+def _where(digest: Digest) -> str:
+    """The point, as the line that says how sure it is goes on; a country is where it is."""
+    point, radius_km = digest.answer.point, digest.answer.radius_km
+    if point is None or digest.country:
+        return ""
+    return f"{' of' if radius_km is not None else ','} {coordinates(point, radius_km)}"
+
+
+def _rows(finding: Finding, digest: Digest, with_a_model: str) -> Iterator[tuple[str, list[RenderableType]]]:
     account = digest.account
     yield "why", [Text(_short(digest.own_words))] if digest.own_words else []
     pieces = digest.evidence[:BEST] if digest.located else ()
     yield "evidence", [_hanging(f"{number}.", Text(one_line(piece))) for number, piece in enumerate(pieces, 1)]
-    label = "could also be" if digest.located else "likely at all"
+    label = "could also be" if digest.located else "weakly for"
     yield label, [_rival(one) for one in digest.others[:_SHOWN]]
     for label, words, opening in (
         ("hangs on", account.hangs_on, "It hangs on "),
         ("against", account.against, "Against it speaks "),
-        ("would help", account.would_help, "What would help: "),
+        ("would help", account.would_help.replace(WITH_A_MODEL, with_a_model), "What would help: "),
     ):
         yield label, [Text(one_line(words.removeprefix(opening)))] if words else []
     yield "ruled out", [Text(one_line(one.place)) for one in digest.dropped[:_SHOWN]]
@@ -81,7 +90,7 @@ def _rows(finding: Finding, digest: Digest) -> Iterator[tuple[str, list[Renderab
 
 
 def _rival(one: Rival) -> RenderableType:
-    name = one_line(one.name) or ("unnamed" if one.point is None else at(one.point))
+    name = one_line(one.name) or ("unnamed" if one.point is None else coordinates(one.point))
     if one.probability is None:
         return _hanging(one.letter, Text(name))
     bar = "#" * round(_BAR * one.probability)
@@ -110,7 +119,7 @@ def _claims(finding: Finding, digest: Digest) -> Iterator[str]:
         if claims.point is None:
             continue
         which = f"photo {number}: " if len(finding.claims) > 1 else ""
-        told = f"{which}{at(claims.point)}" if digest.exact else f"{which}a place"
+        told = f"{which}{coordinates(claims.point)}" if digest.exact else f"{which}a place"
         if claims.estimated:
             yield f"{told}, {ESTIMATE}"
             continue
@@ -146,15 +155,18 @@ class _Maps:
         self._digest = digest
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        marks = [(one.letter, one.point) for one in self._digest.rivals[: _SHOWN + 1] if one.point is not None]
+        marks = [(one.letter, one.point) for one in self._digest.pinned[: _SHOWN + 1] if one.point is not None]
         if not marks or options.max_width < _WORLD or not options.encoding.lower().startswith("utf"):
             return
         lines, legend = world_lines(marks, _WORLD), self._legend(len(marks))
         point, radius_km = self._digest.answer.point, self._digest.answer.radius_km or 0.0
         if point is not None and options.max_width >= _WORLD + _BETWEEN + _REGION:
-            around = region_lines(point, marks, radius_km=radius_km, columns=_REGION)
+            outline = self._digest.outline
+            if outline is not None:
+                point, radius_km = frame_of(outline.box, _REGION)
+            around = region_lines(point, marks, radius_km=radius_km, columns=_REGION, country=self._digest.country)
             lines = [f"{one}{' ' * _BETWEEN}{other}" for one, other in zip(lines, around, strict=True)]
-            across = radius_words(region_width_km(point, radius_km, columns=_REGION))
+            across = radius_words(region_width_km(point, radius_km, columns=_REGION, country=self._digest.country))
             legend = f"{legend} Left: the world. Right: {across} across."
         letters = "".join(mark for mark, _ in marks)
         yield Text("")
@@ -166,7 +178,11 @@ class _Maps:
 
     def _legend(self, count: int) -> str:
         if not self._digest.located:
-            return "The letters are what is likely at all, and no finding."
+            return "The letters are weak candidates, not findings."
         if self._digest.answer.point is None:
             return "The letters are the other candidates."
+        if self._digest.country:
+            return (
+                "A, filled in, is the finding, the others are below." if count > 1 else "A, filled in, is the finding."
+            )
         return "A is the finding, the others are below." if count > 1 else "A is the finding."

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geosleuth.agent import EndReason, Hypothesis, Trajectory
 from geosleuth.agent.display import (
@@ -18,8 +18,10 @@ from geosleuth.agent.locating import Finding
 from geosleuth.agent.quoting import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, coarsest
 from geosleuth.answer.wording import envelope
+from geosleuth.atlas.outlines import CountryOutline, country_outline, found_country
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold
+from geosleuth.policies.detective.advice import CONNECT
 from geosleuth.tools import FailureKind, Observation
 
 UNLOCATED = "No place was found"
@@ -52,7 +54,7 @@ FAILURES: Mapping[FailureKind, str] = {
 _AGAINST = ("Against it speaks ", "Nothing that was found speaks against it.")
 _RIVALS = ("It could also be ",)
 _HANGS = ("It hangs on ", "Left out one by one, ")
-_HELP = ("What would help: ",)
+_HELP = ("What would help: ", CONNECT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,21 @@ class Digest:
     account: Account
     rivals: tuple[Rival, ...]
     dropped: tuple[Hypothesis, ...]
+    country: str | None = None
+    """The code of the country that is the whole finding; None where the finding is a circle."""
+
+    @property
+    def outline(self) -> CountryOutline | None:
+        """The country that is the whole finding, to be drawn in place of a circle."""
+        return country_outline(self.country) if self.country else None
+
+    @property
+    def pinned(self) -> tuple[Rival, ...]:
+        """The candidates as maps show them: the letter of a whole country stands in its middle."""
+        outline = self.outline
+        if outline is None:
+            return self.rivals
+        return tuple(replace(one, point=outline.middle) if one.is_answer else one for one in self.rivals)
 
     @property
     def located(self) -> bool:
@@ -151,6 +168,7 @@ def digest_of(finding: Finding) -> Digest:
         account=account_of(answer.explanation or "") if told_as == "exact" else Account(),
         rivals=tuple(_rivals(answer, {fold(one.place) for one in dropped})),
         dropped=dropped,
+        country=found_country(answer),
     )
 
 
@@ -191,7 +209,7 @@ def _verdict(finding: Finding, *, located: bool) -> str:
     why = _ENDS[ended.reason] if ended else "the run broke off"
     early = f"The run ended early: {why}. " if why else ""
     if not located:
-        return f"{early}That it can't be told is an honest outcome; nothing here is a guess.".strip()
+        return early.strip()
     if answered is not None and answered.by == "pool":
         return f"{early}This is the best of the candidates that the model had noted: a lead, not a verdict."
     return f"{early}{LEAD}"

@@ -11,7 +11,7 @@ from geosleuth.agent.locating import Finding
 from geosleuth.answer.wording import percent_words
 from geosleuth.bench.numbers import distance, plural
 from geosleuth.bench.page.markup import Html, clean, el, join, name
-from geosleuth.geo import LatLon, distance_km
+from geosleuth.geo import coordinates, distance_km
 from geosleuth.photo import Claims
 
 from .digest import FAILURES, Digest, found_nothing
@@ -22,11 +22,6 @@ _SHOWN_SOURCES = 20
 
 ESTIMATE = "estimated from the picture before: no second opinion."
 """What a place is worth that the file itself says was estimated."""
-
-
-def at(point: LatLon) -> str:
-    """Coordinates to about a metre, latitude first."""
-    return f"{point.lat:.5f}, {point.lon:.5f}"
 
 
 def claims_section(finding: Finding, digest: Digest) -> Html:
@@ -74,7 +69,7 @@ def _claims(claims: Claims, conflict: bool | None, digest: Digest) -> Iterator[t
 def _claimed_place(claims: Claims, conflict: bool | None, digest: Digest) -> object:  # noqa: FBT001  (three-valued)
     if claims.point is None:
         return "The file claims no place."
-    where = at(claims.point) if digest.exact else "a place (not told here)"
+    where = coordinates(claims.point) if digest.exact else "a place (not told here)"
     if claims.estimated:
         return f"{where}, {ESTIMATE}"
     if conflict is None or digest.answer.point is None:

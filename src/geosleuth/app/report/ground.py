@@ -9,9 +9,10 @@ import numpy as np
 from geosleuth.answer import Granularity
 from geosleuth.answer.wording import percent_words, radius_words
 from geosleuth.atlas import Atlas, Picture
+from geosleuth.atlas.outlines import CountryOutline
 from geosleuth.bench.page.canvas import n, path
 from geosleuth.bench.page.markup import Html, el, join
-from geosleuth.bench.page.plane import MercatorPlane
+from geosleuth.bench.page.plane import MercatorPlane, mercator
 from geosleuth.bench.page.projection import split_at_antimeridian
 from geosleuth.bench.page.worldmap import to_page
 from geosleuth.errors import GeosleuthError
@@ -28,6 +29,7 @@ CLOSEST_ZOOM = 16.5
 # Beyond these zooms a map names things that are finer than may be told.
 _CLOSEST: dict[Granularity, float] = {"country": 4.5, "region": 7.0, "city": 10.9, "street": 15.4, "exact": 17.5}
 _CIRCLE_SHARE = 0.5
+_BOX_SHARE = 0.85
 _REGIONAL_ZOOM = 5.6
 _REGIONAL_BELOW = 9.0
 _UNSTATED_KM = 5.0
@@ -60,8 +62,11 @@ async def draw_ground(digest: Digest, atlas: Atlas | None) -> tuple[Ground, ...]
     point = digest.answer.point
     if point is None or atlas is None:
         return ()
-    radius_km = digest.answer.radius_km or _UNSTATED_KM
-    closest = zoom_for(point, radius_km, digest.granularity)
+    outline = digest.outline
+    if outline is None:
+        closest = zoom_for(point, digest.answer.radius_km or _UNSTATED_KM, digest.granularity)
+    else:
+        point, closest = framed(outline.box, digest.granularity)
     zooms = [("Close up", closest)]
     if closest >= _REGIONAL_BELOW:
         zooms.append(("Around it", _REGIONAL_ZOOM))
@@ -83,6 +88,17 @@ def zoom_for(point: LatLon, radius_km: float, granularity: Granularity = "exact"
     return round(min(max(zoom, 1.0), CLOSEST_ZOOM, _CLOSEST[granularity]), 1)
 
 
+def framed(box: Box, granularity: Granularity = "exact") -> tuple[LatLon, float]:
+    """The middle of a map and the zoom at which a box fills most of it, no closer than may be told."""
+    south, north = mercator(box.south), mercator(box.north)
+    lat = math.degrees(math.atan(math.sinh((south + north) / 2)))
+    width, height = (_BOX_SHARE * side / _TILE_PX for side in SIZE_PX)
+    zoom = min(
+        math.log2(width * 360 / max(box.width_deg, 1e-6)), math.log2(height * 2 * math.pi / max(north - south, 1e-6))
+    )
+    return LatLon(lat, box.centre.lon), round(min(max(zoom, 1.0), CLOSEST_ZOOM, _CLOSEST[granularity]), 1)
+
+
 def ground_figure(ground: Ground, digest: Digest, *, close: bool) -> Html:
     """One map with the circle and the pins."""
     box, point = ground.box, digest.answer.point
@@ -90,12 +106,16 @@ def ground_figure(ground: Ground, digest: Digest, *, close: bool) -> Html:
     over: list[Html] = []
     if box is not None and point is not None:
         plane = MercatorPlane(box, width, height)
-        radius_km = digest.answer.radius_km
-        if radius_km is not None and (circle := _circle(plane, point, radius_km)):
+        radius_km, outline = digest.answer.radius_km, digest.outline
+        if outline is not None:
+            over.append(el("path", {"class": "doubt", "d": _outlined(outline, plane)}))
+        elif radius_km is not None and (circle := _circle(plane, point, radius_km)):
             over.append(el("path", {"class": "doubt", "d": circle}))
-        over += _pins(digest.rivals, plane, size=15 if close else 38)
+        over += _pins(digest.pinned, plane, size=15 if close else 38)
     words = f"{ground.title}: map with the place"
-    if digest.answer.radius_km is not None:
+    if digest.outline is not None:
+        words = f"{ground.title}: map with the outline of {digest.outline.name}"
+    elif digest.answer.radius_km is not None:
         words += f" and a circle of {radius_words(digest.answer.radius_km)} around it"
     return el(
         "figure",
@@ -113,11 +133,13 @@ def world_figure(digest: Digest) -> Html:
     """The whole world with all candidates on it; needs `shared_drawing` on the page."""
     point, radius_km = digest.answer.point, digest.answer.radius_km
     over: list[Html] = []
-    if point is not None and radius_km is not None and radius_km >= _SEEN_ON_WORLD_KM:
+    if digest.outline is not None:
+        over.append(el("path", {"class": "doubt", "d": _outlined(digest.outline, _World())}))
+    elif point is not None and radius_km is not None and radius_km >= _SEEN_ON_WORLD_KM:
         over.append(el("path", {"class": "doubt", "d": _world_circle(point, radius_km)}))
-    over += _pins(digest.rivals, _World(), size=28)
+    over += _pins(digest.pinned, _World(), size=28)
     if point is None:
-        words = "World map with the places that are likely at all" if over else "World map with no place marked"
+        words = "World map with weak candidates" if over else "World map with no place marked"
     else:
         words = "World map with the place marked"
     return el(
@@ -136,8 +158,17 @@ class _World:
     """The world drawing's own plane."""
 
     def at(self, point: LatLon) -> tuple[float, float] | None:
-        x, y = to_page(np.array([point.lat]), np.array([point.lon]))
+        return self.place(point.lat, point.lon)
+
+    def place(self, lat: float, lon: float) -> tuple[float, float]:
+        x, y = to_page(np.array([lat]), np.array([lon]))
         return float(x[0]), float(y[0])
+
+
+def _outlined(outline: CountryOutline, plane: "MercatorPlane | _World") -> str:
+    """A country's outline as path data, its holes left open."""
+    rings = (ring for polygon in outline.polygons for ring in polygon)
+    return "".join(path(plane.place(lat, lon) for lon, lat in ring) + "Z" for ring in rings)
 
 
 def _circle(plane: MercatorPlane, centre: LatLon, radius_km: float) -> str:

@@ -18,10 +18,11 @@ from geosleuth.atlas import Atlas
 from geosleuth.bench.page.canvas import n
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
 from geosleuth.bench.page.worldmap import shared_drawing
+from geosleuth.geo import coordinates
 
 from .chain import chain_section
 from .digest import Digest, Rival, as_finding, digest_of, first_sentence
-from .facts import at, claims_section, conflict_note, failures_section, making_section
+from .facts import claims_section, conflict_note, failures_section, making_section
 from .ground import Ground, draw_ground, ground_figure, map_credits, world_figure
 from .pictures import Embedded, Pictures, badges
 from .team import team_section
@@ -150,20 +151,21 @@ def _header(finding: Finding, digest: Digest, claim: Sequence[str]) -> Html:
     if digest.sure:
         lines.append(el("p", {"class": "sure"}, _dots(digest.answer.probability), f"{digest.sure}."))
     if point is not None:
-        coordinates = at(point)
+        where = coordinates(point, digest.answer.radius_km)
         lines.append(
             el(
                 "p",
                 {"class": "coordinates"},
-                el("a", {"href": f"geo:{coordinates.replace(' ', '')}"}, coordinates),
-                el("span", {"class": "quiet"}, " latitude, longitude"),
+                el("a", {"href": f"geo:{where.replace(' ', '')}"}, where),
+                el("span", {"class": "quiet"}, " latitude, longitude", " of a point in it" if digest.country else ""),
             )
         )
     if not digest.located:
         first, rest = first_sentence(digest.account.why)
         lines.append(el("p", {"class": "sure", "dir": "auto"}, clean(first, 900)))
         lines.append(el("p", {"class": "quiet rest", "dir": "auto"}, clean(rest, 900)) if rest else "")
-    lines.append(el("p", {"class": "verdict"}, digest.verdict))
+    if digest.verdict:
+        lines.append(el("p", {"class": "verdict"}, digest.verdict))
     if not digest.exact:
         words = f"Told no finer than the {digest.granularity}: whatever could say more is left out of this page."
         lines.append(el("p", {"class": "capped"}, words))
@@ -206,7 +208,8 @@ def _maps(digest: Digest, grounds: Sequence[Ground]) -> Html:
     close, others = grounds[:1], grounds[1:]
     rest = [*(ground_figure(ground, digest, close=False) for ground in others), world_figure(digest)]
     radius = "The circle is the radius that the finding is sure of. " if digest.answer.radius_km and close else ""
-    nothing = "" if digest.located else "The letters are the likeliest countries; they are no finding. "
+    radius = "The outline is the country that the finding names. " if digest.outline else radius
+    nothing = "" if digest.located else "The letters are weak candidates, not findings. " if digest.rivals else ""
     return el(
         "div",
         {"class": "maps"},
@@ -300,7 +303,7 @@ def _capital(words: str) -> str:
 def _rivals(digest: Digest) -> Html:
     if not digest.rivals:
         return Html("")
-    heading = "Candidates" if digest.located else "What is likely at all"
+    heading = "Candidates" if digest.located else "Weak candidates"
     told = digest.exact and any(one.speaks_for or one.against for one in digest.rivals)
     head = ("", "Place", "How likely", *(("For and against",) if told else ()))
     table = el(
@@ -323,7 +326,7 @@ def _rivals(digest: Digest) -> Html:
 
 def _rival(one: Rival, digest: Digest, *, told: bool) -> Html:
     # The middle of a country that is merely likely is not a place that anybody found.
-    where = "" if one.point is None or not digest.located else at(one.point)
+    where = "" if one.point is None or not digest.located else coordinates(one.point, digest.answer.radius_km)
     sides: list[object] = []
     if one.speaks_for:
         sides.append(el("p", {"dir": "auto"}, clean(_capital(one.speaks_for), 700)))

@@ -18,10 +18,9 @@ from geosleuth.bench.numbers import count, plural
 from geosleuth.bench.page.canvas import n
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.bench.page.worldmap import shared_drawing, to_page
-from geosleuth.geo import LatLon
+from geosleuth.geo import LatLon, coordinates
 
 from .digest import as_finding, digest_of
-from .facts import at
 from .ground import WORLD
 from .page import document, now
 from .pictures import uri
@@ -247,7 +246,7 @@ def _row(number: int, row: SummaryRow) -> Html:
     label = name(row.name, 80)
     # A relative path and nothing else: no scheme, no host.
     link = el("a", {"href": f"./{quote(row.report)}"}, label) if row.report is not None else label
-    where = el("small", None, at(row.point)) if row.point is not None else ""
+    where = el("small", None, coordinates(row.point, row.radius_km)) if row.point is not None else ""
     note = el("small", {"class": "row-note"}, clean(row.note, 200)) if row.note else ""
     sure, within = Html(""), ""
     if row.probability is not None:

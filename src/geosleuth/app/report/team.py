@@ -12,10 +12,8 @@ from geosleuth.answer.wording import envelope, percent_words
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.page.markup import Html, clean, el, name
 from geosleuth.bench.plain import one_line
-from geosleuth.geo import distance_km
+from geosleuth.geo import coordinates, distance_km
 from geosleuth.team.parallel import VERIFIER, answered, evidence_named
-
-from .facts import at
 
 NEAR_KM = 1.0
 """Tries agree whose points lie within so many kilometres of one of them."""
@@ -32,7 +30,7 @@ class Voice:
     @property
     def place(self) -> str:
         """Where it says it is."""
-        point = "" if self.answer.point is None else at(self.answer.point)
+        point = "" if self.answer.point is None else coordinates(self.answer.point, self.answer.radius_km)
         return envelope(self.answer.address) or point or "can't tell"
 
     @property
