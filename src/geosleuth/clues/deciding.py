@@ -187,7 +187,7 @@ def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | N
             land = heartland(workings.codes[column], workings.within)
             if answer is not None and (answer.radius_km or 0.0) <= TOWN_COUNTRY_KM and not (land and land.is_area):
                 answer = replace(answer, level=chosen[1])
-    if answer is not None and workings.within is not None and not answer.supporting:
+    if answer is not None and workings.is_limited and not answer.supporting:
         answer = _pointed_at(answer)
     # What no clue speaks for is only what was known beforehand.
     return answer if answer is not None and answer.supporting else Decision("none", None, None, sure)

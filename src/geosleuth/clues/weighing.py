@@ -74,7 +74,7 @@ class Workings:
     """Everything weighed: hypotheses are the candidates, then the countries of ``codes``, then *unknown*.
 
     ``log_ratios`` holds a row for each clue and a column for each hypothesis, ``country_ratios`` the same for whole
-    countries, their candidates included.
+    countries, their candidates included. ``is_limited`` says whether an area or countries were given.
     """
 
     clues: tuple[Clue, ...]
@@ -85,6 +85,7 @@ class Workings:
     country_of: _Ints
     codes: tuple[str, ...]
     within: Extent | None
+    is_limited: bool
     log_prior: FloatArray
     log_ratios: FloatArray
     country_ratios: FloatArray
@@ -213,6 +214,7 @@ def work_out(
         country_of=table.country[chosen],
         codes=world.codes,
         within=within,
+        is_limited=within is not None or wanted is not None,
         log_prior=_log_prior(
             prior * _allowed(world.codes, within, wanted), table.chance[chosen], table.country[chosen]
         ),

@@ -14,6 +14,9 @@ from .reasoning import Reasoning
 
 MOST_RIVALS = 4
 LEAST_PROBABILITY = 0.03
+LEAST_WHEN_SILENT = 0.1
+"""A finding that names no place lists only what is worth a look; less is noise that reads like a lead."""
+
 LEAST_WHERE_DISPUTED = 0.01
 """Where signs point to different places, what the weaker one points to is worth a line as well."""
 
@@ -39,7 +42,7 @@ def rivals(reasoning: Reasoning) -> list[Rival]:
     """What it could be, the likeliest first; countries where the clues allow nothing finer."""
     decision = reasoning.decision
     if decision.level == "none":
-        return _countries(reasoning, 1.0)
+        return [one for one in _countries(reasoning, 1.0) if one.probability >= LEAST_WHEN_SILENT]
     best = Rival(
         full_name(decision.name or "", decision.country),
         decision.point,
