@@ -26,7 +26,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont, features
 
 from geosleuth.photo.text.classifier import CLASSES, TALL, WIDE, strip_for
-from geosleuth.photo.text.rapid import find_boxes
+from geosleuth.photo.text.detector import find_boxes
 from geosleuth.photo.text.writing import count_scripts
 
 LARGEST_SIDE_PX = 1600

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from geosleuth.photo.text.rapid import Box
+    from geosleuth.photo.text.detector import Box
     from geosleuth.photo.text.strips import Pixels
 
 ROOT = Path(__file__).resolve().parent.parent

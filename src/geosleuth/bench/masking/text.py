@@ -22,7 +22,7 @@ def text_boxes(photo: Photo) -> tuple[Box, ...]:
     A line counts whether or not it was read: a model may read what the reader can't. Photos much larger than what
     models are shown first are also gone through in parts, since models zoom in. Takes a second for each part.
     """
-    from geosleuth.photo.text.rapid import find_boxes
+    from geosleuth.photo.text.detector import find_boxes
     from geosleuth.photo.text.strips import with_slack
 
     pixels = np.asarray(photo.image.convert("RGB"), dtype=np.uint8)

@@ -15,10 +15,11 @@ import numpy as np
 from geosleuth.geo import FloatArray
 
 from .classifier import CLASSES, TEXTURE, classify
+from .detector import Box, find_boxes
 from .layout import in_reading_order, join_neighbours, overlap, without_doubles
 from .line import Engine, TextLine, Turn
 from .overlays import mark_overlays
-from .rapid import Box, find_boxes, read_strips
+from .rapid import read_strips
 from .reliability import Reading, reading_probability
 from .strips import Pixels, Quad, cut_strip, dark_on_white, is_tall, sides, turned_quad, with_slack
 from .tesseract import MODELS, Guess, guess, refine

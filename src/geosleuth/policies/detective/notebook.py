@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from geosleuth.atlas.facts import script_of
 from geosleuth.clues import TextSeen
 from geosleuth.errors import BadInput
 from geosleuth.photo import View
@@ -21,6 +22,11 @@ _SAME_LINE = 0.5
 LEAST_BELIEVED = 0.3
 """Lines less likely to be read rightly than this are not believed at all."""
 
+LEAST_BELIEVED_SHORT = 0.55
+"""The same for a few letters of a script that only its own model reads: such models see letters in leaves and fur."""
+
+_FEW_LETTERS = 12
+_WIDELY_READ = frozenset({"Latn", "Hani", "Hira", "Kana"})
 _WORSE_BY = 0.05
 
 
@@ -151,7 +157,13 @@ class Notebook:
             if bool(one.arguments.get("bbox_2d")) == closer
             for line, _ in _lines(one.data)
         ]
-        return tuple(line for line in rows if line.confidence >= LEAST_BELIEVED)
+        return tuple(line for line in rows if line.confidence >= _least_believed(line.text))
+
+
+def _least_believed(text: str) -> float:
+    scripts = [script for script in map(script_of, text) if script is not None]
+    rare = [script for script in scripts if script not in _WIDELY_READ]
+    return LEAST_BELIEVED_SHORT if 2 * len(rare) > len(scripts) and len(rare) < _FEW_LETTERS else LEAST_BELIEVED
 
 
 def _done(messages: Sequence[Message], tools: Names) -> Iterator[Done]:

@@ -1,0 +1,186 @@
+"""Find lines of text in a picture: boxes in any script and direction.
+
+A large picture is searched by a quick detector. Where that notices writing without finding a
+line, RapidOCR's own detector, which sees more and costs six times as much, looks at a cut of the place, enlarged.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from geosleuth.photo.runtime import import_onnxruntime
+
+from .rapid import RUNNING, THREADS, rapid_detector
+from .strips import Pixels, Quad, sides, with_slack
+
+QUICK = Path(__file__).parent / "data" / "detector.onnx"
+LARGE_PIXELS = 800_000
+"""Larger pictures are searched with the quick detector; cuts of signs with RapidOCR's own."""
+
+FINE_SHORT_SIDE_PX = 736
+
+NOTICED, LEAST_TRACE, LEAST_TRACE_PX = 0.3, 0.6, 6
+"""Pixels that look like text this much belong together; a trace has one of at least 0.6, and a few of them."""
+
+LINE_GAP_PX = 31, 3
+"""Traces that lie less than this apart, across and down, are one."""
+
+CLOSER, MOST_CUTS, CUT_PX = 2.0, 3, (320, 100)
+"""Cuts are enlarged twice; so many of a picture, each at least so wide and high in the searched copy."""
+
+THICKER = 1.5
+"""A box that is so much thicker than one inside it holds two lines."""
+
+_COVERED = 0.5
+
+_Map: TypeAlias = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """A part that looks like a line of text, in pixels, and how much it does, 0 to 1."""
+
+    quad: Quad
+    score: float
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """Left, top, right, bottom."""
+        (left, top), (right, bottom) = self.quad.min(axis=0).tolist(), self.quad.max(axis=0).tolist()
+        return left, top, right, bottom
+
+
+@dataclass(frozen=True, slots=True)
+class _Trace:
+    """Pixels that look like text, as a rectangle, and how much they do together."""
+
+    bounds: tuple[float, float, float, float]
+    strength: float
+
+
+def find_boxes(pixels: Pixels, detail_px: int) -> list[Box]:
+    """Return boxes of lines in pixels of the given picture, searched with its long side at most ``detail_px``."""
+    height, width = pixels.shape[:2]
+    finer = max(1.0, FINE_SHORT_SIDE_PX / min(height, width))
+    seen, scale = _resized(pixels, min(finer, detail_px / max(height, width)))
+    if seen.shape[0] * seen.shape[1] <= LARGE_PIXELS:
+        return _detect(seen, scale)[0]
+    boxes, noticed = _detect(seen, scale, quick=True)
+    return _together(boxes, _closer(pixels, boxes, _traces(noticed, scale), scale))
+
+
+def _resized(pixels: Pixels, scale: float) -> tuple[Pixels, npt.NDArray[np.float32]]:
+    """Return the picture at another size, and how much of it a pixel is of the old, across and down."""
+    import cv2
+
+    height, width = pixels.shape[:2]
+    size = max(32, math.ceil(width * scale)), max(32, math.ceil(height * scale))
+    way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+    resized = np.asarray(cv2.resize(pixels, size, interpolation=way), dtype=np.uint8)
+    return resized, np.array([size[0] / width, size[1] / height], dtype=np.float32)
+
+
+def _detect(seen: Pixels, scale: npt.NDArray[np.float32], *, quick: bool = False) -> tuple[list[Box], _Map]:
+    """Return the boxes in a picture, in pixels of the one it was made from, and how much each part looks like text."""
+    import cv2
+
+    detector = rapid_detector()
+    with RUNNING:
+        ready = detector.get_preprocess()(with_slack(seen[:, :, ::-1]))
+        if ready is None:
+            return [], np.zeros((1, 1), dtype=np.float32)
+        found = _quick_detector().run(None, {"x": ready.astype(np.float32)})[0] if quick else detector.session(ready)
+        quads, scores = detector.postprocess_op(found, seen.shape[:2])
+    boxes = [Box(np.asarray(q, dtype=np.float32) / scale, float(s)) for q, s in zip(quads, scores, strict=True)]
+    noticed = cv2.resize(found[0, 0], (seen.shape[1], seen.shape[0]), interpolation=cv2.INTER_NEAREST)
+    return boxes, np.asarray(noticed, dtype=np.float32)
+
+
+def _traces(noticed: _Map, scale: npt.NDArray[np.float32]) -> list[_Trace]:
+    """Return what looks like text, in pixels of the whole picture."""
+    import cv2
+
+    # Letters that were noticed one by one belong to one line.
+    near = cv2.dilate((noticed > NOTICED).astype(np.uint8), np.ones((LINE_GAP_PX[1], LINE_GAP_PX[0]), np.uint8))
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(near)
+    traces = []
+    for number in range(1, count):
+        left, top, wide, tall, size = (int(value) for value in stats[number])
+        part = noticed[top : top + tall, left : left + wide][labels[top : top + tall, left : left + wide] == number]
+        if size >= LEAST_TRACE_PX and float(part.max()) >= LEAST_TRACE:
+            corners = np.array([[left, top], [left + wide, top + tall]], dtype=np.float32) / scale
+            traces.append(_Trace((*corners[0].tolist(), *corners[1].tolist()), float(part.sum())))
+    return traces
+
+
+def _closer(
+    pixels: Pixels, boxes: Sequence[Box], traces: Iterable[_Trace], scale: npt.NDArray[np.float32]
+) -> list[Box]:
+    """Return what RapidOCR's detector finds where writing was noticed outside the boxes, the strongest traces first."""
+    height, width = pixels.shape[:2]
+    missed = [one for one in traces if not any(_covered(one.bounds, box.bounds) > _COVERED for box in boxes)]
+    cuts: list[tuple[int, int, int, int]] = []
+    found: list[Box] = []
+    for trace in sorted(missed, key=lambda one: -one.strength):
+        if len(cuts) == MOST_CUTS:
+            break
+        if any(_covered(trace.bounds, cut) > _COVERED for cut in cuts):
+            continue
+        left, top, right, bottom = trace.bounds
+        grow_x = max((CUT_PX[0] / float(scale[0]) - (right - left)) / 2, bottom - top)
+        grow_y = max((CUT_PX[1] / float(scale[1]) - (bottom - top)) / 2, (bottom - top) / 2)
+        cut = (
+            max(0, int(left - grow_x)), max(0, int(top - grow_y)),
+            min(width, int(right + grow_x)), min(height, int(bottom + grow_y)),
+        )  # fmt: skip
+        cuts.append(cut)
+        part = with_slack(pixels[cut[1] : cut[3], cut[0] : cut[2]])
+        larger = CLOSER * float(scale.min())
+        larger = min(larger, math.sqrt(LARGE_PIXELS / max(1, part.shape[0] * part.shape[1])))
+        shift = np.array(cut[:2], dtype=np.float32)
+        found += [Box(box.quad + shift, box.score) for box in _detect(*_resized(part, larger))[0]]
+    return found
+
+
+def _together(boxes: Sequence[Box], more: Iterable[Box]) -> list[Box]:
+    """Return boxes with those of a closer look, where a longer box of the same line takes the place of its parts."""
+    kept = list(boxes)
+    for new in more:
+        parts = [old for old in kept if _shared(old.quad, new.quad) > _COVERED]
+        two_lines = any(min(sides(new.quad)) > THICKER * min(sides(old.quad)) for old in parts)
+        if not two_lines and not any(_shared(new.quad, old.quad) > _COVERED for old in kept):
+            kept = [old for old in kept if all(old is not part for part in parts)] + [new]
+    return kept
+
+
+def _covered(inner: Sequence[float], outer: Sequence[float]) -> float:
+    """Return how much of a rectangle lies in another, 0 to 1."""
+    wide = min(inner[2], outer[2]) - max(inner[0], outer[0])
+    tall = min(inner[3], outer[3]) - max(inner[1], outer[1])
+    size = (inner[2] - inner[0]) * (inner[3] - inner[1])
+    return wide * tall / size if wide > 0 and tall > 0 and size > 0 else 0.0
+
+
+def _shared(inner: Quad, outer: Quad) -> float:
+    """Return how much of a box, which may be slanted, lies in another, 0 to 1."""
+    import cv2
+
+    size = float(cv2.contourArea(inner))
+    return float(cv2.intersectConvexConvex(inner, outer)[0]) / size if size > 0 else 0.0
+
+
+@cache
+def _quick_detector() -> Any:
+    """Return a smaller detector of RapidOCR's family."""
+    runtime = import_onnxruntime()
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return runtime.InferenceSession(str(QUICK), options, providers=["CPUExecutionProvider"])
