@@ -89,9 +89,9 @@ def _read_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, 
     """
     if request.path.is_relative_to(ROOT / "tests" / "photo" / "text"):
         return
-    from geosleuth.photo.text import rapid, reader
+    from geosleuth.photo.text import detector, rapid, reader
 
-    found, read = rapid.find_boxes, rapid.read_strips
+    found, read = detector.find_boxes, rapid.read_strips
 
     def find_boxes(pixels: "Pixels", detail_px: int) -> "list[Box]":
         key = (pixels.shape, hashlib.sha256(pixels.tobytes()).digest(), detail_px)

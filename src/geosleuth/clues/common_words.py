@@ -7,6 +7,9 @@ from importlib.resources import files
 
 from geosleuth.names import fold
 
+_FULL_OF_ENGLISH = frozenset({"vi", "fil", "ta", "ms"})
+"""Languages in whose texts, as counted, English words are common."""
+
 
 def is_common_word(text: str) -> bool:
     """Whether a text is one word that is frequent in some language and no large city's name."""
@@ -21,7 +24,8 @@ def of_common_words(text: str) -> bool:
 
 def languages_of(word: str) -> frozenset[str]:
     """The ISO 639 codes of the languages in which a word is common; none for other words and names of large cities."""
-    return frozenset(_words().get(fold(word), "").split(",")) - {""}
+    found = frozenset(_words().get(fold(word), "").split(",")) - {""}
+    return found - _FULL_OF_ENGLISH if word.isascii() and "en" in found else found
 
 
 @cache

@@ -15,6 +15,7 @@ from .model import TextSeen
 from .prior import as_seen, by_how_common
 
 LEAST_LETTERS = 2
+FEW_LETTERS = 5
 MINOR_SHARE = 0.25
 """A script with less of all letters than this is a guest on these signs."""
 
@@ -60,7 +61,9 @@ def _finding(group: Sequence[tuple[int, TextSeen]], letters_seen: int) -> Findin
     chinese = writing.evidence.clue in _HAN
     countries = _by_character_sets(group, writing.evidence.clue) if chinese else as_seen(writing.evidence.shares)
     _, longest = max(group, key=lambda item: (item[0] * item[1].confidence, item[1].text))
-    sort = "script" if letters >= MINOR_SHARE * letters_seen else "script.minor"
+    sort = "script.few" if letters < FEW_LETTERS else "script"
+    if letters < MINOR_SHARE * letters_seen:
+        sort = "script.minor"
     meaning = (
         "Chinese characters"
         if chinese

@@ -17,7 +17,7 @@ from geosleuth.atlas.facts.letters import TELLING_LETTERS
 from geosleuth.geo import FloatArray
 
 from .prior import country_prior
-from .vocabulary import INTERNATIONAL, WordSeen, vocabulary_languages, words_seen
+from .vocabulary import COMMON, INTERNATIONAL, WordSeen, vocabulary_languages, words_seen
 
 ENGLISH_EVERYWHERE = 0.2
 """The share of English on signs of a country that does not speak it: tourism, brands, fashion."""
@@ -33,7 +33,7 @@ _SAME_LANGUAGE = {
 }  # fmt: skip
 """Languages that signs write alike, or that are one language under two codes."""
 
-_WEIGHT_OF_CATEGORY = {"function": 0.45, "notice": 0.8}
+_WEIGHT_OF_CATEGORY = {"function": 0.45, "notice": 0.8, COMMON: 0.5}
 _WORD_WEIGHT = 7.0
 """By how much (nats) a long word of a language's own speaks for it: others hardly ever have it on their signs."""
 

@@ -21,6 +21,9 @@ from .common_words import languages_of
 MAX_PHRASE_WORDS = 4
 MAX_LINE_CHARS = 200
 INTERNATIONAL = "mul"
+COMMON = "common"
+"""The category of words that are only known to be common in a language."""
+
 NATIONAL_WORDS = "national_words.tsv"
 CATEGORIES = frozenset(
     {"street", "suffix", "station", "airport", "business", "landmark", "days", "hours", "notice", "function",
@@ -32,6 +35,7 @@ UNSPACED = frozenset({"ja", "zh", "th", "ko"})
 _ACCENTS_COUNT = 2  # in words so short: "se" is no "sé"
 _LEAST_STEM_CHARS = 3
 _LEAST_SUFFIX_CHARS = 3
+_LEAST_COMMON_CHARS, _MOST_LANGUAGES = 5, 2
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’`´.][^\W\d_]+)*")
 _FOLDER = files("geosleuth.clues") / "data"
 _APOSTROPHE = re.compile(r"['’`´]")
@@ -87,7 +91,11 @@ def words_seen(text: str) -> tuple[WordSeen, ...]:
     found: list[WordSeen] = []
     start = 0
     while start < len(words):
-        seen = _phrase_at(table, words, keys, start) or _part_of(table, words[start], start)
+        seen = (
+            _phrase_at(table, words, keys, start)
+            or _part_of(table, words[start], start)
+            or _common(table, words[start], start)
+        )
         if seen is not None:
             found.append(seen)
         start += seen.words if seen is not None else 1
@@ -122,6 +130,16 @@ def _part_of(table: _Table, word: str, start: int) -> WordSeen | None:
     key = fold(word)
     ends = [entry for end, entry in table.suffixes if key.endswith(end) and len(key) >= len(end) + _LEAST_STEM_CHARS]
     return _seen(word, start, 1, tuple(ends), compound=True) if ends else None
+
+
+def _common(table: _Table, word: str, start: int) -> WordSeen | None:
+    """A word that is not in the table of sign words and is common in one or two languages."""
+    if len(word) < _LEAST_COMMON_CHARS:
+        return None
+    languages = languages_of(word) & table.languages
+    if not 0 < len(languages) <= _MOST_LANGUAGES:
+        return None
+    return WordSeen(word, start, 1, languages, languages, frozenset({COMMON}))
 
 
 def _inside_runs(table: _Table, text: str) -> Iterator[WordSeen]:

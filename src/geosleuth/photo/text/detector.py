@@ -37,6 +37,9 @@ CLOSER, MOST_CUTS, CUT_PX = 2.0, 3, (320, 100)
 THICKER = 1.5
 """A box that is so much thicker than one inside it holds two lines."""
 
+IN_ONE_LINE = 0.7
+"""Boxes that share so much of the lower one's height stand in one line."""
+
 _COVERED = 0.5
 
 _Map: TypeAlias = npt.NDArray[np.float32]
@@ -144,8 +147,32 @@ def _closer(
         larger = CLOSER * float(scale.min())
         larger = min(larger, math.sqrt(LARGE_PIXELS / max(1, part.shape[0] * part.shape[1])))
         shift = np.array(cut[:2], dtype=np.float32)
-        found += [Box(box.quad + shift, box.score) for box in _detect(*_resized(part, larger))[0]]
+        lines = _joined(_detect(*_resized(part, larger))[0])
+        found += [Box(box.quad + shift, box.score) for box in lines]
     return found
+
+
+def _joined(boxes: Sequence[Box]) -> list[Box]:
+    """Return boxes, with upright ones that stand beside each other in one line as one."""
+    kept: list[Box] = []
+    for box in sorted(boxes, key=lambda one: one.bounds[0]):
+        beside = next((number for number, other in enumerate(kept) if _in_one_line(other, box)), None)
+        if beside is None:
+            kept.append(box)
+            continue
+        (left, top, right, bottom), (_, upper, end, lower) = kept[beside].bounds, box.bounds
+        top, right, bottom = min(top, upper), max(right, end), max(bottom, lower)
+        quad = np.array([[left, top], [right, top], [right, bottom], [left, bottom]], dtype=np.float32)
+        kept[beside] = Box(quad, max(kept[beside].score, box.score))
+    return kept
+
+
+def _in_one_line(left: Box, right: Box) -> bool:
+    one, other = left.bounds, right.bounds
+    tall = min(one[3] - one[1], other[3] - other[1])
+    level = min(one[3], other[3]) - max(one[1], other[1]) > IN_ONE_LINE * tall
+    wide = all(bounds[2] - bounds[0] > bounds[3] - bounds[1] for bounds in (one, other))
+    return level and wide and other[0] - one[2] < tall
 
 
 def _together(boxes: Sequence[Box], more: Iterable[Box]) -> list[Box]:
