@@ -10,11 +10,11 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geosleuth.app.locate_area import Area, area_of, drawn_area
-from geosleuth.app.locate_outline import Outline, outline_of
 from geosleuth.clues.heartlands import heartland, shares_within
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, LatLon
+from geosleuth.geo.outline import Outline, outline_of
+from geosleuth.pipeline.area import Area, area_of, drawn_area
 
 SQUARE = [[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]]
 HOLE = [[4, 4], [6, 4], [6, 6], [4, 6], [4, 4]]

@@ -1,8 +1,6 @@
 """Answers of the atlas as JSON and as tables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
@@ -12,7 +10,8 @@ from rich.text import Text
 
 from geosleuth.atlas import Colocation, Document, Hit, Place, Reverse
 from geosleuth.bench.numbers import distance
-from geosleuth.geo import Box, Disc, Extent, LatLon
+from geosleuth.geo import LatLon
+from geosleuth.geo.plain import extent_dict, plain
 from geosleuth.names import country_name
 
 if TYPE_CHECKING:
@@ -22,28 +21,6 @@ if TYPE_CHECKING:
     from geosleuth.atlas.regions import RegionInfo
 
 _NOTHING = "nothing found"
-
-
-def plain(value: Any) -> Any:
-    """Any of the atlas's results as plain JSON values."""
-    if isinstance(value, Box | Disc):
-        return extent_dict(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, frozenset | set):
-        return sorted(plain(item) for item in value)
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return str(value) if isinstance(value, Path) else value
-
-
-def extent_dict(extent: Extent) -> dict[str, Any]:
-    """A box or a disc."""
-    if isinstance(extent, Disc):
-        return {"lat": extent.centre.lat, "lon": extent.centre.lon, "radius_km": extent.radius_km}
-    return {"south": extent.south, "west": extent.west, "north": extent.north, "east": extent.east}
 
 
 def place_dict(place: Place) -> dict[str, Any]:

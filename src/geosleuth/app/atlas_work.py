@@ -1,30 +1,23 @@
 """What the ``atlas`` commands do once their words are read; imported only when one runs."""
 
 import asyncio
-import os
-import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from ipaddress import ip_address
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, TypeVar
 
-from geosleuth.answer.coordinates import find_points
 from geosleuth.app import atlas_views as views
-from geosleuth.app.console import Bar, progress, show, show_json, talk
+from geosleuth.app.console import building, progress, show, show_json, talk
 from geosleuth.atlas import Atlas, Colocation, Document, Hit, Marker, OfflineAtlas, Picture, Place, Reverse, regions_dir
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
-from geosleuth.geo import Box, Disc, Extent, LatLon, is_valid
+from geosleuth.geo import Box, Disc, Extent, LatLon
 from geosleuth.names import required_country_code
-
-if TYPE_CHECKING:
-    from geosleuth.atlas.online import OnlineSettings
+from geosleuth.pipeline.area import parse_point
+from geosleuth.pipeline.services import online_settings
 
 _T = TypeVar("_T")
-_NUMBER = r"\s*([+-]?\d+(?:\.\d+)?)\s*"
 
 
 def ask(
@@ -47,58 +40,12 @@ def ask(
     return asyncio.run(answer())
 
 
-def online_settings(allow: Sequence[str]) -> "OnlineSettings":
-    """Whom the user allows, and from the environment their own servers, tiles and contact (docs/online.md)."""
-    from geosleuth.atlas.online import ONLINE_NAMES, OnlineSettings, TileSource
-    from geosleuth.tools.web import IMAGE_NAMES, WEB_NAMES
-
-    names = (*ONLINE_NAMES, *WEB_NAMES, *IMAGE_NAMES)
-    servers = {name: url for name in names if (url := os.environ.get(f"GEOSLEUTH_{name.upper()}_URL"))}
-    tiles = {
-        kind: TileSource(template=template, attribution=os.environ.get("GEOSLEUTH_TILES_CREDIT", ""))
-        for kind in ("map", "satellite")
-        if (template := os.environ.get(f"GEOSLEUTH_{kind.upper()}_TILES"))
-    }
-    # An address on this machine or in the own network, written into the environment, is meant; public hosts are paced
-    # and checked like any other.
-    hosts = {
-        urlsplit(url).hostname or "" for url in (*servers.values(), *(source.template for source in tiles.values()))
-    }
-    own = {host for host in hosts if _is_local(host)}
-    return OnlineSettings(
-        allow_hosts=frozenset(allow),
-        private_hosts=frozenset(own),
-        base_urls=servers,
-        contact=os.environ.get("GEOSLEUTH_CONTACT", ""),
-        map_tiles=tiles.get("map"),
-        satellite_tiles=tiles.get("satellite"),
-    )
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return not ip_address(host).is_global
-    except ValueError:
-        return "." not in host or host.endswith((".local", ".lan", ".internal", ".home.arpa"))
-
-
 # Reading arguments.
-
-
-def point(text: str) -> LatLon:
-    """A point as people write it."""
-    match = re.fullmatch(rf"{_NUMBER}[,;\s]{_NUMBER}", text)
-    if match and is_valid(float(match[1]), float(match[2])):
-        return LatLon(float(match[1]), float(match[2]))
-    found = [] if match else find_points(f"coordinates: {text[:200]}")
-    if not found:
-        raise BadInput(f"{text[:60]!r} is no point; write LAT,LON in degrees, such as 48.8584,2.2945")
-    return found[0].point
 
 
 def maybe_point(text: str | None) -> LatLon | None:
     """A point, if one was given."""
-    return None if text is None else point(text)
+    return None if text is None else parse_point(text)
 
 
 def area(text: str | None) -> Extent | None:
@@ -136,7 +83,7 @@ def bearings(text: str | None, count: int) -> list[float | None] | None:
 
 def markers(texts: Sequence[str]) -> list[Marker]:
     """Pins, lettered in the order given."""
-    return [Marker(point(text), chr(ord("A") + number % 26)) for number, text in enumerate(texts)]
+    return [Marker(parse_point(text), chr(ord("A") + number % 26)) for number, text in enumerate(texts)]
 
 
 def check_png(path: Path) -> None:
@@ -314,21 +261,6 @@ def show_info(name: str | None, *, as_json: bool) -> None:
 
 
 # Progress, on stderr and only at a terminal.
-
-
-@contextmanager
-def building() -> Iterator[Callable[[str, float], None]]:
-    """A bar for the one-time building of the base atlas."""
-    bars: list[Bar] = []
-    with ExitStack() as held:
-
-        def tell(what: str, share: float) -> None:
-            # Not before there is something to build: most of the time it is built already.
-            if not bars:
-                bars.append(held.enter_context(progress("building the base atlas, once")))
-            bars[0].at(round(100 * share), 100, what)
-
-        yield tell
 
 
 @contextmanager

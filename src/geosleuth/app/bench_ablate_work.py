@@ -13,9 +13,16 @@ from geosleuth.app.bench_run_views import Live
 from geosleuth.app.bench_run_work import BenchRequest, Prepared, prepare, run_bench
 from geosleuth.app.bench_work import as_json as document_text
 from geosleuth.app.bench_work import command_line, made_now, thresholds_km
-from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.app.locate_setup import Wishes
-from geosleuth.app.locate_work import CTRL_C, SOME_FAILED, cancelled_by_ctrl_c, quiet_libraries
+from geosleuth.app.console import (
+    CTRL_C,
+    SOME_FAILED,
+    cancelled_by_ctrl_c,
+    progress,
+    quiet_libraries,
+    show,
+    show_json,
+    talk,
+)
 from geosleuth.bench.ablation import (
     AblationPlan,
     AblationReport,
@@ -41,6 +48,7 @@ from geosleuth.bench.run.limits import RunLimits
 from geosleuth.bench.scored import Scored, score_file
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
+from geosleuth.pipeline.request import LocateRequest
 
 if TYPE_CHECKING:
     from geosleuth.bench.run.journal import PhotoState
@@ -97,16 +105,16 @@ def plan_of(asked: Asked) -> AblationPlan:
     return AblationPlan(variants_of([parse_vary(text) for text in asked.vary], one_at_a_time=asked.one_at_a_time))
 
 
-def applied(wishes: Wishes, changes: Mapping[str, Any]) -> Wishes:
+def applied(locate: LocateRequest, changes: Mapping[str, Any]) -> LocateRequest:
     """The options of a variant's run: the command's own, and on top of them what the variant changes."""
-    usual = {one.name: one.default for one in fields(Wishes)}
+    usual = {one.name: one.default for one in fields(LocateRequest)}
     changed: dict[str, Any] = {}
     for setting, value in changes.items():
         if setting == MASK:
             continue
         name = setting.replace("-", "_")
         changed[name] = usual[name] if value is None else Path(value) if name == "team" else value
-    return replace(wishes, **changed)
+    return replace(locate, **changed)
 
 
 def run_ablation(request: BenchRequest, asked: Asked, *, as_json: bool) -> None:
@@ -161,15 +169,15 @@ def _thresholds(asked: Asked, plan: AblationPlan) -> tuple[float, ...]:
 
 def _as_in_paper(request: BenchRequest, found: Preset) -> BenchRequest:
     """Say which of our tools stand for the paper's; its method is used unless the user names another."""
-    wishes = request.wishes
-    if wishes.tools is not None:
+    locate = request.locate
+    if locate.tools is not None:
         raise BadInput("--preset says itself which tools are on; leave out --tools")
-    method = wishes.method or found.method
+    method = locate.method or found.method
     for line in (f"{found.title}, with the method {method}", *found.lines):
         talk(line)
-    web, maps = wishes.web_search or "the atlas's own texts", wishes.maps or "the offline atlas"
+    web, maps = locate.web_search or "the atlas's own texts", locate.maps or "the offline atlas"
     talk(f"web searches ask {web}, maps ask {maps}; --web-search and --maps name others")
-    return replace(request, wishes=replace(wishes, method=method))
+    return replace(request, locate=replace(locate, method=method))
 
 
 def _prepared(request: BenchRequest, variants: Sequence[Variant]) -> dict[str, Prepared]:
@@ -177,12 +185,12 @@ def _prepared(request: BenchRequest, variants: Sequence[Variant]) -> dict[str, P
     ready: dict[str, Prepared] = {}
     agreed: set[Any] = set()
     for variant in variants:
-        wishes = applied(request.wishes, variant.changes)
-        goes_to = (wishes.model, wishes.base_url, wishes.verifier, wishes.team, wishes.image_search, wishes.mcp)
-        wishes = replace(wishes, yes=wishes.yes or goes_to in agreed)
+        locate = applied(request.locate, variant.changes)
+        goes_to = (locate.model, locate.base_url, locate.verifier, locate.team, locate.image_search, locate.mcp)
+        locate = replace(locate, yes=locate.yes or goes_to in agreed)
         try:
             hidden = cast("BoxKind | None", variant.changes.get(MASK))
-            asked = replace(request, wishes=wishes, mask=hidden, out=request.out / variant.folder)
+            asked = replace(request, locate=locate, mask=hidden, out=request.out / variant.folder)
             ready[variant.name] = prepare(asked)
         except BadInput as error:
             raise BadInput(f"variant {variant.name}: {error}") from error
@@ -246,7 +254,7 @@ class _Ablation:
 
     async def _one(self, name: str, one: Prepared, upto: int, live: Live) -> Ending:
         # What thinks and searches was closed at the end of the variant's last block.
-        plan = bench_plan(one.request.wishes) if name in self._opened else one.plan
+        plan = bench_plan(one.request.locate) if name in self._opened else one.plan
         self._opened.add(name)
         return await run_bench(replace(one, plan=plan, limits=self._limits(name, one.limits, upto)), live)
 

@@ -11,11 +11,7 @@ from geosleuth.agent import Spent
 from geosleuth.agent.locating import Finding, album_photos
 from geosleuth.answer import Answer
 from geosleuth.app.bench_recordings import Recordings, ReplayOfSet, is_recording, open_recordings
-from geosleuth.app.locate_run import run_plan
-from geosleuth.app.locate_setup import Plan, Wishes, plan_of, similar_for
-from geosleuth.app.locate_team import NoAnswer, make_ready, thinkers
-from geosleuth.app.locate_work import offline_atlas
-from geosleuth.app.report.team import spent_together
+from geosleuth.app.console import offline_atlas
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.bench.masking.blanking import blank
 from geosleuth.bench.run.cut_off import spent_in
@@ -25,6 +21,10 @@ from geosleuth.bench.sets import Box
 from geosleuth.errors import BadInput, GeosleuthError, ServiceFault, UserError
 from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
 from geosleuth.photo.runtime import give_back_memory
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.run import NoAnswer, run_plan
+from geosleuth.pipeline.voices import spent_together
 from geosleuth.policies import Policy
 from geosleuth.policies.baselines import is_baseline
 from geosleuth.policies.baselines.nearest import NearestPolicy
@@ -37,25 +37,25 @@ _BROKEN = ("service", "cancelled", "error")
 _LARGE_BYTES = 1 << 20
 
 
-def bench_plan(wishes: Wishes) -> Plan:
+def bench_plan(request: LocateRequest) -> Plan:
     """The plan that every photo of a run is worked on by.
 
     Raises:
         UserError: something must be mended; nothing has been written or sent.
     """
-    if wishes.base_url is not None and is_recording(wishes.model):
+    if request.base_url is not None and is_recording(request.model):
         raise BadInput("a recording has no address; leave out --base-url")
-    if wishes.model is not None and is_baseline(wishes.model) and wishes.tools is None:
+    if request.model is not None and is_baseline(request.model) and request.tools is None:
         # A baseline calls none, and the atlas takes half a minute to build.
-        wishes = replace(wishes, tools="none")
-    return plan_of(wishes, (), batch=True, thinker=ReplayOfSet() if is_recording(wishes.model) else None)
+        request = replace(request, tools="none")
+    return make_plan(request, (), batch=True, thinker=ReplayOfSet() if is_recording(request.model) else None)
 
 
 @dataclass(frozen=True, slots=True)
 class BenchMaking:
     """Makes the attempt of a run from the command's words, in this process or in one on another machine."""
 
-    wishes: Wishes = field(repr=False)
+    request: LocateRequest = field(repr=False)
 
     async def __call__(self) -> "BenchReady":
         """Load all that tries need.
@@ -63,23 +63,23 @@ class BenchMaking:
         Raises:
             UserError: something must be mended here.
         """
-        return await make_attempt(bench_plan(self.wishes), recordings_of(self.wishes))
+        return await make_attempt(bench_plan(self.request), recordings_of(self.request))
 
 
-def recordings_of(wishes: Wishes) -> Recordings | None:
+def recordings_of(request: LocateRequest) -> Recordings | None:
     """The recordings that are to be played; None where somebody thinks.
 
     Raises:
         BadInput: they can't be read.
     """
-    return open_recordings(wishes.model or "") if is_recording(wishes.model) else None
+    return open_recordings(request.model or "") if is_recording(request.model) else None
 
 
 async def make_attempt(plan: Plan, recordings: Recordings | None) -> "BenchReady":
     """Load whoever thinks, and open the atlas."""
     held = AsyncExitStack()
     try:
-        await make_ready(plan, held)
+        await plan.load(held)
         # Single replies call no tools, and the atlas takes half a minute to build.
         asked = recordings is None or recordings.calls_tools
         atlas = offline_atlas(needed=plan.needs_atlas and asked)
@@ -122,7 +122,7 @@ class BenchAttempt:
             if job.hide and plan.index is not None:
                 # The index may hold the photo as it was before anything was hidden.
                 own.append(await asyncio.to_thread(pixels_of, job.content))
-            looks_up = any(isinstance(one, NearestPolicy) for one in thinkers(plan))
+            looks_up = any(isinstance(one, NearestPolicy) for one in plan.thinkers)
             if looks_up and (job.hide or photo.photo.kind == "panorama"):
                 plan = _excluding(plan, await asyncio.to_thread(_seen_by_galleries, job.content))
         except BadInput as error:
@@ -131,9 +131,8 @@ class BenchAttempt:
             finding = await run_plan(
                 plan,
                 [photo],
-                plan.maps or self.atlas,
                 self.atlas,
-                similar=similar_for(plan, own),
+                similar=plan.similar_for(own),
                 keep_in=keep_in,
             )
         except UserError:

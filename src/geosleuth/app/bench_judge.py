@@ -61,11 +61,11 @@ def judge(
 
       geosleuth bench judge answers.jsonl --model hf:weights/judge --offline --json
     """
-    from geosleuth.app.bench_judge_work import JudgeWishes, judge_file
+    from geosleuth.app.bench_judge_work import JudgeRequest, judge_file
 
     judge_file(
         file,
-        JudgeWishes(
+        JudgeRequest(
             model=model,
             base_url=base_url,
             parser=parser,

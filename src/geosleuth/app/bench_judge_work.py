@@ -10,9 +10,18 @@ import typer
 
 from geosleuth.answer import ParserName
 from geosleuth.app.bench_work import check_outputs, labels, records_of
-from geosleuth.app.console import Bar, progress, reading, show, show_json, talk
-from geosleuth.app.locate_outputs import asked
-from geosleuth.app.locate_work import CTRL_C, cancelled_by_ctrl_c, quiet_libraries
+from geosleuth.app.console import (
+    CTRL_C,
+    Bar,
+    asked,
+    cancelled_by_ctrl_c,
+    progress,
+    quiet_libraries,
+    reading,
+    show,
+    show_json,
+    talk,
+)
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.bench.judging import (
     Ask,
@@ -37,7 +46,7 @@ ENDINGS = (".json", ".csv")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeWishes:
+class JudgeRequest:
     """The command's options, as given."""
 
     model: str
@@ -59,7 +68,7 @@ class JudgeWishes:
     yes: bool = False
 
 
-def judge_file(path: Path, wishes: JudgeWishes, *, as_json: bool) -> None:
+def judge_file(path: Path, request: JudgeRequest, *, as_json: bool) -> None:
     """Judge a file of answers, print the figures, write what was asked for.
 
     Raises:
@@ -68,22 +77,22 @@ def judge_file(path: Path, wishes: JudgeWishes, *, as_json: bool) -> None:
     """
     with quiet_libraries():
         records = records_of(path)
-        keep_in = wishes.cache or cache_dir() / "judge.sqlite"
-        check_outputs(wishes.out, ENDINGS, None, [records, keep_in])
-        if wishes.model.partition(":")[0].strip() not in PREFIXES:
+        keep_in = request.cache or cache_dir() / "judge.sqlite"
+        check_outputs(request.out, ENDINGS, None, [records, keep_in])
+        if request.model.partition(":")[0].strip() not in PREFIXES:
             known = ", ".join(f"{one}:" for one in PREFIXES)
-            raise BadInput(f"{wishes.model[:60]!r} can't judge names; a judge is a model that reads: {known}")
-        settings = EndpointSettings(concurrency=wishes.jobs)
-        policy = make_policy(wishes.model, base_url=wishes.base_url, settings=settings, offline=wishes.offline)
-        entries = _entries(records, wishes.parser)
-        _ask_leave(policy, yes=wishes.yes)
+            raise BadInput(f"{request.model[:60]!r} can't judge names; a judge is a model that reads: {known}")
+        settings = EndpointSettings(concurrency=request.jobs)
+        policy = make_policy(request.model, base_url=request.base_url, settings=settings, offline=request.offline)
+        entries = _entries(records, request.parser)
+        _ask_leave(policy, yes=request.yes)
         [label] = labels([path])
         try:
-            judged = asyncio.run(_work(entries, policy, keep_in, wishes, label))
+            judged = asyncio.run(_work(entries, policy, keep_in, request, label))
         except asyncio.CancelledError:
             talk("stopped; every verdict so far is kept, and the same command goes on from there")
             raise typer.Exit(CTRL_C) from None
-    for out in wishes.out:
+    for out in request.out:
         _write(out, judged)
         talk(f"wrote {out}")
     if as_json:
@@ -119,10 +128,10 @@ def _ask_leave(policy: Policy, *, yes: bool) -> None:
         raise BadInput("stopped; nothing was sent")
 
 
-async def _work(entries: list[Entry], policy: Policy, keep_in: Path, wishes: JudgeWishes, label: str) -> JudgedFile:
-    limits = Limits(questions=wishes.questions, tokens=wishes.tokens, usd=wishes.usd, seconds=wishes.seconds)
+async def _work(entries: list[Entry], policy: Policy, keep_in: Path, request: JudgeRequest, label: str) -> JudgedFile:
+    limits = Limits(questions=request.questions, tokens=request.tokens, usd=request.usd, seconds=request.seconds)
     # The same name at another address may be another model.
-    known_as = wishes.model if wishes.base_url is None else f"{wishes.model} at {wishes.base_url.rstrip('/')}"
+    known_as = request.model if request.base_url is None else f"{request.model} at {request.base_url.rstrip('/')}"
     try:
         with VerdictCache(keep_in) as cache, progress("judging") as bar, cancelled_by_ctrl_c():
             judge = Judge(
@@ -130,9 +139,9 @@ async def _work(entries: list[Entry], policy: Policy, keep_in: Path, wishes: Jud
                 cache,
                 model=known_as,
                 limits=limits,
-                at_once=wishes.jobs,
-                sampling=Sampling(temperature=0.0, max_tokens=wishes.reply_tokens),
-                again_unreadable=wishes.retry_unreadable,
+                at_once=request.jobs,
+                sampling=Sampling(temperature=0.0, max_tokens=request.reply_tokens),
+                again_unreadable=request.retry_unreadable,
                 watch=_Watch(bar),
             )
             return await judge_entries(
@@ -140,9 +149,9 @@ async def _work(entries: list[Entry], policy: Policy, keep_in: Path, wishes: Jud
                 judge,
                 label=label,
                 model=policy.name,
-                ask=wishes.ask,
-                sample=wishes.sample,
-                seed=wishes.seed,
+                ask=request.ask,
+                sample=request.sample,
+                seed=request.seed,
             )
     finally:
         await policy.aclose()

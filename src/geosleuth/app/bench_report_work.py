@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from geosleuth.app import bench_work
-from geosleuth.app.console import progress, reading, show, show_json, talk
-from geosleuth.app.locate_work import offline_atlas
+from geosleuth.app.console import offline_atlas, progress, reading, show, show_json, talk
 from geosleuth.app.report.pictures import data_uri, uri
 from geosleuth.bench.compare import PairReport, compare_files
 from geosleuth.bench.plain import printable

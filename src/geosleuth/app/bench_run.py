@@ -1,37 +1,13 @@
 """``geosleuth bench run``: let a model, a team or a baseline answer for every photo of a data set."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Any, Literal, Optional
 
 import typer
 
 from geosleuth.app.bench_options import JsonFlag
-from geosleuth.app.reach_options import Allow, ImageSearch, Maps, Prior, WebSearch
-from geosleuth.app.thinking_options import (
-    BaseUrl,
-    Boxes,
-    Calls,
-    ChainsRead,
-    ForceAnswer,
-    McpAllow,
-    McpServers,
-    MethodName,
-    Model,
-    OfflineFlag,
-    Parallel,
-    ReplyTokens,
-    Seconds,
-    Seed,
-    TeamFile,
-    Temperature,
-    Tokens,
-    ToolNames,
-    Turns,
-    Usd,
-    Verifier,
-    WireName,
-    Yes,
-)
+from geosleuth.app.options import RunOptions, request_of, takes
 
 RUN = "The run"
 PHOTOS = "Which photos"
@@ -95,65 +71,65 @@ Gpus = Annotated[
 ]
 
 
-def run(
-    *,
-    data: Data,
+@dataclass(frozen=True, kw_only=True)
+class FolderOptions:
+    """The data set, and where the run is kept."""
+
+    data: Data
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; one that is there is gone on with.")
-    ],
-    limit: Limit = None,
-    sample: Sample = None,
-    sample_seed: SampleSeed = 0,
-    only: Only = [],  # noqa: B006
-    at_once: AtOnce = None,
-    per_host: PerHost = None,
-    run_tokens: RunTokens = None,
-    run_usd: RunUsd = None,
-    run_seconds: RunSeconds = None,
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetOptions:
+    """Which photos of a set, how many at once, and what the whole run may use."""
+
+    limit: Limit = None
+    sample: Sample = None
+    sample_seed: SampleSeed = 0
+    only: Only = field(default_factory=list)
+    at_once: AtOnce = None
+    per_host: PerHost = None
+    run_tokens: RunTokens = None
+    run_usd: RunUsd = None
+    run_seconds: RunSeconds = None
     retry: Annotated[
         Optional[Literal["errors"]],  # noqa: UP045
         typer.Option(rich_help_panel=RUN, help="Try those photos again, and only those, that ended in an error."),
-    ] = None,
-    cluster: Cluster = None,
-    gpus: Gpus = 0.0,
+    ] = None
+    cluster: Cluster = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkOptions:
+    """What one run has and an ablation does not."""
+
+    gpus: Gpus = 0.0
     mask: Annotated[
         Optional[Literal["text", "signs", "poles", "foreground", "clue"]],  # noqa: UP045
         typer.Option(rich_help_panel=RUN, help="Hide this in every photo, to see what answers hang on."),
-    ] = None,
+    ] = None
     unmasked: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="RUN/", rich_help_panel=RUN, help="The run whose clues --mask clue hides."),
-    ] = None,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    parallel: Parallel = 1,
-    verifier: Verifier = None,
-    chains: ChainsRead = None,
-    team: TeamFile = None,
-    turns: Turns = None,
-    calls: Calls = None,
-    tokens: Tokens = None,
-    reply_tokens: ReplyTokens = None,
-    seconds: Seconds = None,
-    usd: Usd = None,
-    temperature: Temperature = None,
-    seed: Seed = None,
-    method: MethodName = None,
-    tools: ToolNames = None,
-    wire: WireName = None,
-    boxes: Boxes = "pixels",
-    force_answer: ForceAnswer = False,
-    offline: OfflineFlag = False,
-    yes: Yes = False,
-    maps: Maps = None,
-    web_search: WebSearch = None,
-    image_search: ImageSearch = None,
-    prior: Prior = None,
-    allow: Allow = [],  # noqa: B006
-    mcp: McpServers = None,
-    mcp_allow: McpAllow = [],  # noqa: B006
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonOption:
+    """What is printed."""
+
+    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions(JsonOption, RunOptions, WorkOptions, SetOptions, FolderOptions):
+    """All options of the command, in the order of the help from the right."""
+
+
+@takes(BenchOptions)
+def run(options: BenchOptions) -> None:
     """Answer for every photo of a data set, and keep all of it in a folder.
 
     Whoever answers gets pixels and nothing else: photos have random names, no metadata and no label. Give the same
@@ -173,26 +149,31 @@ def run(
 
       geosleuth bench run --data photos.csv --mask text --out runs/without-text/
     """
-    words = {**locals(), "requests": per_host, "out": ()}
     from geosleuth.app.bench_run_work import BenchRequest, bench_run
-    from geosleuth.app.locate_setup import wishes_of
+
+    request = BenchRequest(
+        data=options.data,
+        locate=request_of(options, RunOptions, requests=options.per_host),
+        out=options.out,
+        **selection_of(options),
+        gpus=options.gpus,
+        mask=options.mask,
+        unmasked=options.unmasked,
+    )
+    bench_run(request, as_json=options.as_json)
+
+
+def selection_of(options: SetOptions) -> dict[str, Any]:
+    """Return what a `BenchRequest` says of the photos and of the whole run's limits."""
     from geosleuth.bench.run.limits import RunLimits
 
-    wishes = wishes_of(words)
-    request = BenchRequest(
-        data=data,
-        wishes=wishes,
-        out=out,
-        at_once=at_once,
-        limits=RunLimits(tokens=run_tokens, usd=run_usd, seconds=run_seconds),
-        retry=retry,
-        limit=limit,
-        sample=sample,
-        sample_seed=sample_seed,
-        only=tuple(only),
-        cluster=cluster,
-        gpus=gpus,
-        mask=mask,
-        unmasked=unmasked,
-    )
-    bench_run(request, as_json=as_json)
+    return {
+        "at_once": options.at_once,
+        "limits": RunLimits(tokens=options.run_tokens, usd=options.run_usd, seconds=options.run_seconds),
+        "retry": options.retry,
+        "limit": options.limit,
+        "sample": options.sample,
+        "sample_seed": options.sample_seed,
+        "only": tuple(options.only),
+        "cluster": options.cluster,
+    }

@@ -15,10 +15,17 @@ from geosleuth import __version__
 from geosleuth.app.bench_attempt import BenchMaking, bench_plan, make_attempt, recordings_of
 from geosleuth.app.bench_recordings import Recordings, is_recording
 from geosleuth.app.bench_run_views import Live, ending_document, ending_view
-from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.app.locate_prior import prior_file
-from geosleuth.app.locate_setup import DETECTIVE, Plan, Wishes
-from geosleuth.app.locate_work import CTRL_C, SOME_FAILED, ask_leave, cancelled_by_ctrl_c, quiet_libraries
+from geosleuth.app.console import (
+    CTRL_C,
+    SOME_FAILED,
+    ask_consent,
+    cancelled_by_ctrl_c,
+    progress,
+    quiet_libraries,
+    show,
+    show_json,
+    talk,
+)
 from geosleuth.bench.masking import masking_job_of
 from geosleuth.bench.run.engine import Ending, run_set
 from geosleuth.bench.run.feeding import JobOf, plain_job
@@ -30,6 +37,9 @@ from geosleuth.bench.run.model import Worker
 from geosleuth.bench.run.standing import Standing
 from geosleuth.bench.sets import BoxKind, DataSet, fingerprint, open_set, subset
 from geosleuth.errors import BadInput
+from geosleuth.pipeline.plan import DETECTIVE, Plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.services import prior_file
 from geosleuth.policies.gates import Rests, listening
 
 _AT_ONCE_DETECTIVE, _AT_ONCE_MODEL, _AT_ONCE_RECORDED = 2, 4, 64
@@ -44,7 +54,7 @@ class BenchRequest:
     """The words of ``bench run``."""
 
     data: str
-    wishes: Wishes = field(repr=False)
+    locate: LocateRequest = field(repr=False)
     out: Path
     at_once: int | None = None
     limits: RunLimits = field(default_factory=RunLimits)
@@ -89,10 +99,10 @@ def prepare(request: BenchRequest) -> Prepared:
         raise BadInput(f"{request.out}: there is no run whose errors could be tried again; leave out --retry")
     if request.gpus and request.cluster is None:
         raise BadInput("--gpus is for the processes of a cluster; name it with --cluster, or leave it out")
-    at_once = request.at_once or _usual_at_once(request.wishes)
-    wishes = request.wishes
-    if wishes.requests is None:
-        wishes = replace(wishes, requests=at_once * wishes.parallel)
+    at_once = request.at_once or _usual_at_once(request.locate)
+    locate = request.locate
+    if locate.requests is None:
+        locate = replace(locate, requests=at_once * locate.parallel)
     data = subset(
         open_set(request.data),
         limit=request.limit,
@@ -100,7 +110,7 @@ def prepare(request: BenchRequest) -> Prepared:
         seed=request.sample_seed,
         only=request.only,
     )
-    plan, recordings = bench_plan(wishes), recordings_of(wishes)
+    plan, recordings = bench_plan(locate), recordings_of(locate)
     with progress("looking through the data set", measure="time"):
         count, sha256 = fingerprint(data)
         job_of = plain_job if request.mask is None else masking_job_of(request.mask, request.unmasked, data)
@@ -110,12 +120,12 @@ def prepare(request: BenchRequest) -> Prepared:
         why = "no photo is left to work on; check --only" if request.only else "holds no photo with a known place"
         raise BadInput(f"{request.data}: {why}")
     if recordings is not None and not any(recordings.knows(item.id) for item in data):
-        raise BadInput(f"{wishes.model}: has a recording of none of these photos; their ids must be the same")
-    ask_leave(plan, yes=wishes.yes)
+        raise BadInput(f"{locate.model}: has a recording of none of these photos; their ids must be the same")
+    ask_consent(plan, yes=locate.yes)
     manifest = Manifest(
         data=DataInfo(data.card.name, count, sha256, request.selection),
-        settings={**settings_of(wishes, plan, recordings), **_unmasked(request.unmasked)},
-        seed=wishes.seed,
+        settings={**settings_of(locate, plan, recordings), **_unmasked(request.unmasked)},
+        seed=locate.seed,
         mask=request.mask,
     )
     budget, minds = plan.budget, _minds(plan)
@@ -124,7 +134,7 @@ def prepare(request: BenchRequest) -> Prepared:
         tokens_per_photo=None if budget.tokens is None else minds * budget.tokens,
         usd_per_photo=None if budget.usd is None else minds * budget.usd,
     )
-    return Prepared(replace(request, wishes=wishes), data, plan, recordings, manifest, limits, job_of, at_once)
+    return Prepared(replace(request, locate=locate), data, plan, recordings, manifest, limits, job_of, at_once)
 
 
 def _minds(plan: Plan) -> int:
@@ -133,11 +143,11 @@ def _minds(plan: Plan) -> int:
     return 1 if several is None or several.team is not None else several.tries + (several.verifier is not None)
 
 
-def settings_of(wishes: Wishes, plan: Plan, recordings: Recordings | None) -> dict[str, Any]:
+def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None) -> dict[str, Any]:
     """All that decides an answer beside the photo; no key, and no path that says more than a name."""
     told = {
         name: value
-        for name, value in asdict(wishes).items()
+        for name, value in asdict(locate).items()
         if name not in _NO_PART_OF_AN_ANSWER and value not in (None, (), False)
     }
     for name in ("team", "mcp"):
@@ -145,10 +155,10 @@ def settings_of(wishes: Wishes, plan: Plan, recordings: Recordings | None) -> di
             told[name] = _file_digest(Path(told[name]))
     if plan.index is not None:
         told["image_search"] = plan.index.fingerprint
-    if plan.visual is not None and (prior := prior_file(wishes.prior, _tools_of(plan))):
+    if plan.visual is not None and (prior := prior_file(locate.prior, _tools_of(plan))):
         told["prior"] = _file_digest(prior)
-    if wishes.base_url is not None:
-        parts = urlsplit(wishes.base_url)
+    if locate.base_url is not None:
+        parts = urlsplit(locate.base_url)
         told["base_url"] = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
     if recordings is not None:
         told["model"] = "replay"
@@ -182,10 +192,10 @@ def _file_digest(path: Path) -> str:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
 
 
-def _usual_at_once(wishes: Wishes) -> int:
-    if is_recording(wishes.model):
+def _usual_at_once(locate: LocateRequest) -> int:
+    if is_recording(locate.model):
         return _AT_ONCE_RECORDED
-    return _AT_ONCE_DETECTIVE if wishes.model in (None, DETECTIVE) and wishes.team is None else _AT_ONCE_MODEL
+    return _AT_ONCE_DETECTIVE if locate.model in (None, DETECTIVE) and locate.team is None else _AT_ONCE_MODEL
 
 
 async def run_bench(ready: Prepared, watch: Callable[[Standing], None]) -> Ending:
@@ -219,7 +229,7 @@ async def _worker(ready: Prepared, folder: RunFolder) -> AsyncIterator[Worker]:
     if address is not None:
         from geosleuth.bench.run.cluster import ray_worker
 
-        making = BenchMaking(ready.request.wishes)
+        making = BenchMaking(ready.request.locate)
         async with ray_worker(
             address, making, folder, at_once=ready.at_once, gpus=ready.request.gpus, say=talk
         ) as worker:

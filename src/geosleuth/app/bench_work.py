@@ -134,7 +134,7 @@ def labels(files: Sequence[Path]) -> list[str]:
 
 def add_geocoded(scored: Sequence[Scored]) -> list[Scored]:
     """Each file, followed by its geocoded copy where it has text answers without a point."""
-    from geosleuth.app.atlas_work import building
+    from geosleuth.app.console import building
     from geosleuth.atlas.base import BasePlaces, ensure_base, open_base
 
     with building() as progress:

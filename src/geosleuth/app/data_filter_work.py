@@ -8,13 +8,13 @@ from rich.table import Table
 
 from geosleuth.answer import ParserName
 from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.app.overwriting import refuse_to_replace
 from geosleuth.bench.numbers import count, percent, threshold
 from geosleuth.data.curriculum import PHASES_KM, Phase, curriculum
 from geosleuth.data.filtering import PAPER_KEPT, PAPER_PHOTOS, Filtered, filtered, tries_of
 from geosleuth.data.filtering_report import file_names, filter_document, write_filtered
 from geosleuth.data.filtering_sources import read_tries
 from geosleuth.errors import BadInput
+from geosleuth.files import refuse_to_replace
 
 
 def filter_tries(

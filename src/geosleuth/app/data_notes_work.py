@@ -5,9 +5,8 @@ from pathlib import Path
 
 import typer
 
-from geosleuth.app.console import progress, show_json, talk
+from geosleuth.app.console import SOME_FAILED, progress, quiet_libraries, show_json, talk
 from geosleuth.app.data_work import ask_leave
-from geosleuth.app.locate_work import SOME_FAILED, quiet_libraries
 from geosleuth.data import About, StoreWriter
 from geosleuth.data.annotations import ByModel, ByRules, Normaliser, import_notes, read_notes
 from geosleuth.policies import make_policy

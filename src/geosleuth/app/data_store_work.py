@@ -7,7 +7,6 @@ from typing import Any
 
 from geosleuth.app.atlas_views import facts_view
 from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.app.overwriting import refuse_to_replace
 from geosleuth.bench.numbers import count, distance, percent
 from geosleuth.bench.plain import printable
 from geosleuth.data import Store
@@ -16,7 +15,7 @@ from geosleuth.data.checking import check_store
 from geosleuth.data.exporting import INFO, Trainer, export_store, split_file
 from geosleuth.data.reading import CARD, MANIFEST
 from geosleuth.errors import BadInput
-from geosleuth.files import write_text_atomically
+from geosleuth.files import refuse_to_replace, write_text_atomically
 
 _SHOWN = 20
 

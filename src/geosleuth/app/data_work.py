@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from geosleuth.app.atlas_work import building
 from geosleuth.app.bench_run_views import Live
-from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.app.locate_outputs import asked
-from geosleuth.app.locate_work import CTRL_C, SOME_FAILED, cancelled_by_ctrl_c, quiet_libraries
+from geosleuth.app.console import (
+    CTRL_C,
+    SOME_FAILED,
+    asked,
+    building,
+    cancelled_by_ctrl_c,
+    progress,
+    quiet_libraries,
+    show,
+    show_json,
+    talk,
+)
 from geosleuth.atlas.base import ensure_base
 from geosleuth.bench.run import Ending, RunLimits, Standing
 from geosleuth.data import About, write_store

@@ -10,9 +10,8 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from geosleuth.app.console import progress, show, show_json, talk
+from geosleuth.app.console import CTRL_C, SOME_FAILED, cancelled_by_ctrl_c, progress, show, show_json, talk
 from geosleuth.app.dataset_make_work import check_outputs
-from geosleuth.app.locate_work import CTRL_C, SOME_FAILED, cancelled_by_ctrl_c
 from geosleuth.bench.makers.duplicates import (
     NO_PRINT,
     Pair,

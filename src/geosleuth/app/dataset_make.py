@@ -52,11 +52,11 @@ def rate(
       geosleuth dataset rate exif:holiday/ --model ollama:qwen3-vl --out rated.jsonl
     """
     from geosleuth.app import dataset_make_work as work
-    from geosleuth.app.locate_setup import Wishes
+    from geosleuth.pipeline.request import LocateRequest
 
-    wishes = Wishes(model=model, base_url=base_url, offline=offline, yes=yes, tools="none" if model else None)
+    request = LocateRequest(model=model, base_url=base_url, offline=offline, yes=yes, tools="none" if model else None)
     work.rate_set(
-        data, out, wishes, jobs=jobs, limit=limit, again=ask_again, overwrite=overwrite, as_json=as_json
+        data, out, request, jobs=jobs, limit=limit, again=ask_again, overwrite=overwrite, as_json=as_json
     )  # fmt: skip
 
 

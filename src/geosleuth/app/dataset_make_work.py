@@ -13,11 +13,17 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from geosleuth.app.bench_work import positive_km, records_of, score_all, tier_files
-from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.app.locate_setup import Plan, Wishes, plan_of
-from geosleuth.app.locate_team import make_ready
-from geosleuth.app.locate_work import CTRL_C, SOME_FAILED, ask_leave, cancelled_by_ctrl_c, quiet_libraries
-from geosleuth.app.overwriting import refuse_to_replace
+from geosleuth.app.console import (
+    CTRL_C,
+    SOME_FAILED,
+    ask_consent,
+    cancelled_by_ctrl_c,
+    progress,
+    quiet_libraries,
+    show,
+    show_json,
+    talk,
+)
 from geosleuth.bench.makers.filters import Filter, Sieved, sieve
 from geosleuth.bench.makers.looks import FIELDS, HEURISTIC, Look
 from geosleuth.bench.makers.memory import open_memory
@@ -28,6 +34,9 @@ from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import one_line
 from geosleuth.bench.sets import DataSet, Item, open_set, subset
 from geosleuth.errors import BadInput
+from geosleuth.files import refuse_to_replace
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.policies import EndpointSettings, Usage, make_policy
 from geosleuth.policies.detective import Detective
 
@@ -54,7 +63,7 @@ def check_outputs(paths: Sequence[Path | None], specs: Sequence[str], *, overwri
 def rate_set(
     spec: str,
     out: Path,
-    wishes: Wishes,
+    request: LocateRequest,
     *,
     jobs: int | None,
     limit: int | None,
@@ -71,10 +80,10 @@ def rate_set(
     check_outputs([out], [spec], overwrite=overwrite)
     data = subset(open_set(spec), limit=limit)
     with quiet_libraries():
-        jobs = jobs or (_CODE_JOBS if wishes.model is None else _MODEL_JOBS)
-        plan = _plan(wishes, jobs)
+        jobs = jobs or (_CODE_JOBS if request.model is None else _MODEL_JOBS)
+        plan = _plan(request, jobs)
         if plan is not None:
-            ask_leave(plan, yes=wishes.yes)
+            ask_consent(plan, yes=request.yes)
         told = _Told()
         try:
             asyncio.run(_rate(data, out, plan, told, jobs, again=again))
@@ -97,17 +106,17 @@ def rate_set(
         raise typer.Exit(SOME_FAILED)
 
 
-def _plan(wishes: Wishes, jobs: int) -> Plan | None:
+def _plan(request: LocateRequest, jobs: int) -> Plan | None:
     """Who is asked; None where code looks."""
-    if wishes.model is None:
-        if wishes.base_url is not None:
+    if request.model is None:
+        if request.base_url is not None:
             raise BadInput("--base-url is where a model is served; name it with --model server:NAME")
         return None
-    if wishes.model.startswith("replay:") or wishes.model == Detective.name:
+    if request.model.startswith("replay:") or request.model == Detective.name:
         raise BadInput("name a model that looks at photos with --model, or leave it out: a heuristic looks then")
     at_once = EndpointSettings(concurrency=max(EndpointSettings().concurrency, jobs))
-    model = make_policy(wishes.model, base_url=wishes.base_url, settings=at_once, offline=wishes.offline)
-    return plan_of(wishes, [], thinker=model)
+    model = make_policy(request.model, base_url=request.base_url, settings=at_once, offline=request.offline)
+    return make_plan(request, [], thinker=model)
 
 
 class _Told:
@@ -175,7 +184,7 @@ def _band(score: float) -> str:
 async def _rate(data: DataSet, out: Path, plan: Plan | None, told: _Told, jobs: int, *, again: bool) -> None:
     async with AsyncExitStack() as held:
         if plan is not None:
-            await make_ready(plan, held)
+            await plan.load(held)
         memory = held.enter_context(open_memory())
         total, fields = _counted(data)
         looking = by_heuristic(memory) if plan is None else by_model(plan.policy, memory, again=again)

@@ -9,10 +9,8 @@ from pathlib import Path
 import typer
 
 from geosleuth.app.atlas_views import facts_view
-from geosleuth.app.atlas_work import point
-from geosleuth.app.console import progress, show, show_json, talk
+from geosleuth.app.console import SOME_FAILED, offline_atlas, progress, show, show_json, talk
 from geosleuth.app.dataset_make_work import check_outputs
-from geosleuth.app.locate_work import SOME_FAILED, offline_atlas
 from geosleuth.atlas import OfflineAtlas, regions_dir
 from geosleuth.atlas.regions import Regions
 from geosleuth.bench.makers.digests import HEADER, Digest, digests
@@ -30,6 +28,7 @@ from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.names import country_name
+from geosleuth.pipeline.area import parse_point
 from geosleuth.policies.baselines.encoders import ScriptedEncoder, encoder_of
 
 _LARGEST_SIDE = 65_000
@@ -38,7 +37,7 @@ _PAIR = re.compile(r"\s*(\d{1,6})\s*[xX\u00d7]\s*(\d{1,6})\s*")
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Which cities: a table, names that the atlas knows, or a point."""
+    """Which cities: a table, names that the atlas knows, or a parse_point."""
 
     table: Path | None
     names: tuple[str, ...]
@@ -228,7 +227,7 @@ def write_digests(spec: str, out: Path, *, overwrite: bool, as_json: bool) -> No
 def _cities(where: Where) -> list[TablePlace]:
     found = [] if where.table is None else list(read_places(where.table).values())
     if where.at is not None:
-        found.append(place_at(where.at.replace(" ", ""), point(where.at)))
+        found.append(place_at(where.at.replace(" ", ""), parse_point(where.at)))
     if where.names:
         atlas = offline_atlas(needed=True)
         found += asyncio.run(_geocoded(atlas, where.names))

@@ -13,10 +13,8 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from geosleuth.app.atlas_work import building
-from geosleuth.app.console import progress, show, show_json, talk
+from geosleuth.app.console import CTRL_C, building, cancelled_by_ctrl_c, offline_atlas, progress, show, show_json, talk
 from geosleuth.app.dataset_make_work import check_outputs
-from geosleuth.app.locate_work import CTRL_C, cancelled_by_ctrl_c, offline_atlas
 from geosleuth.bench.makers.coverage import By, coverage_of, place_of
 from geosleuth.bench.makers.figures import (
     ATLAS_FIGURES,

@@ -1,50 +1,23 @@
 """``geosleuth locate``: where was this photo taken?"""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
-from geosleuth.app.reach_options import PANEL, Allow, ImageSearch, Maps, Prior, WebSearch
-from geosleuth.app.thinking_options import (
-    WAY,
-    BaseUrl,
-    Boxes,
-    Calls,
-    ChainsRead,
-    ForceAnswer,
-    McpAllow,
-    McpServers,
-    MethodName,
-    Model,
-    OfflineFlag,
-    Parallel,
-    ReplyTokens,
-    Seconds,
-    Seed,
-    TeamFile,
-    Temperature,
-    Tokens,
-    ToolNames,
-    Turns,
-    Usd,
-    Verifier,
-    WireName,
-    Yes,
-)
+from geosleuth.app.options import RunOptions, request_of, takes
+from geosleuth.app.reach_options import PANEL
+from geosleuth.app.thinking_options import WAY
 
 _KNOWN = "What you know"
 _LEAVES = "What comes out"
 
 
-def locate(
-    photos: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PHOTO...", help="A photo; several, folders or quoted patterns are worked on as a batch."
-        ),
-    ],
-    *,
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """What comes out."""
+
     out: Annotated[
         list[str],
         typer.Option(
@@ -53,7 +26,7 @@ def locate(
             help="Also write the finding, by the ending: .html (a report), .json, .geojson, .kml, .csv, .dwc.csv, "
             ".xmp; DIR/ for a batch. May be repeated.",
         ),
-    ] = [],  # noqa: B006
+    ] = field(default_factory=list)
     granularity: Annotated[
         str,
         typer.Option(
@@ -61,10 +34,10 @@ def locate(
             rich_help_panel=_LEAVES,
             help="Tell nothing finer than this: country, region, city, street or exact.",
         ),
-    ] = "exact",
+    ] = "exact"
     overwrite: Annotated[
         bool, typer.Option("--overwrite", rich_help_panel=_LEAVES, help="Files that are there already may be replaced.")
-    ] = False,
+    ] = False
     write_exif: Annotated[
         bool,
         typer.Option(
@@ -72,13 +45,19 @@ def locate(
             rich_help_panel=_LEAVES,
             help="After asking, write a copy of each photo with the estimated place in its metadata.",
         ),
-    ] = False,
+    ] = False
     sidecars: Annotated[
         bool,
         typer.Option(
             "--sidecars", rich_help_panel=_LEAVES, help="Write an XMP sidecar, PHOTO.jpg.xmp, beside each photo."
         ),
-    ] = False,
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownOptions:
+    """What the user knows about the photo."""
+
     within: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
@@ -86,31 +65,49 @@ def locate(
             rich_help_panel=_KNOWN,
             help="Where it must lie: a country, a region, S,W,N,E or LAT,LON,KM, or a GeoJSON file with polygons.",
         ),
-    ] = None,
+    ] = None
     hint: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="TEXT", rich_help_panel=_KNOWN, help="What you know about the photo."),
-    ] = None,
+    ] = None
     taken: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="TIME", rich_help_panel=_KNOWN, help="When it was taken, such as 2026-07-14T15:30+02:00."),
-    ] = None,
+    ] = None
     drives_on: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="SIDE", rich_help_panel=_KNOWN, help="Where traffic keeps to: left or right."),
-    ] = None,
+    ] = None
     check: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="LAT,LON", rich_help_panel=_KNOWN, help="Say what speaks for this place and against it."),
-    ] = None,
+    ] = None
     area: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="TEXT", rich_help_panel=_KNOWN, help="Where the place lies, in words for a model."),
-    ] = None,
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhotoOptions:
+    """The photos, and whether each has an answer of its own."""
+
+    photos: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PHOTO...", help="A photo; several, folders or quoted patterns are worked on as a batch."
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchOptions:
+    """How photos are worked on."""
+
     same_place: Annotated[
         bool, typer.Option("--same-place", rich_help_panel=WAY, help="The photos were taken at one place: one answer.")
-    ] = False,
-    batch: Annotated[bool, typer.Option("--batch", rich_help_panel=WAY, help="A batch, even of one photo.")] = False,
+    ] = False
+    batch: Annotated[bool, typer.Option("--batch", rich_help_panel=WAY, help="A batch, even of one photo.")] = False
     jobs: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
@@ -119,31 +116,13 @@ def locate(
             show_default="2 for the detective, 4 for models",
             help="Photos of a batch that are worked on at once.",
         ),
-    ] = None,
-    model: Model = None,
-    base_url: BaseUrl = None,
-    parallel: Parallel = 1,
-    verifier: Verifier = None,
-    chains: ChainsRead = None,
-    team: TeamFile = None,
-    turns: Turns = None,
-    calls: Calls = None,
-    tokens: Tokens = None,
-    reply_tokens: ReplyTokens = None,
-    seconds: Seconds = None,
-    usd: Usd = None,
-    temperature: Temperature = None,
-    seed: Seed = None,
-    method: MethodName = None,
-    tools: ToolNames = None,
-    wire: WireName = None,
-    boxes: Boxes = "pixels",
-    force_answer: ForceAnswer = False,
-    offline: OfflineFlag = False,
-    yes: Yes = False,
-    maps: Maps = None,
-    web_search: WebSearch = None,
-    image_search: ImageSearch = None,
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastOptions:
+    """What stands last in the help."""
+
     image_url: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
@@ -151,19 +130,21 @@ def locate(
             rich_help_panel=PANEL,
             help="Where the photo is on the web already, for an image search that takes addresses only.",
         ),
-    ] = None,
-    prior: Prior = None,
-    allow: Allow = [],  # noqa: B006
-    mcp: McpServers = None,
-    mcp_allow: McpAllow = [],  # noqa: B006
+    ] = None
     trajectory: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Keep every step in this file (JSON lines)."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
-    ] = False,
-) -> None:
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocateOptions(LastOptions, RunOptions, BatchOptions, KnownOptions, OutputOptions, PhotoOptions):
+    """All options of the command, in the order of the help from the right."""
+
+
+@takes(LocateOptions)
+def locate(options: LocateOptions) -> None:
     """Find out where a photo was taken. The result is a lead with its uncertainty, not a verdict.
 
     Without --model nothing leaves this machine: a detective in code reads the text in the photo, looks names up in the
@@ -187,14 +168,19 @@ def locate(
 
       geosleuth locate photo.jpg --model hf:models/my-vlm --offline --force-answer --json
     """
-    words = locals()
     from geosleuth.app.locate_batch import inputs_of, locate_batch
-    from geosleuth.app.locate_setup import wishes_of
     from geosleuth.app.locate_work import locate_photos
 
-    wishes = wishes_of(words)
-    paths, many = inputs_of(photos, batch=batch, same_place=same_place)
+    request = request_of(
+        options,
+        RunOptions,
+        KnownOptions,
+        OutputOptions,
+        image_url=options.image_url,
+        trajectory=options.trajectory,
+    )
+    paths, many = inputs_of(options.photos, batch=options.batch, same_place=options.same_place)
     if many:
-        locate_batch(paths, wishes, as_json=as_json, jobs=jobs)
+        locate_batch(paths, request, as_json=options.as_json, jobs=options.jobs)
     else:
-        locate_photos(paths, wishes, as_json=as_json)
+        locate_photos(paths, request, as_json=options.as_json)

@@ -19,23 +19,19 @@ from geosleuth.answer.formats import Entry
 from geosleuth.answer.formats.document import document as public_document
 from geosleuth.answer.formats.document import dump
 from geosleuth.answer.granularity import cap_text
-from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.app.locate_beside import Placed, is_copy, write_copies, write_sidecars
-from geosleuth.app.locate_check import check_claim, checked_document, checked_lines
-from geosleuth.app.locate_naming import names_left_out, numbered
-from geosleuth.app.locate_outputs import INDEX, PAGE, entries_of, write_entries, write_report
-from geosleuth.app.locate_run import run_plan
-from geosleuth.app.locate_setup import Plan, Wishes, plan_of, similar_for
-from geosleuth.app.locate_team import files_beside, make_ready
-from geosleuth.app.locate_views import finding_document
-from geosleuth.app.locate_work import (
+from geosleuth.app.console import (
     CTRL_C,
     SOME_FAILED,
-    ask_leave,
+    ask_consent,
     cancelled_by_ctrl_c,
     offline_atlas,
+    progress,
     quiet_libraries,
+    show,
+    show_json,
+    talk,
 )
+from geosleuth.app.locate_beside import names_left_out, numbered, write_copies, write_report, write_sidecars
 from geosleuth.app.report import SummaryRow, summary_html, summary_row
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.bench.giving_up import GIVE_UP, InARow
@@ -46,6 +42,13 @@ from geosleuth.files import write_text_atomically
 from geosleuth.geo import LatLon, coordinates
 from geosleuth.photo import open_photo
 from geosleuth.photo.runtime import give_back_memory
+from geosleuth.pipeline.check import check_claim, checked_lines
+from geosleuth.pipeline.outputs import INDEX, PAGE, Placed, entries_of, is_copy, write_entries
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.result import result_document
+from geosleuth.pipeline.run import run_plan
+from geosleuth.pipeline.team import files_beside
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
 _PATTERN = frozenset("*?[")
@@ -113,31 +116,31 @@ def _is_photo(inside: Path) -> bool:
     return inside.suffix.lower() in ENDINGS and not any(part.startswith(".") for part in inside.parts)
 
 
-def locate_batch(paths: Sequence[Path], wishes: Wishes, *, as_json: bool, jobs: int | None) -> None:
+def locate_batch(paths: Sequence[Path], request: LocateRequest, *, as_json: bool, jobs: int | None) -> None:
     """Work on every photo, say how far it is on stderr, print a table, write what was asked for.
 
     Raises:
         UserError: something must be mended; nothing has been sent.
         typer.Exit: some photos failed, or it was stopped.
     """
-    if wishes.trajectory is not None:
+    if request.trajectory is not None:
         raise BadInput("--trajectory is for one photo; for a batch use --out DIR/, which keeps a trajectory each")
-    with quiet_libraries(), names_left_out(paths, wishes.granularity):
-        plan = plan_of(wishes, paths, batch=True)
-        if wishes.model is not None and wishes.model.startswith("replay:"):
+    with quiet_libraries(), names_left_out(paths, request.granularity):
+        plan = make_plan(request, paths, batch=True)
+        if request.model is not None and request.model.startswith("replay:"):
             raise BadInput("a recording is of one photo; it can't stand in for a batch")
         if plan.outputs.folder is not None:
             _make_folder(plan.outputs.folder)
-        ask_leave(plan, yes=wishes.yes)
+        ask_consent(plan, yes=request.yes)
         # Reading text keeps two cores busy, looking names up and drawing reports only one; models are waited for.
         usual = _DETECTIVE_JOBS if plan.by_detective else _MODEL_JOBS
-        batch = _Batch(plan, settings_of(wishes), jobs or usual)
+        batch = _Batch(plan, settings_of(request), jobs or usual)
         try:
             done = asyncio.run(batch.work(paths))
         except asyncio.CancelledError:
             talk("stopped; what is finished is kept" if plan.outputs.folder else "stopped")
             raise typer.Exit(CTRL_C) from None
-        _write(done, plan, yes=wishes.yes)
+        _write(done, plan, yes=request.yes)
     if as_json:
         untried = {"not_tried": len(paths) - len(done)} if batch.given_up else {}
         show_json({"photos": [_document(one) for one in done], "failed": _failed(done), **untried})
@@ -151,10 +154,10 @@ def locate_batch(paths: Sequence[Path], wishes: Wishes, *, as_json: bool, jobs: 
         raise typer.Exit(SOME_FAILED)
 
 
-def settings_of(wishes: Wishes) -> str:
+def settings_of(request: LocateRequest) -> str:
     """What a finding depends on beside the photo, as a short name: a finding made otherwise is made again."""
     files = {"out", "overwrite", "trajectory", "yes", "write_exif", "sidecars"}
-    told = {name: value for name, value in asdict(wishes).items() if name not in files}
+    told = {name: value for name, value in asdict(request).items() if name not in files}
     return hashlib.sha256(json.dumps([__version__, told], default=str, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -181,7 +184,7 @@ class _Batch:
     async def work(self, paths: Sequence[Path]) -> list[Done]:
         plan = self._plan
         async with AsyncExitStack() as held:
-            await make_ready(plan, held)
+            await plan.load(held)
             atlas = offline_atlas(needed=True)
             advance = held.enter_context(_progress(len(paths)))
             held.enter_context(cancelled_by_ctrl_c())
@@ -227,12 +230,12 @@ class _Batch:
     async def _worked(self, sha256: str, path: Path, name: str, atlas: OfflineAtlas) -> Done:
         plan = self._plan
         photo = await asyncio.to_thread(open_photo, path)
-        similar = similar_for(plan, [photo])
+        similar = plan.similar_for([photo])
         kept = self._file(sha256, ".jsonl")
         if kept is not None:
             for old in (kept, *files_beside(kept, plan.several)):
                 old.unlink(missing_ok=True)
-        finding = await run_plan(plan, [photo], plan.maps or atlas, atlas, similar=similar, keep_in=kept)
+        finding = await run_plan(plan, [photo], atlas, similar=similar, keep_in=kept)
         page = self._file(sha256, ".html")
         checked = await check_claim(finding, plan, atlas)
         claim = () if checked is None else tuple(checked_lines(checked))
@@ -241,9 +244,8 @@ class _Batch:
         row = summary_row(name, finding, report=page.name if page else None)
         if row.status == "failed":
             return Done(replace(row, note=row.note or "the model failed"), by_model=True)
-        document = finding_document(finding)
+        document = result_document(finding, checked)
         if checked is not None:
-            document["check"] = checked_document(checked)
             row = replace(row, note="; ".join(filter(None, (row.note, claim[0].removesuffix(".")))))
         entries = self._entries(finding.trajectory, sha256, path)
         self._keep(sha256, row, document, entries[0])

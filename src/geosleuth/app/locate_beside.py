@@ -1,62 +1,56 @@
-"""Files beside the photos: copies with the estimated place in their metadata, and XMP sidecars.
+"""The files of findings, written and told of; and what photos are called where their names may not be told.
 
-Originals are never written to, and nothing is replaced without ``--overwrite``: in a batch what is there stays and is
-counted, so that a batch can be gone on with.
+Beside the photos go copies with the estimated place in their metadata, and XMP sidecars. Originals are never written
+to, and nothing is replaced without ``--overwrite``: in a batch what is there stays and is counted, so that a batch can
+be gone on with.
 """
 
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from geosleuth.agent.locating import Finding
-from geosleuth.answer.formats import Entry
-from geosleuth.app.console import talk
-from geosleuth.app.locate_outputs import LOCATED, Outputs, asked, entries_of, write_entries
+from geosleuth.app.console import asked, talk
+from geosleuth.atlas import Atlas
 from geosleuth.bench.numbers import plural
 from geosleuth.errors import BadInput
+from geosleuth.files import write_text_atomically
 from geosleuth.geo import coordinates, rounded
-
-_WRITABLE = (".jpg", ".jpeg", ".png")
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A photo, what was found out about it, and what it is called on the screen."""
-
-    photo: Path
-    entry: Entry
-    name: str
-
-
-def copy_of(photo: Path) -> Path:
-    """Where the copy of a photo with EXIF data goes."""
-    return photo.with_name(f"{photo.stem}{LOCATED}{photo.suffix}")
+from geosleuth.pipeline.outputs import (
+    LOCATED,
+    PAGE,
+    WRITABLE,
+    Outputs,
+    Placed,
+    copy_of,
+    entries_of,
+    sidecar_of,
+    write_entries,
+)
 
 
-def sidecar_of(photo: Path) -> Path:
-    """Where the sidecar of a photo goes: the whole name stays, since photos may differ in their endings alone."""
-    return photo.with_name(f"{photo.name}.xmp")
+async def write_report(path: Path, finding: Finding, atlas: Atlas | None, *, claim: Sequence[str] = ()) -> None:
+    """Write the report of one finding; ``claim`` says what was found out about a place that somebody claims."""
+    from geosleuth.app.report import report_html
+
+    pictures = finding.album.__getitem__ if finding.album is not None else None
+    page = await report_html(finding, atlas=atlas, pictures=pictures, claim=claim)
+    write_text_atomically(path, page)
 
 
-def is_copy(photo: Path) -> bool:
-    """Whether a file is such a copy, with its original beside it."""
-    stem = photo.stem.removesuffix(LOCATED)
-    return stem != photo.stem and photo.with_name(f"{stem}{photo.suffix}").is_file()
-
-
-def check_exif(photos: Sequence[Path], *, batch: bool, yes: bool) -> None:
-    """Complain before the work where copies can't be written.
-
-    Raises:
-        BadInput: nobody can be asked, or no photo is of a kind that can be written.
-    """
-    if not batch and len(photos) != 1:
-        raise BadInput("--write-exif makes a copy of each photo of a batch; leave out --same-place, or give one photo")
-    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput("--write-exif asks before it writes, and nobody is there to ask; add --yes")
-    if not any(photo.suffix.lower() in _WRITABLE for photo in photos):
-        raise BadInput(f"{photos[0]}: a place can be written into copies of JPEG and PNG files; use --sidecars instead")
+async def write_outputs(
+    finding: Finding, paths: Sequence[Path], outputs: Outputs, atlas: Atlas | None, *, claim: Sequence[str] = ()
+) -> None:
+    """Write every file that was asked for, and say so."""
+    for path in outputs.files:
+        if path.name.lower().endswith(PAGE):
+            await write_report(path, finding, atlas, claim=claim)
+        else:
+            hashes = [claims.sha256 for claims in finding.claims]
+            photos = zip(hashes, paths, strict=True)
+            write_entries(path, entries_of(finding.trajectory, photos, finding.granularity))
+        talk(f"wrote {path}")
 
 
 def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) -> None:
@@ -91,7 +85,7 @@ def write_copies(found: Sequence[Placed], outputs: Outputs, *, yes: bool) -> Non
     if not outputs.exif:
         return
     placed = [one for one in found if one.entry.answer.point is not None]
-    fit = [one for one in placed if one.photo.suffix.lower() in _WRITABLE]
+    fit = [one for one in placed if one.photo.suffix.lower() in WRITABLE]
     wanted = [one for one in fit if outputs.overwrite or not copy_of(one.photo).exists()]
     told = plural(len(wanted), "photo", "photos")
     question = f"Write estimated places into copies of {told}, beside the originals as NAME{LOCATED}?"
@@ -146,17 +140,46 @@ def _renamed(told: str, one: Placed, beside: Path) -> str:
     return told
 
 
-def placed_of(finding: Finding, photos: Sequence[Path]) -> list[Placed]:
-    """The photos of one finding, each with its entry."""
-    hashed = [(claims.sha256, photo) for claims, photo in zip(finding.claims, photos, strict=True)]
-    entries = entries_of(finding.trajectory, hashed, finding.granularity)
-    exact = finding.granularity == "exact"
-    return [
-        Placed(photo, entry, photo.name if exact else f"photo {number}")
-        for number, (photo, entry) in enumerate(zip(photos, entries, strict=True), 1)
-    ]
-
-
 def _tell(one: str, many: str, written: int, *, kept: int) -> None:
     there = f"; {plural(kept, one, many)} from before kept, --overwrite replaces them" if kept else ""
     talk(f"wrote {plural(written, one, many)}{there}")
+
+
+def numbered(number: int) -> str:
+    """What a photo is called where its name may not be told; the first is 0."""
+    return f"photo {number + 1}"
+
+
+@contextmanager
+def names_left_out(photos: Sequence[Path], granularity: str) -> Iterator[None]:
+    """Below ``exact``, refusals speak of photos, and of files beside them, by their numbers.
+
+    Raises:
+        BadInput: as it came, without the names.
+    """
+    try:
+        yield
+    except BadInput as error:
+        told = str(error) if granularity == "exact" else without_names(str(error), photos)
+        if told == str(error):
+            raise
+        # The error as it came has the name in it.
+        raise BadInput(told) from None
+
+
+def without_names(text: str, photos: Sequence[Path]) -> str:
+    """A text with numbers in place of the photos' names, and of those of copies and sidecars."""
+    names: dict[str, str] = {}
+    for number, photo in enumerate(photos):
+        called = numbered(number)
+        for path, words in (
+            (photo, called),
+            (copy_of(photo), f"the copy of {called}"),
+            (sidecar_of(photo), f"the sidecar of {called}"),
+        ):
+            names[str(path)] = words
+        if photo.parent.name:
+            names[str(photo.parent)] = "its folder"
+    for name in sorted((name for name in names if name in text), key=len, reverse=True):
+        text = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w-])", names[name], text)
+    return text

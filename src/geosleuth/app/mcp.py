@@ -1,34 +1,38 @@
 """``geosleuth mcp``: the tools, and the whole work, for whoever speaks the Model Context Protocol."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
+from geosleuth.app.options import request_of, takes
 from geosleuth.app.reach_options import PANEL, Allow, ImageSearch, Maps, Prior, WebSearch
 
 _WAY = "How clients reach it"
 _MODEL = "Who thinks in locate"
 
 
-def mcp(
-    *,
+@dataclass(frozen=True, kw_only=True)
+class DoorOptions:
+    """How clients reach the server, and what it may read."""
+
     http: Annotated[
         bool, typer.Option("--http", rich_help_panel=_WAY, help="Serve over Streamable HTTP, not stdin and stdout.")
-    ] = False,
+    ] = False
     host: Annotated[
         str,
         typer.Option(
             rich_help_panel=_WAY, help="Where to listen with --http; beyond this machine a token must be set."
         ),
-    ] = "127.0.0.1",
+    ] = "127.0.0.1"
     port: Annotated[
         int, typer.Option(min=0, max=65535, rich_help_panel=_WAY, help="The port; 0 is any that is free.")
-    ] = 8712,
+    ] = 8712
     allowed_host: Annotated[
         list[str],
         typer.Option(metavar="NAME", rich_help_panel=_WAY, help="Another name that clients know this machine by."),
-    ] = [],  # noqa: B006
+    ] = field(default_factory=list)
     token_file: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -37,7 +41,7 @@ def mcp(
             show_default="GEOSLEUTH_TOKEN, if set",
             help="Every request must show the token in this file.",
         ),
-    ] = None,
+    ] = None
     photos: Annotated[
         list[Path],
         typer.Option(
@@ -46,13 +50,19 @@ def mcp(
             show_default="any folder; with --http none",
             help="Read photos only from this folder. May be repeated.",
         ),
-    ] = [],  # noqa: B006
-    offline: Annotated[bool, typer.Option("--offline", rich_help_panel=PANEL, help="No model and no service.")] = False,
-    maps: Maps = None,
-    web_search: WebSearch = None,
-    image_search: ImageSearch = None,
-    prior: Prior = None,
-    allow: Allow = [],  # noqa: B006
+    ] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedOptions:
+    """Who thinks in ``locate``, and what may be asked: fields of a request."""
+
+    offline: Annotated[bool, typer.Option("--offline", rich_help_panel=PANEL, help="No model and no service.")] = False
+    maps: Maps = None
+    web_search: WebSearch = None
+    image_search: ImageSearch = None
+    prior: Prior = None
+    allow: Allow = field(default_factory=list)
     model: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
@@ -61,26 +71,26 @@ def mcp(
             show_default="detective: no model, on this machine",
             help="As for geosleuth locate; clients can't choose it.",
         ),
-    ] = None,
+    ] = None
     base_url: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="URL", rich_help_panel=_MODEL, help="Where the model is served."),
-    ] = None,
+    ] = None
     yes: Annotated[
         bool, typer.Option("--yes", "-y", rich_help_panel=_MODEL, help="Photos may be sent to the model's host.")
-    ] = False,
+    ] = False
     turns: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, rich_help_panel=_MODEL, help="Replies of the model in one call, at most."),
-    ] = None,
+    ] = None
     seconds: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(min=0.1, rich_help_panel=_MODEL, help="Seconds of one call, at most."),
-    ] = None,
+    ] = None
     usd: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(min=0.0, rich_help_panel=_MODEL, help="US dollars for one call, at most."),
-    ] = None,
+    ] = None
     granularity: Annotated[
         str,
         typer.Option(
@@ -88,8 +98,16 @@ def mcp(
             rich_help_panel=_MODEL,
             help="locate tells nothing finer than this: country, region, city, street or exact.",
         ),
-    ] = "exact",
-) -> None:
+    ] = "exact"
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpOptions(ServedOptions, DoorOptions):
+    """All options of the command."""
+
+
+@takes(McpOptions)
+def mcp(options: McpOptions) -> None:
     """Serve the tools over the Model Context Protocol: every tool, open_photo for handles, and locate as one.
 
     Over stdin and stdout for the client that starts it, or over HTTP on this machine. Nothing leaves the machine unless
@@ -105,8 +123,7 @@ def mcp(
 
       geosleuth mcp --model openai:gpt-5 --yes --usd 0.20
     """
-    words = locals()
-    from geosleuth.app.locate_setup import wishes_of
     from geosleuth.app.mcp_work import Doors, serve_tools
 
-    serve_tools(wishes_of(words), photos, Doors(host, port, tuple(allowed_host), token_file) if http else None)
+    doors = Doors(options.host, options.port, tuple(options.allowed_host), options.token_file) if options.http else None
+    serve_tools(request_of(options, ServedOptions), options.photos, doors)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from geosleuth.app.console import talk
-from geosleuth.app.locate_setup import Wishes, plan_of
-from geosleuth.app.locate_work import ask_leave, quiet_libraries
+from geosleuth.app.console import ask_consent, quiet_libraries, talk
 from geosleuth.app.mcp_server import Service, Source, serve_http, serve_stdio
 from geosleuth.app.mcp_server.transports import PATH
 from geosleuth.errors import BadInput, require
+from geosleuth.pipeline.plan import make_plan
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.policies.services import is_loopback
 
 
@@ -24,7 +24,7 @@ class Doors:
     token_file: Path | None = None
 
 
-def serve_tools(wishes: Wishes, photos: Sequence[Path], doors: Doors | None) -> None:
+def serve_tools(request: LocateRequest, photos: Sequence[Path], doors: Doors | None) -> None:
     """Serve until the client leaves, or somebody stops it.
 
     Raises:
@@ -33,10 +33,10 @@ def serve_tools(wishes: Wishes, photos: Sequence[Path], doors: Doors | None) -> 
     require("mcp.server", extra="serve")
     with quiet_libraries():
         token = _token(doors) if doors else None
-        plan = plan_of(wishes, [])
-        ask_leave(plan, yes=wishes.yes)
+        plan = make_plan(request, [])
+        ask_consent(plan, yes=request.yes)
         source = Source(tuple(_folder(path) for path in photos), anywhere=doors is None)
-        service = Service(plan, wishes, source)
+        service = Service(plan, request, source)
         if doors is None:
             asyncio.run(serve_stdio(service))
         else:

@@ -14,15 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from geosleuth.app.atlas_views import facts_view
-from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.app.locate_work import CTRL_C, cancelled_by_ctrl_c, offline_atlas
-from geosleuth.app.overwriting import refuse_to_replace
+from geosleuth.app.console import CTRL_C, cancelled_by_ctrl_c, offline_atlas, progress, show, show_json, talk
 from geosleuth.app.team_drawing import Drawn, country_words, network_svg, standing_page
 from geosleuth.app.team_measuring import ask_leave
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import printable
 from geosleuth.errors import BadInput, GeosleuthError
-from geosleuth.files import write_text_atomically
+from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.photo import open_photo
 from geosleuth.team import Placer, Standing, StrangersSociety
 from geosleuth.team.learning import (

@@ -14,13 +14,11 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.app.locate_work import offline_atlas
-from geosleuth.app.overwriting import refuse_to_replace
+from geosleuth.app.console import offline_atlas, progress, show, show_json, talk
 from geosleuth.app.team_page import curves_of, render_team_page
 from geosleuth.bench.numbers import plural
 from geosleuth.errors import BadInput, GeosleuthError
-from geosleuth.files import write_text_atomically
+from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.team import Placer, Society
 from geosleuth.team.learning import read_sources
 from geosleuth.team.swarm import SwarmSettings

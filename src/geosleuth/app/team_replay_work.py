@@ -10,7 +10,6 @@ import numpy as np
 from geosleuth.answer import answer_to_dict
 from geosleuth.app.bench_work import check_outputs as check_places
 from geosleuth.app.console import progress, talk
-from geosleuth.app.overwriting import refuse_to_replace
 from geosleuth.app.team_replay_reading import Answers, read_answers, read_replies
 from geosleuth.app.team_replay_views import (
     Applied,
@@ -21,7 +20,7 @@ from geosleuth.app.team_replay_views import (
     replay_view,
 )
 from geosleuth.errors import BadInput
-from geosleuth.files import write_text_atomically
+from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.geo import great_circle_km, threshold_text
 from geosleuth.score import Truth
 from geosleuth.team.recorded import SAME_PLACE_KM, WITHIN_KM, Panel, Said, groups_of, trust_from_json, trust_to_json

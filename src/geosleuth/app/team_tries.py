@@ -53,10 +53,10 @@ def tries(
       geosleuth team tries holdout.csv --model openai:gpt-5 --parallel 8 --verifier same --k 1,2,4,8 --out tries.jsonl
     """
     from geosleuth.app import team_tries_work as work
-    from geosleuth.app.locate_setup import Wishes
+    from geosleuth.pipeline.request import LocateRequest
 
-    wishes = Wishes(
+    request = LocateRequest(
         model=model, base_url=base_url, parallel=parallel, verifier=verifier, chains=chains, method=method,
         tools=tools, turns=turns, seed=seed, offline=offline, yes=yes,
     )  # fmt: skip
-    work.measure_tries(dataset, wishes, k=k, photos=photos, out=out, as_json=as_json)
+    work.measure_tries(dataset, request, k=k, photos=photos, out=out, as_json=as_json)

@@ -16,15 +16,25 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from geosleuth.agent.locating import Finding
-from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.app.locate_setup import Plan, Wishes, plan_of
-from geosleuth.app.locate_team import Several, make_ready
-from geosleuth.app.locate_work import CTRL_C, ask_leave, cancelled_by_ctrl_c, offline_atlas, quiet_libraries
+from geosleuth.app.console import (
+    CTRL_C,
+    ask_consent,
+    cancelled_by_ctrl_c,
+    offline_atlas,
+    progress,
+    quiet_libraries,
+    show,
+    show_json,
+    talk,
+)
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, GeosleuthError, UserError
 from geosleuth.files import write_text_atomically
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.team import Several
 from geosleuth.team.learning import read_sources
 from geosleuth.team.parallel import answered, locate_in_parallel
 from geosleuth.team.parallel.learning import THRESHOLDS_KM, Errors, errors_of, figures
@@ -42,7 +52,7 @@ class Row:
 
 
 def measure_tries(
-    dataset: Path, wishes: Wishes, *, k: str | None, photos: int | None, out: Path, as_json: bool
+    dataset: Path, request: LocateRequest, *, k: str | None, photos: int | None, out: Path, as_json: bool
 ) -> None:
     """Ask about every photo that is not in ``out`` yet, and print the figures over all of them.
 
@@ -50,14 +60,14 @@ def measure_tries(
         UserError: something must be mended.
         GeosleuthError: the model failed at every photo.
     """
-    ks = _ks(k, wishes.parallel)
+    ks = _ks(k, request.parallel)
     with quiet_libraries():
-        plan = plan_of(wishes, [])
+        plan = make_plan(request, [])
         if plan.several is None:
             raise BadInput("the detective works by rule, so all its tries would be the same; name a model with --model")
-        examples = _examples(dataset, photos, wishes.seed or 0)
-        book = _Book(out, _asked(wishes))
-        ask_leave(plan, yes=wishes.yes)
+        examples = _examples(dataset, photos, request.seed or 0)
+        book = _Book(out, _asked(request))
+        ask_consent(plan, yes=request.yes)
         try:
             rows, trouble = asyncio.run(_all(plan, plan.several, examples, book))
         except asyncio.CancelledError:
@@ -67,10 +77,12 @@ def measure_tries(
         raise GeosleuthError(f"nothing was measured; the first trouble: {one_line(trouble[0]) if trouble else 'none'}")
     if trouble:
         talk(f"{plural(len(trouble), 'photo', 'photos')} failed; the same command asks again: {one_line(trouble[0])}")
-    _tell(rows, ks, wishes, len(trouble), out, as_json=as_json)
+    _tell(rows, ks, request, len(trouble), out, as_json=as_json)
 
 
-def _tell(rows: Sequence[Row], ks: Sequence[int], wishes: Wishes, failed: int, out: Path, *, as_json: bool) -> None:
+def _tell(
+    rows: Sequence[Row], ks: Sequence[int], request: LocateRequest, failed: int, out: Path, *, as_json: bool
+) -> None:
     found = figures([row.errors for row in rows], ks)
     failed_tries = sum(row.failed_tries for row in rows)
     replaced = [row.verifier_failed for row in rows if row.verifier_failed]
@@ -79,10 +91,10 @@ def _tell(rows: Sequence[Row], ks: Sequence[int], wishes: Wishes, failed: int, o
             {
                 "photos": len(rows),
                 "failed_photos": failed,
-                "tries": wishes.parallel,
+                "tries": request.parallel,
                 "failed_tries": failed_tries,
-                "model": wishes.model,
-                "verifier": wishes.verifier or "code",
+                "model": request.model,
+                "verifier": request.verifier or "code",
                 "verifier_failed": len(replaced),
                 "thresholds_km": list(THRESHOLDS_KM),
                 "figures": found,
@@ -100,7 +112,7 @@ def _tell(rows: Sequence[Row], ks: Sequence[int], wishes: Wishes, failed: int, o
         talk(f"{plural(failed_tries, 'try', 'tries')} came to no answer and count as wrong")
     if replaced:
         photos = plural(len(replaced), "photo", "photos")
-        talk(f"the verifier {wishes.verifier} failed at {photos}, decided in code instead: {one_line(replaced[0])}")
+        talk(f"the verifier {request.verifier} failed at {photos}, decided in code instead: {one_line(replaced[0])}")
 
 
 async def _all(
@@ -110,7 +122,7 @@ async def _all(
     trouble: list[str] = []
     rows = []
     async with AsyncExitStack() as held:
-        await make_ready(plan, held)
+        await plan.load(held)
         with progress("trying", len(examples)) as bar, cancelled_by_ctrl_c():
             for done, (photo, example) in enumerate(examples):
                 bar.at(done, len(examples), Path(photo).name)
@@ -217,10 +229,10 @@ class _Book:
             raise BadInput(f"{self._path}: can't be written: {error.strerror or error}") from error
 
 
-def _asked(wishes: Wishes) -> dict[str, Any]:
+def _asked(request: LocateRequest) -> dict[str, Any]:
     """All that the tries depend on beside the photo."""
     names = ("model", "base_url", "parallel", "verifier", "chains", "method", "tools", "turns", "seed")
-    return {name: getattr(wishes, name) for name in names}
+    return {name: getattr(request, name) for name in names}
 
 
 def _examples(dataset: Path, photos: int | None, seed: int) -> list[tuple[str, Example]]:

@@ -12,14 +12,12 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from geosleuth.app.atlas_views import plain
-from geosleuth.app.atlas_work import building
-from geosleuth.app.console import show, show_json, talk
-from geosleuth.app.overwriting import refuse_to_replace
+from geosleuth.app.console import building, show, show_json, talk
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.bench.plain import printable
 from geosleuth.errors import BadInput
-from geosleuth.files import write_bytes_atomically
+from geosleuth.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.photo import Album, encode, open_photo
 from geosleuth.tools import Case, Observation, Tool, ToolCall, describe_tagged, mcp_tools, native_tools
 from geosleuth.tools.catalogue import all_tools

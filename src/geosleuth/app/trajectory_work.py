@@ -14,14 +14,12 @@ from geosleuth.agent import write_trajectory as write_file
 from geosleuth.agent.exports import export, image_path, import_, record_line, records_in, write_images
 from geosleuth.agent.locating import album_photos
 from geosleuth.agent.methods import METHODS
-from geosleuth.app.atlas_work import building
-from geosleuth.app.console import show, show_json, talk
-from geosleuth.app.overwriting import refuse_to_replace
+from geosleuth.app.console import building, show, show_json, talk
 from geosleuth.app.trajectory_views import run_document, run_view
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
-from geosleuth.files import replacing
+from geosleuth.files import refuse_to_replace, replacing
 from geosleuth.photo import Album, BoxScale, Photo, open_photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from geosleuth.tools import Case, Toolset, image_info

@@ -10,7 +10,8 @@ from geosleuth.errors import BadInput
 from .model import Feedback, NeedsConsent, RunRequest, Settings
 
 if TYPE_CHECKING:
-    from geosleuth.app.locate_setup import Plan, Wishes
+    from geosleuth.pipeline.plan import Plan
+    from geosleuth.pipeline.request import LocateRequest
     from geosleuth.policies.feedback import Rejected
 
 _ON_THIS_DISK = ("", "detective", "same", "hf", "replay")
@@ -33,7 +34,7 @@ def settled(request: RunRequest, settings: Settings) -> RunRequest:
     Raises:
         BadInput: it asks for something that can't be.
     """
-    from geosleuth.app.locate_area import names_file
+    from geosleuth.pipeline.area import names_file
 
     if request.within is not None and names_file(request.within):
         raise BadInput("within takes a place or numbers here, not a file; give the outline as the area")
@@ -56,14 +57,15 @@ def _check_offline(model: str | None) -> None:
     raise BadInput(f'{model[:60]} is asked over the network; switch off "offline" in the settings to allow it')
 
 
-def wishes_of(
+def locate_request(
     request: RunRequest, *, offline: bool, rejected: "Rejected | None" = None, check: str | None = None
-) -> "Wishes":
-    """The words of the command that ask for the same."""
-    from geosleuth.app.locate_setup import DETECTIVE, Wishes
+) -> "LocateRequest":
+    """Build the request of a run."""
+    from geosleuth.pipeline.plan import DETECTIVE
+    from geosleuth.pipeline.request import LocateRequest
 
     model = None if request.model in (None, "", DETECTIVE) else request.model
-    return Wishes(
+    return LocateRequest(
         model=model,
         base_url=request.base_url if model is not None else None,
         method=request.method,
@@ -87,16 +89,15 @@ def wishes_of(
     )
 
 
-def check_leave(plan: "Plan", send_to: Iterable[str]) -> None:
+def check_consent(plan: "Plan", send_to: Iterable[str]) -> None:
     """Refuse to send photos to a host that nobody agreed to.
 
     Raises:
         NeedsConsent: there is one.
     """
-    from geosleuth.app.locate_setup import sent_to
     from geosleuth.policies import consent_line
 
-    sending, hosts = sent_to(plan)
+    sending, hosts = plan.sent_to
     if missing := hosts - frozenset(send_to):
         words = "; ".join(consent_line(one) for one in sending)
         raise NeedsConsent(missing, words or f"the image search sends the photo to {' and '.join(sorted(hosts))}")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .asking import check_leave, wishes_of
+from .asking import check_consent, locate_request
 from .model import JPEG_QUALITY
 from .rows import request_from_dict
 
@@ -81,15 +81,15 @@ async def photos_of(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
 
 async def check_words(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
     """Check every word of a request, and whether somebody agreed to where photos would go; nothing is sent."""
-    from geosleuth.app.locate_setup import plan_of
+    from geosleuth.pipeline.plan import make_plan
 
     from .feedback import rejected_from_dict
 
     request = request_from_dict(details["request"])
     with keys_in_place(details["keys"]):
-        wishes = wishes_of(request, offline=details["offline"], rejected=rejected_from_dict(details["rejected"]))
-        plan = plan_of(wishes, [Path(one["path"]) for one in details["photos"]])
-        check_leave(plan, request.send_to)
+        asked = locate_request(request, offline=details["offline"], rejected=rejected_from_dict(details["rejected"]))
+        plan = make_plan(asked, [Path(one["path"]) for one in details["photos"]])
+        check_consent(plan, request.send_to)
     return {"model": plan.policy.name, "method": plan.method.name}, b""
 
 
@@ -119,6 +119,13 @@ async def result(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
     from .stored import result_of
 
     return await result_of(details), b""
+
+
+async def view(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
+    """What a stored run came to, as pages show it."""
+    from .stored import view_of
+
+    return await view_of(details), b""
 
 
 async def file(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
@@ -155,6 +162,7 @@ CHORES: Mapping[str, Chore] = {
     "reject": reject,
     "locate": locate,
     "result": result,
+    "view": view,
     "file": file,
     "picture": picture,
     "check": check,

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from geosleuth.errors import BadInput
 from geosleuth.geo import is_valid
@@ -387,17 +387,31 @@ class Desk:
                 yield told
 
     async def result(self, run_id: str) -> dict[str, Any]:
-        """All that a run came to, or had come to when it was broken off; see `views.result_view`.
+        """Return what a run came to, or had come to when it was broken off: the document of ``locate --json``.
 
         Raises:
             NotThere: there is no such run.
             WrongState: it is not over yet, or had done nothing.
         """
+        return await self._told_as("result", run_id)
+
+    async def view(self, run_id: str) -> dict[str, Any]:
+        """Return the same as pages show it; see `views.result_view`.
+
+        Raises:
+            NotThere: there is no such run.
+            WrongState: it is not over yet, or had done nothing.
+        """
+        return await self._told_as("view", run_id)
+
+    async def _told_as(self, form: Literal["result", "view"], run_id: str) -> dict[str, Any]:
         row = await self._over(run_id)
-        kept = await self._store.result(run_id)
-        if kept is not None:
-            return kept
-        made, _ = await self._helpers.work("result", await self._reading(row))
+        kept = await self._store.result(run_id) or {}
+        if "view" not in kept and "answer" in kept:
+            kept = {"view": kept}  # older rows hold the view alone
+        if form in kept:
+            return dict(kept[form])
+        made, _ = await self._helpers.work(form, await self._reading(row))
         return made
 
     async def file(self, run_id: str, format: str) -> tuple[bytes, str, str]:  # noqa: A002  (the word for it)
@@ -451,7 +465,7 @@ class Desk:
             NotThere: there is no such run.
             WrongState: one of them is not over yet, or had done nothing.
         """
-        order = {"left": await self.result(left), "right": await self.result(right)}
+        order = {"left": await self.view(left), "right": await self.view(right)}
         made, _ = await self._helpers.work("compare", order)
         return made
 

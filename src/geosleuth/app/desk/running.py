@@ -12,23 +12,24 @@ from typing import Any
 from geosleuth.agent import Event, TrajectoryReader, read_trajectory
 from geosleuth.agent.locating import Finding
 from geosleuth.agent.trajectory import new_id
-from geosleuth.app.locate_run import Onwards, run_plan
-from geosleuth.app.locate_setup import Plan, plan_of, similar_for
-from geosleuth.app.locate_team import files_beside, make_ready
-from geosleuth.app.locate_work import quiet_libraries
+from geosleuth.app.console import quiet_libraries
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
 from geosleuth.photo import OpenedPhoto
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.result import result_document
+from geosleuth.pipeline.run import ResumeFrom, run_plan
+from geosleuth.pipeline.team import files_beside
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.feedback import feedback_words
 
-from .asking import check_leave, wishes_of
+from .asking import check_consent, locate_request
 from .chores import Tell, photos_of
 from .feedback import rejected_from_dict, with_rejected
 from .rows import request_from_dict
 from .telling import Teller, Telling
-from .views import reasoning_of, result_view
+from .views import for_the_wire, reasoning_of, result_view
 
 _STEP = 0.05
 
@@ -44,30 +45,29 @@ async def run_job(job: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         paths = [Path(one["path"]) for one in job["photos"]]
         keep_in = Path(job["keep_in"])
         rejected = rejected_from_dict(job["rejected"])
-        plan = plan_of(wishes_of(request, offline=job["offline"], rejected=rejected), paths)
-        check_leave(plan, request.send_to)
+        plan = make_plan(locate_request(request, offline=job["offline"], rejected=rejected), paths)
+        check_consent(plan, request.send_to)
         photos = await photos_of(job)
-        onwards, known = _onwards(job, plan)
+        resume_from, known = _resume_from(job, plan)
         for path in (keep_in, *files_beside(keep_in, plan.several)):
             path.unlink(missing_ok=True)
         async with AsyncExitStack() as held:
-            await make_ready(plan, held)
+            await plan.load(held)
             if plan.needs_atlas:
                 await _prepare(tell)
             atlas = OfflineAtlas()
             telling = _Telling(plan, photos, tell)
-            if onwards is not None:
-                telling.catch_up(onwards.trajectory.events, known)
+            if resume_from is not None:
+                telling.catch_up(resume_from.trajectory.events, known)
             finding = await run_plan(
                 plan,
                 photos,
-                plan.maps or atlas,
                 atlas,
-                similar=similar_for(plan, photos),
+                similar=plan.similar_for(photos),
                 keep_in=keep_in,
                 sinks=(telling.event,),
                 say=telling.line,
-                onwards=onwards,
+                resume_from=resume_from,
             )
         telling.close(finding)
         for path in (keep_in, *files_beside(keep_in, plan.several)):
@@ -79,12 +79,12 @@ def _done(finding: Finding, plan: Plan) -> dict[str, Any]:
     ended = finding.trajectory.ended
     failed = ended is not None and ended.reason == "service"
     trouble = ended.trouble if ended is not None and finding.granularity == "exact" else None
-    result = dict(result_view(finding, reasoning_of(finding, plan)))
+    view = result_view(finding, reasoning_of(finding, plan))
     return {
         "failed": failed,
         "trouble": (trouble or "the model failed") if failed else None,
-        "answer": short(result),
-        "result": result,
+        "answer": short(view),
+        "result": {"view": view, "result": for_the_wire(result_document(finding))},
     }
 
 
@@ -94,7 +94,7 @@ def short(result: Mapping[str, Any]) -> dict[str, Any]:
     return {key: answer.get(key) for key in ("place", "lat", "lon", "radius_km", "probability")}
 
 
-def _onwards(job: Mapping[str, Any], plan: Plan) -> tuple[Onwards | None, int]:
+def _resume_from(job: Mapping[str, Any], plan: Plan) -> tuple[ResumeFrom | None, int]:
     """What to go on from, and how many of its events readers know; None where the run begins anew.
 
     It does at less than ``exact``, where no words were kept to go on from, and where several minds work.
@@ -114,7 +114,7 @@ def _onwards(job: Mapping[str, Any], plan: Plan) -> tuple[Onwards | None, int]:
     rejected = rejected_from_dict(job["rejected"])
     words = feedback_words(rejected, hint=said["hint"], area=area)
     known = len(trajectory.events) if said["copied"] else 0
-    return Onwards(replace(with_rejected(trajectory, rejected), id=new_id()), words), known
+    return ResumeFrom(replace(with_rejected(trajectory, rejected), id=new_id()), words), known
 
 
 async def _prepare(tell: Tell) -> None:

@@ -8,28 +8,36 @@ from typing import Any
 from geosleuth.agent import Trajectory, read_trajectory, rebuild_album
 from geosleuth.agent.locating import Finding, album_photos, cap_finding
 from geosleuth.agent.methods import METHODS
-from geosleuth.app.locate_check import check_claim, checked_document
-from geosleuth.app.locate_outputs import entries_of
-from geosleuth.app.locate_setup import DETECTIVE, Plan, plan_of
-from geosleuth.app.locate_team import try_file, verifier_file
 from geosleuth.app.report import pictures_of, report_html
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.errors import BadInput
+from geosleuth.geo.plain import plain
 from geosleuth.photo import OpenedPhoto, Photo, encode
 from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
+from geosleuth.pipeline.check import check_claim
+from geosleuth.pipeline.outputs import entries_of
+from geosleuth.pipeline.plan import DETECTIVE, Plan, make_plan
+from geosleuth.pipeline.result import result_document
+from geosleuth.pipeline.team import try_file, verifier_file
 
-from .asking import wishes_of
+from .asking import locate_request
 from .chores import photos_of
 from .feedback import rejected_from_dict
 from .formats import BY_ENDING, FILES, PAGE, TRAJECTORY
 from .model import JPEG_QUALITY, NotThere, RunRequest, WrongState
 from .rows import request_from_dict
-from .views import reasoning_of, result_view
+from .views import for_the_wire, reasoning_of, result_view
 
 
 async def result_of(details: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run came to, or had come to when it was broken off."""
+    """Return what a run came to, or had come to when it was broken off: the document of ``locate --json``."""
+    finding, _, _ = await _finding(details)
+    return for_the_wire(result_document(finding))
+
+
+async def view_of(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the same as pages show it."""
     finding, plan, _ = await _finding(details)
     return dict(result_view(finding, None if plan is None else reasoning_of(finding, plan)))
 
@@ -41,7 +49,7 @@ async def check_of(details: Mapping[str, Any]) -> dict[str, Any]:
     checked = await check_claim(finding, plan or _plan(details, RunRequest(), details["check"]), atlas)
     if checked is None:
         raise BadInput("no place was given to hold against the finding")
-    return checked_document(checked)
+    return dict(plain(checked))
 
 
 async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
@@ -102,7 +110,7 @@ async def _finding(details: Mapping[str, Any], check: str | None = None) -> tupl
 
 def _plan(details: Mapping[str, Any], request: RunRequest, check: str | None) -> Plan:
     rejected = rejected_from_dict(details["rejected"])
-    return plan_of(wishes_of(request, offline=True, rejected=rejected, check=check), [])
+    return make_plan(locate_request(request, offline=True, rejected=rejected, check=check), [])
 
 
 def _file(details: Mapping[str, Any]) -> Path:

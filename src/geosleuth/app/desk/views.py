@@ -11,13 +11,14 @@ from geosleuth.agent.display import is_withheld
 from geosleuth.agent.locating import Finding
 from geosleuth.agent.seen import Seen, first_views, text_seen
 from geosleuth.answer.formats import area_geometry
-from geosleuth.app.locate_setup import Plan
 from geosleuth.app.report.digest import Rival, digest_of
-from geosleuth.app.report.team import Voice, agreement_line, voices
+from geosleuth.app.report.team import agreement_line
 from geosleuth.bench.numbers import distance
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold
 from geosleuth.photo import Claims
+from geosleuth.pipeline.plan import Plan
+from geosleuth.pipeline.voices import Voice, voices
 from geosleuth.policies.detective import Detective, Reasoning
 from geosleuth.policies.detective.standing import standing
 from geosleuth.policies.feedback import whole_country

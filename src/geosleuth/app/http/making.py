@@ -146,7 +146,7 @@ def bug() -> Response:
 
 def in_words_of_the_api(message: str) -> str:
     """A message with the fields of requests in place of the command's flags, and what is done here in its own way."""
-    from geosleuth.app.locate_area import OR_FILE
+    from geosleuth.pipeline.area import OR_FILE
 
     told = _KEY.sub(_where_keys_go, message.replace(OR_FILE, "; send an outline as the area"))
     return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), told)

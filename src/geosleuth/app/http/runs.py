@@ -5,9 +5,11 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi.responses import JSONResponse
 
 from geosleuth.app.desk import Told
 from geosleuth.app.desk.shapes import CompareView, ResultView
+from geosleuth.pipeline.result import result_schema
 
 from .asked import Claim, NewFeedback, NewRun
 from .headers import REPORT_POLICY
@@ -45,6 +47,10 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
         "content": {"text/event-stream": {"itemSchema": event_schema()}},
     },
     204: {"description": "The run is over and all of it was told: don't come back."},
+}
+_RESULT: dict[int | str, dict[str, Any]] = {
+    **REFUSALS,
+    200: {"description": "The result.", "content": {"application/json": {"schema": result_schema()}}},
 }
 _After = Annotated[int, Query(ge=-1, le=2**53, description="Only what came after the event of this id.")]
 _Handle = Annotated[str, Path(pattern="^[A-Za-z0-9_-]{1,64}$", examples=["image-1"])]
@@ -105,10 +111,16 @@ async def cancel(run: RunId, request: Request) -> RunShown:
     return RunShown.of(await State.of(request).desk.cancel(run))
 
 
-@router.get("/runs/{run}/result", response_model=model_of(ResultView))
-async def result(run: RunId, request: Request) -> dict[str, Any]:
-    """What a run came to."""
-    return await State.of(request).desk.result(run)
+@router.get("/runs/{run}/result", response_class=JSONResponse, responses=_RESULT)
+async def result(run: RunId, request: Request) -> JSONResponse:
+    """What a run came to: the document of `geosleuth locate --json`."""
+    return JSONResponse(await State.of(request).desk.result(run))
+
+
+@router.get("/runs/{run}/view", response_model=model_of(ResultView))
+async def view(run: RunId, request: Request) -> dict[str, Any]:
+    """What a run came to, as the page shows it."""
+    return await State.of(request).desk.view(run)
 
 
 @router.get("/runs/{run}/files/{form}", response_class=Response, responses=_FILES)

@@ -12,10 +12,10 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from geosleuth.agent import Answered, Ended, Event, ToolObserved
 from geosleuth.answer import answer_to_dict
 from geosleuth.app.bench_attempt import pixels_of
-from geosleuth.app.locate_run import run_plan
-from geosleuth.app.locate_setup import Plan, similar_for
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.bench.sets import Picture
+from geosleuth.pipeline.plan import Plan
+from geosleuth.pipeline.run import run_plan
 
 from .policy import InspectPolicy
 
@@ -51,9 +51,8 @@ def locating(photos: Photos) -> Solver:
             await run_plan(
                 plan,
                 [photo],
-                plan.maps or photos.atlas,
                 photos.atlas,
-                similar=similar_for(plan, [photo]),
+                similar=plan.similar_for([photo]),
                 sinks=[_Watch(state)],
             )
         finally:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 
-from geosleuth.app.locate_setup import DETECTIVE, Wishes, plan_of
-from geosleuth.app.locate_work import offline_atlas
+from geosleuth.app.console import offline_atlas
 from geosleuth.bench.run.names import name_of
 from geosleuth.bench.sets import DataSet, Picture, open_set, subset
 from geosleuth.bench.single import truth_to_dict
 from geosleuth.errors import BadInput
+from geosleuth.pipeline.plan import DETECTIVE, make_plan
+from geosleuth.pipeline.request import LocateRequest
 
 from .policy import NobodyYet
 from .refusing import in_one_line
@@ -60,7 +61,7 @@ def locate(
             raise BadInput("no data set is named; add -T data=NAME:PATH, or -T data=FOLDER")
         if method == DETECTIVE:
             raise BadInput("the detective asks no model; use geosleuth bench run")
-        wishes = Wishes(
+        request = LocateRequest(
             method=method,
             tools=tools if tools is None or isinstance(tools, str) else ",".join(tools),
             turns=turns,
@@ -71,7 +72,7 @@ def locate(
             prior=prior,
             force_answer=force_answer,
         )
-        plan = plan_of(wishes, (), batch=True, thinker=NobodyYet())
+        plan = make_plan(request, (), batch=True, thinker=NobodyYet())
         chosen = subset(open_set(data), limit=limit, sample=sample, seed=seed)
         samples, pictures = _samples(chosen)
         photos = Photos(pictures, plan, offline_atlas(needed=plan.needs_atlas))

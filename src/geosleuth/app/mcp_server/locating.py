@@ -11,16 +11,16 @@ from geosleuth.agent import Event, Said, ToolObserved
 from geosleuth.agent.capping import EventBlanker
 from geosleuth.agent.locating import Finding
 from geosleuth.answer.granularity import Granularity, coarsest
-from geosleuth.app.locate_area import OR_FILE, names_file
-from geosleuth.app.locate_check import check_claim, checked_document, checked_lines
-from geosleuth.app.locate_run import run_plan
-from geosleuth.app.locate_setup import Plan, Wishes, plan_of, similar_for
 from geosleuth.app.locate_talk import step_line
-from geosleuth.app.locate_team import make_ready
-from geosleuth.app.locate_views import finding_document
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput, GeosleuthError, UserError
 from geosleuth.photo import OpenedPhoto
+from geosleuth.pipeline.area import OR_FILE, names_file
+from geosleuth.pipeline.check import check_claim, checked_lines
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.result import result_document
+from geosleuth.pipeline.run import run_plan
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.replay import ReplayPolicy
 from geosleuth.tools import Output
@@ -37,7 +37,7 @@ class Locating:
     """Runs that the clients of one server ask for, a few at once."""
 
     plan: Plan
-    wishes: Wishes
+    request: LocateRequest
     atlas: OfflineAtlas
     held: AsyncExitStack
     _at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_RUNS_AT_ONCE))
@@ -58,9 +58,8 @@ class Locating:
                 finding = await run_plan(
                     plan,
                     photos,
-                    plan.maps or self.atlas,
                     self.atlas,
-                    similar=similar_for(plan, photos),
+                    similar=plan.similar_for(photos),
                     sinks=(telling.hear,),
                 )
             checked = await check_claim(finding, plan, self.atlas)
@@ -68,10 +67,9 @@ class Locating:
         if ended is not None and ended.reason == "service":
             told = ended.trouble if finding.granularity == "exact" else None
             raise GeosleuthError(told or "the model failed")
-        data = finding_document(finding)
+        data = result_document(finding, checked)
         text = await asyncio.to_thread(_card, finding)
         if checked is not None:
-            data["check"] = checked_document(checked)
             text = "\n".join([*checked_lines(checked), "", text])
         return Output(text, data, sources=_sources(finding))
 
@@ -85,9 +83,9 @@ class Locating:
             raise BadInput("within is the name of a file; write a country, a region, S,W,N,E or LAT,LON,KM in degrees")
         # No finer than whoever started the server allows.
         told_as = coarsest((self.plan.granularity, granularity or "exact"))
-        asked = replace(self.wishes, within=within, granularity=told_as, **words)
+        asked = replace(self.request, within=within, granularity=told_as, **words)
         try:
-            plan = plan_of(asked, [])
+            plan = make_plan(asked, [])
         except UserError as error:
             raise BadInput(_as_argument(str(error))) from error
         own = isinstance(plan.policy, Detective | ReplayPolicy)
@@ -106,7 +104,7 @@ class Locating:
         """Load the model, once, when it is first asked."""
         async with self._loading:
             if not self._loaded:
-                await make_ready(self.plan, self.held)
+                await self.plan.load(self.held)
                 self._loaded = True
 
 

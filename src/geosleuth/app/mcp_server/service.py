@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from geosleuth.agent.locating import open_case
 from geosleuth.agent.methods import method
 from geosleuth.app.console import talk
-from geosleuth.app.locate_setup import Plan, Wishes, similar_for
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput, GeosleuthError, UserError
 from geosleuth.photo import Album
+from geosleuth.pipeline.plan import Plan
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.tools import Case, FailureKind, Observation, Output, Tool, Toolset, image_info
 from geosleuth.tools.catalogue import all_tools
 from geosleuth.tools.surfaces import call_mcp, mcp_result, mcp_tools
@@ -24,7 +25,7 @@ from geosleuth.tools.surfaces import call_mcp, mcp_result, mcp_tools
 from .locating import Locating
 from .opening import Source
 from .own_tools import OWN_TOOLS, Tell, Visit
-from .schemas import finding_schema, opened_schema
+from .schemas import located_schema, opened_schema
 from .shelf import Shelf, Shelved, new_handle
 
 if TYPE_CHECKING:
@@ -47,13 +48,13 @@ class Service:
 
     Attributes:
         plan: what whoever started the server decided: model, services, offline or not.
-        wishes: the same in words, for `locate`.
+        request: the same in words, for `locate`.
         source: where photos may come from.
         atlas: the world on this machine.
     """
 
     plan: Plan
-    wishes: Wishes
+    request: LocateRequest
     source: Source
     atlas: OfflineAtlas = field(default_factory=OfflineAtlas)
     shelf: Shelf = field(default_factory=Shelf)
@@ -67,7 +68,7 @@ class Service:
     async def __aenter__(self) -> "Service":
         """Begin; the base atlas, where it was never built, is built meanwhile."""
         self._base = asyncio.create_task(asyncio.to_thread(ensure_base))
-        self._locating = Locating(self.plan, self.wishes, self.atlas, self._held)
+        self._locating = Locating(self.plan, self.request, self.atlas, self._held)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -83,7 +84,7 @@ class Service:
         beyond = ("locate",) if self._locates_beyond else ()
         # Every opening gives a new handle, and a model's reply costs anew.
         own = mcp_tools(OWN_TOOLS, open_world=beyond, not_idempotent=("open_photo", *beyond))
-        for one, schema in zip(own, (opened_schema(), finding_schema()), strict=True):
+        for one, schema in zip(own, (opened_schema(), located_schema()), strict=True):
             one.output_schema = schema
         rest = mcp_tools(self.toolset, open_world=self._open_world())
         for one, ours in zip(rest, self.toolset, strict=True):
@@ -120,12 +121,15 @@ class Service:
 
     async def _own(self, own: Tool, given: dict[str, Any], tell: Tell) -> "CallToolResult":
         arguments, unknown = own.read(given)
+        if unknown:
+            raise BadInput(
+                f"unknown {'arguments' if len(unknown) > 1 else 'argument'} of {own.name}: {', '.join(unknown)}"
+            )
         done = await own.function(Visit(self, tell), **arguments)
-        ignored = f"\n(not arguments of {own.name}, ignored: {', '.join(unknown)})" if unknown else ""
         handle = done.data.get("photo") if own.name == "open_photo" else None
         case = self.shelf.get(handle).case if handle else None
         images = tuple(image_info(case, image) for image in done.images) if case else ()  # type: ignore[arg-type]
-        seen = Observation("mcp", own.name, f"{done.text}{ignored}", done.data, images, done.sources)
+        seen = Observation("mcp", own.name, done.text, done.data, images, done.sources)
         return await mcp_result(seen, case, photo=handle)
 
     async def _shared(self, name: str, given: dict[str, Any]) -> "CallToolResult":
@@ -153,7 +157,7 @@ class Service:
         """
         async with self._opening:
             opened = await self.source.open(path, data)
-            similar = similar_for(self.plan, [opened])
+            similar = self.plan.similar_for([opened])
             made = method("default")
             case, notes = await asyncio.to_thread(
                 open_case, [opened], made, self._map, web=self.plan.web, similar=similar, visual=self.plan.visual

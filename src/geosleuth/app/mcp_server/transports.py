@@ -7,7 +7,7 @@ import sys
 from contextlib import redirect_stdout, suppress
 from typing import TYPE_CHECKING
 
-from geosleuth.app.locate_work import CTRL_C
+from geosleuth.app.console import CTRL_C
 from geosleuth.errors import require
 
 from .opening import DATA_BYTES

@@ -1,15 +1,17 @@
-"""What the user knows beforehand, from the words of the command: where the place lies, and when the photo was taken."""
+"""What the user knows beforehand: where the place lies, and when the photo was taken."""
 
 import json
+import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from geosleuth.app.locate_outline import outline_of
+from geosleuth.answer.coordinates import find_points
 from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput
-from geosleuth.geo import Box, Disc, Extent, LatLon
+from geosleuth.geo import Box, Disc, Extent, LatLon, is_valid
+from geosleuth.geo.outline import outline_of
 from geosleuth.names import continent_of, country_code, country_name, fold, same_region
 from geosleuth.names.regions import is_listed_region
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_FILE_BYTES = 20_000_000
 _MARGIN_DEG = 0.03
+_NUMBER = r"\s*([+-]?\d+(?:\.\d+)?)\s*"
 OR_FILE = ", or the name of a GeoJSON file"
 """What a refusal offers besides words: nothing for whoever may name no files here."""
 
@@ -90,6 +93,21 @@ def taken_of(text: str | None) -> datetime | None:
     if taken.replace(tzinfo=taken.tzinfo or UTC) > datetime.now(UTC) + timedelta(days=1):
         raise BadInput(f"--taken {text[:40]!r} lies in the future; write when the photo was taken")
     return taken
+
+
+def parse_point(text: str) -> LatLon:
+    """Read a point as people write it.
+
+    Raises:
+        BadInput: it is none.
+    """
+    match = re.fullmatch(rf"{_NUMBER}[,;\s]{_NUMBER}", text)
+    if match and is_valid(float(match[1]), float(match[2])):
+        return LatLon(float(match[1]), float(match[2]))
+    found = [] if match else find_points(f"coordinates: {text[:200]}")
+    if not found:
+        raise BadInput(f"{text[:60]!r} is no point; write LAT,LON in degrees, such as 48.8584,2.2945")
+    return found[0].point
 
 
 def _numbers(words: str) -> list[float] | None:

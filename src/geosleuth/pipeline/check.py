@@ -1,14 +1,13 @@
 """``--check``: what a finding says about a place that somebody claims: for it, against it, or nothing certain."""
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from geosleuth.agent import conversation_of
 from geosleuth.agent.locating import Finding
 from geosleuth.answer import Answer
 from geosleuth.answer.granularity import cap
 from geosleuth.answer.wording import radius_words
-from geosleuth.app.locate_setup import Plan
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.bench.numbers import distance
@@ -17,8 +16,7 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
 from geosleuth.policies.detective import Detective, Reasoning, evidence_line
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from .plan import Plan
 
 Verdict = Literal["for", "against", "undecided"]
 LIKELY, SURE = 0.5, 0.8
@@ -130,22 +128,3 @@ def checked_lines(checked: Checked) -> list[str]:
         *(f"  for: {one_line(line)}" for line in checked.speaks_for),
         *(f"  against: {one_line(line)}" for line in checked.speaks_against),
     ]
-
-
-def checked_view(checked: Checked) -> "RenderableType":
-    """The verdict for the terminal, above the finding and as wide as it."""
-    from rich.console import Group
-    from rich.constrain import Constrain
-    from rich.padding import Padding
-    from rich.text import Text
-
-    from geosleuth.app.report.card import COLUMNS
-
-    head, *lines = checked_lines(checked)
-    sides = [Padding(Text(line.strip()), (0, 0, 0, 2)) for line in lines]
-    return Constrain(Group(Text(head, style="bold"), *sides, Text("")), COLUMNS)
-
-
-def checked_document(checked: Checked) -> dict[str, Any]:
-    """The verdict for programs."""
-    return asdict(checked)

@@ -1,4 +1,4 @@
-"""Where findings go: which files ``--out`` names, whether they can be written, and writing them."""
+"""Where findings go: which files a request names, whether they can be written, and what stands in them."""
 
 import os
 import sys
@@ -11,16 +11,20 @@ from geosleuth.agent.locating import Finding
 from geosleuth.answer import Answer
 from geosleuth.answer.formats import Context, Entry, Format, format_of
 from geosleuth.answer.granularity import Granularity
-from geosleuth.app.console import talk
-from geosleuth.app.overwriting import refuse_to_replace
-from geosleuth.atlas import Atlas
 from geosleuth.atlas.outlines import country_outline, found_country
 from geosleuth.errors import BadInput
-from geosleuth.files import write_text_atomically
+from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.names import country_code
 
 PAGE = (".html", ".htm")
 INDEX = "index.html"
+SUMMARY_GENERATOR = "geosleuth batch"
+"""What a batch's page calls itself, so that the next one may take its place."""
+
+_HEAD_BYTES = 4096
+WRITABLE = (".jpg", ".jpeg", ".png")
+"""Photos that a place can be written into, by their endings."""
+
 LOCATED = "-located"
 """What is added to the name of a copy with the place in its metadata."""
 
@@ -64,14 +68,17 @@ def outputs_of(out: Sequence[str], photos: Sequence[Path], *, batch: bool, overw
 
 def _check_index(path: Path, *, overwrite: bool) -> None:
     """A batch replaces the page of an earlier one, and no other."""
-    from geosleuth.app.report.summary import is_summary
-
     try:
-        ours = path.is_file() and is_summary(path)
+        ours = path.is_file() and _is_summary(path)
     except (OSError, ValueError) as error:
         raise BadInput(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from error
     if not ours:
         refuse_to_replace([path], overwrite=overwrite)
+
+
+def _is_summary(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return f'content="{SUMMARY_GENERATOR}"'.encode() in stream.read(_HEAD_BYTES)
 
 
 def _format(path: Path) -> Format:
@@ -142,31 +149,51 @@ def write_entries(path: Path, entries: Sequence[Entry]) -> None:
     write_text_atomically(path, format_of(path).render(entries))
 
 
-async def write_report(path: Path, finding: Finding, atlas: Atlas | None, *, claim: Sequence[str] = ()) -> None:
-    """Write the report of one finding; ``claim`` says what was found out about a place that somebody claims."""
-    from geosleuth.app.report import report_html
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A photo, what was found out about it, and what it is called on the screen."""
 
-    pictures = finding.album.__getitem__ if finding.album is not None else None
-    page = await report_html(finding, atlas=atlas, pictures=pictures, claim=claim)
-    write_text_atomically(path, page)
-
-
-async def write_outputs(
-    finding: Finding, paths: Sequence[Path], outputs: Outputs, atlas: Atlas | None, *, claim: Sequence[str] = ()
-) -> None:
-    """Write every file that was asked for, and say so."""
-    for path in outputs.files:
-        if path.name.lower().endswith(PAGE):
-            await write_report(path, finding, atlas, claim=claim)
-        else:
-            hashes = [claims.sha256 for claims in finding.claims]
-            photos = zip(hashes, paths, strict=True)
-            write_entries(path, entries_of(finding.trajectory, photos, finding.granularity))
-        talk(f"wrote {path}")
+    photo: Path
+    entry: Entry
+    name: str
 
 
-def asked(question: str) -> bool:
-    """Ask whoever sits at the terminal; anything but yes is no."""
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+def copy_of(photo: Path) -> Path:
+    """Where the copy of a photo with EXIF data goes."""
+    return photo.with_name(f"{photo.stem}{LOCATED}{photo.suffix}")
+
+
+def sidecar_of(photo: Path) -> Path:
+    """Where the sidecar of a photo goes: the whole name stays, since photos may differ in their endings alone."""
+    return photo.with_name(f"{photo.name}.xmp")
+
+
+def is_copy(photo: Path) -> bool:
+    """Whether a file is such a copy, with its original beside it."""
+    stem = photo.stem.removesuffix(LOCATED)
+    return stem != photo.stem and photo.with_name(f"{stem}{photo.suffix}").is_file()
+
+
+def check_exif(photos: Sequence[Path], *, batch: bool, yes: bool) -> None:
+    """Complain before the work where copies can't be written.
+
+    Raises:
+        BadInput: nobody can be asked, or no photo is of a kind that can be written.
+    """
+    if not batch and len(photos) != 1:
+        raise BadInput("--write-exif makes a copy of each photo of a batch; leave out --same-place, or give one photo")
+    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput("--write-exif asks before it writes, and nobody is there to ask; add --yes")
+    if not any(photo.suffix.lower() in WRITABLE for photo in photos):
+        raise BadInput(f"{photos[0]}: a place can be written into copies of JPEG and PNG files; use --sidecars instead")
+
+
+def placed_of(finding: Finding, photos: Sequence[Path]) -> list[Placed]:
+    """The photos of one finding, each with its entry."""
+    hashed = [(claims.sha256, photo) for claims, photo in zip(finding.claims, photos, strict=True)]
+    entries = entries_of(finding.trajectory, hashed, finding.granularity)
+    exact = finding.granularity == "exact"
+    return [
+        Placed(photo, entry, photo.name if exact else f"photo {number}")
+        for number, (photo, entry) in enumerate(zip(photos, entries, strict=True), 1)
+    ]
