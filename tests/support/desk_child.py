@@ -27,7 +27,7 @@ async def main(folder: Path, model: str, count: int) -> None:
 
         async def follow(run_id: str) -> None:
             row = await ended(desk, run_id)
-            say(ended=run_id, state=row.state, result=await desk.result(run_id))
+            say(ended=run_id, state=row.state, result=await desk.view(run_id))
 
         await asyncio.gather(*(follow(run.id) for run in runs))
         say(all=True)

@@ -69,7 +69,7 @@ def reverse(point: Point, *, via: Via = None, allow: Allow = [], as_json: JsonFl
     """
     from geosleuth.app import atlas_work as work
 
-    work.show_reverse(work.ask(via, allow, lambda it: it.reverse(work.point(point))), as_json=as_json)
+    work.show_reverse(work.ask(via, allow, lambda it: it.reverse(work.parse_point(point))), as_json=as_json)
 
 
 @atlas.command()
@@ -152,7 +152,7 @@ def nearby(
     """
     from geosleuth.app import atlas_work as work
 
-    where = work.point(point)
+    where = work.parse_point(point)
     hits = work.ask(via, allow, lambda it: it.nearby(where, radius, category=category, limit=limit))
     work.show_hits(hits, as_json=as_json)
 
@@ -291,7 +291,7 @@ def draw(
     """
     from geosleuth.app import atlas_work as work
 
-    centre, pins = work.point(point), work.markers(marker)
+    centre, pins = work.parse_point(point), work.markers(marker)
     work.check_png(out)
     picture = work.ask(via, allow, lambda it: it.map(centre, zoom=zoom, size=(width, height), markers=pins))
     work.write_picture(out, picture, as_json=as_json)
@@ -316,7 +316,7 @@ def satellite(
     """
     from geosleuth.app import atlas_work as work
 
-    centre = work.point(point)
+    centre = work.parse_point(point)
     work.check_png(out)
     picture = work.ask(via, allow, lambda it: it.satellite(centre, zoom=zoom, size=(width, height)), tiles=tiles)
     work.write_picture(out, picture, as_json=as_json)

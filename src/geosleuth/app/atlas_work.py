@@ -13,6 +13,7 @@ from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
 from geosleuth.geo import Box, Disc, Extent, LatLon
+from geosleuth.geo.plain import extent_dict, plain
 from geosleuth.names import required_country_code
 from geosleuth.pipeline.area import parse_point
 from geosleuth.pipeline.services import online_settings
@@ -155,7 +156,7 @@ def show_country(name: str, *, as_json: bool) -> None:
 
     facts = country_facts(name)
     if as_json:
-        show_json(views.plain(facts))
+        show_json(plain(facts))
     else:
         show(views.country_view(facts))
 
@@ -166,7 +167,7 @@ def show_brands(name: str, limit: int, *, as_json: bool) -> None:
 
     hits = brand(name, limit=limit)
     if as_json:
-        show_json([views.plain(hit) for hit in hits])
+        show_json([plain(hit) for hit in hits])
     else:
         show(views.brand_view(hits))
 
@@ -177,7 +178,7 @@ def show_phone(number: str, region: str | None, *, as_json: bool) -> None:
 
     found = phone(number, region)
     if as_json:
-        show_json(views.plain(found))
+        show_json(plain(found))
     else:
         show(views.phone_view(found))
 
@@ -186,7 +187,7 @@ def write_picture(path: Path, picture: Picture, *, as_json: bool) -> None:
     """Save a picture and say what it shows and whom to credit."""
     write_bytes_atomically(path, picture.png)
     if as_json:
-        show_json({"file": str(path), "attribution": picture.attribution, "extent": views.extent_dict(picture.extent)})
+        show_json({"file": str(path), "attribution": picture.attribution, "extent": extent_dict(picture.extent)})
     else:
         talk(f"wrote {path}; credit: {picture.attribution or 'none needed'}")
 
@@ -207,7 +208,7 @@ def add_region(file: Path, name: str | None, *, as_json: bool) -> None:
     with importing() as progress:
         found = take(file, name, folder=folder, progress=progress)
     if as_json:
-        show_json(views.plain(found))
+        show_json(plain(found))
     else:
         show(views.regions_view([found]))
 
@@ -221,7 +222,7 @@ def show_regions(*, as_json: bool) -> None:
     for item in damaged:
         talk(item.message)
     if as_json:
-        show_json([views.plain(item) for item in found])
+        show_json([plain(item) for item in found])
     else:
         show(views.regions_view(found))
 
@@ -244,7 +245,7 @@ def show_info(name: str | None, *, as_json: bool) -> None:
 
     store = RegionStore(regions_dir())
     if name is not None:
-        found: Any = views.plain(store.info(name))
+        found: Any = plain(store.info(name))
     else:
         base = base_path()
         found = {

@@ -8,13 +8,14 @@ from rich.box import SIMPLE_HEAD
 from rich.console import RenderableType
 from rich.table import Table
 
-from geosleuth.app.atlas_views import facts_view, plain
+from geosleuth.app.atlas_views import facts_view
 from geosleuth.app.console import progress, show, show_json, talk
 from geosleuth.bench.numbers import count
 from geosleuth.bench.plain import printable
 from geosleuth.bench.sets import CARDS, Card, Description, Fault, describe, open_set, stage
 from geosleuth.errors import BadInput
 from geosleuth.geo import threshold_text
+from geosleuth.geo.plain import plain
 from geosleuth.names import country_name
 
 _COUNTRIES_SHOWN = 15

@@ -12,13 +12,14 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from geosleuth.app.atlas_views import facts_view, plain
+from geosleuth.app.atlas_views import facts_view
 from geosleuth.app.console import Bar, progress, show, show_json, talk
 from geosleuth.app.world_sheet import Caption, framed, sheet_of
 from geosleuth.atlas import regions_dir
 from geosleuth.bench.numbers import count as counted
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
+from geosleuth.geo.plain import plain
 from geosleuth.names import country_name
 from geosleuth.world.codec import mark_to_dict, scene_to_dict
 from geosleuth.world.design import address_of, design_scene

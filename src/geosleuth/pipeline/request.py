@@ -86,4 +86,5 @@ class LocateRequest:
                 f"unknown {'fields' if len(unknown) > 1 else 'field'}: {', '.join(unknown)[:200]}"
                 + (f"; did you mean {near[0]}?" if near else "")
             )
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
+        told: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in given.items()}
+        return cls(**told)

@@ -43,7 +43,7 @@ def test_a_case_from_photo_to_files(tmp_path: Path) -> None:
         assert row.answer is not None
         assert row.answer["place"].startswith("Rue Grimaldi")
         assert row.answer["lat"] == pytest.approx(43.7354)
-        result = await desk.result(run.id)
+        result = await desk.view(run.id)
         assert result["answer"]["lon"] == pytest.approx(7.4211)
         assert result["model"] == "replay"
 
@@ -238,7 +238,7 @@ def test_deleted_means_deleted(tmp_path: Path) -> None:
         assert MARK.encode() in everything_in(tmp_path / "desk")
         await desk.delete_case(case.id)
         assert MARK.encode() not in everything_in(tmp_path / "desk")
-        for asked in (desk.case(case.id), desk.run(run.id), desk.result(run.id), all_told(desk, run.id)):
+        for asked in (desk.case(case.id), desk.run(run.id), desk.view(run.id), all_told(desk, run.id)):
             with pytest.raises(NotThere):
                 await asked
         assert [one.id for one in await desk.cases()] == [kept]
@@ -375,7 +375,7 @@ def test_a_run_is_not_over_before_its_end(tmp_path: Path) -> None:
         last = await desk.run(runs[-1].id)
         if last.active:
             with pytest.raises(WrongState):
-                await desk.result(last.id)
+                await desk.view(last.id)
         with pytest.raises(WrongState):
             await desk.delete_photo(case_id, 1)
         for run in runs:

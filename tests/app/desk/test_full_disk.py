@@ -37,7 +37,7 @@ def test_a_row_that_nobody_works_on_can_be_settled(tmp_path: Path) -> None:
         await desk._store.set_state(run.id, "running")
         assert (await desk.cancel(run.id)).state == "interrupted"
         await desk._store.set_state(run.id, "running")
-        assert (await desk.result(run.id))["answer"]["place"]
+        assert (await desk.view(run.id))["answer"]["place"]
         assert (await desk.run(run.id)).state == "interrupted"
 
     at_a_desk(tmp_path / "desk", work)

@@ -87,7 +87,7 @@ async def look_after(folder: Path, started: list[str], results: dict[str, Any]) 
         assert len(interrupted) <= 2
         for run_id, result in results.items():
             assert (await desk.run(run_id)).state == "done"
-            assert await desk.result(run_id) == result
+            assert await desk.view(run_id) == result
         rows = [await ended(desk, run_id) for run_id in started]
         assert {row.state for row in rows} <= {"done", "interrupted"}
         for row in rows:
@@ -98,7 +98,7 @@ async def look_after(folder: Path, started: list[str], results: dict[str, Any]) 
             assert states.count("done") == (row.state == "done")
             assert [one.kind for one in told].count("answer") <= 1
             if row.state == "done":
-                assert (await desk.result(row.id))["answer"]["address"]["country"] == "Monaco"
+                assert (await desk.view(row.id))["answer"]["address"]["country"] == "Monaco"
         for run_id in interrupted:
             again = await desk.go_on(run_id, Feedback())
             assert (await ended(desk, again.id)).state == "done"

@@ -98,7 +98,7 @@ def test_a_run_is_called_off_within_a_second_whatever_it_does(tmp_path: Path) ->
         with pytest.raises(ProcessLookupError):
             await _gone(pid)
         # What it had done is there, and the desk works on.
-        result = await desk.result(stuck.id)
+        result = await desk.view(stuck.id)
         assert result["ended"] is None
         again = await desk.go_on(stuck.id, Feedback())
         assert (await ended(desk, again.id)).state == "done"
@@ -119,7 +119,7 @@ def test_a_run_that_can_hear_closes_its_trajectory_when_called_off(tmp_path: Pat
             before = time.monotonic()
             assert (await desk.cancel(run.id)).state == "cancelled"
             took_s = time.monotonic() - before
-            closed = (await desk.result(run.id))["ended"]
+            closed = (await desk.view(run.id))["ended"]
             if closed is not None and took_s < 1.0:
                 break
         assert took_s < 1.0
@@ -175,7 +175,7 @@ def test_a_person_rejects_what_is_wrong_and_the_run_goes_on(tmp_path: Path) -> N
         await desk.add_photo(case.id, "sign.jpg", pieces(sign))
         first = await desk.start(case.id, RunRequest())
         assert (await ended(desk, first.id)).answer is not None
-        before = await desk.result(first.id)
+        before = await desk.view(first.id)
         assert before["answer"]["address"]["country"] == "Finland"
         assert await desk.cases(query="helsinki")
         clue = next(one for one in before["clues"] if one["seen"] == "Helsinki")
@@ -193,23 +193,23 @@ def test_a_person_rejects_what_is_wrong_and_the_run_goes_on(tmp_path: Path) -> N
         (resumed,) = [one for one in told if one.kind == "resumed"]
         assert "by the sea" in resumed.data["words"]
         assert "Helsinki" in resumed.data["words"]
-        after = await desk.result(second.id)
+        after = await desk.view(second.id)
         assert "Helsinki" not in after["answer"]["place"]
         assert [one["rejected"] for one in after["clues"] if one["id"] == clue["id"]] == [True]
         # The run that it went on from is as it was; the next one knows both rejections.
-        assert await desk.result(first.id) == before
+        assert await desk.view(first.id) == before
         compared = await desk.compare(first.id, second.id)
         assert clue["id"] in [one["id"] for one in compared["only_left"]]
         drawn = {"type": "Polygon", "coordinates": [[[10, 55], [20, 55], [20, 66], [10, 66], [10, 55]]]}
         third = await desk.go_on(second.id, Feedback(area=drawn))
         assert third.rejected["clues"] == [clue["id"]]
         assert (await ended(desk, third.id)).state == "done"
-        answer = (await desk.result(third.id))["answer"]
+        answer = (await desk.view(third.id))["answer"]
         assert "Helsinki" not in answer["place"]
         assert answer["lat"] is None or (55 <= answer["lat"] <= 66 and 10 <= answer["lon"] <= 20)
         await desk.delete_run(first.id)
         assert (await desk.run(second.id)).parent is None
-        assert (await desk.result(second.id))["answer"] == after["answer"]
+        assert (await desk.view(second.id))["answer"] == after["answer"]
 
     at_a_desk(tmp_path / "desk", work)
 
@@ -226,7 +226,7 @@ def test_a_capped_run_keeps_and_tells_nothing_finer(tmp_path: Path) -> None:
         (answer,) = [one.data for one in told if one.kind == "answer"]
         assert answer["address"] == {"country": "Monaco", "region": None, "precise": None}
         assert [one.kind for one in told][-2:] == ["ended", "state"]
-        kept = json.dumps([one.data for one in told]) + json.dumps(await desk.result(run.id))
+        kept = json.dumps([one.data for one in told]) + json.dumps([await desk.view(run.id), await desk.result(run.id)])
         files = [(await desk.file(run.id, name))[0].decode() for name in ("html", "geojson", "json", "jsonl")]
         for text in (kept, *files):
             assert "Grimaldi" not in text
@@ -293,7 +293,7 @@ def test_several_tries_by_a_server_of_ones_own_and_its_key_is_nowhere(tmp_path: 
             row = await desk.run(run.id)
             assert (row.state, row.request.model) == ("done", "server:any")
             assert [one.data["number"] for one in told if one.kind == "member"] == [1, 2, 3]
-            result = await desk.result(run.id)
+            result = await desk.view(run.id)
             assert [one["answered"] for one in result["team"]["voices"]] == [True, True]
             assert b"Grimaldi" in (await desk.file(run.id, "html"))[0]
             # Several minds begin anew; what a person says goes to all of them.
