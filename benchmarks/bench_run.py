@@ -27,7 +27,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from geosleuth.app.bench_run_work import BenchRequest, prepare, run_bench
+from geosleuth.app.cli.handlers.bench_run import BenchRequest, prepare, run_bench
 from geosleuth.bench.run.standing import Standing
 from geosleuth.photo import encode, first_view, open_photo
 from geosleuth.pipeline.request import LocateRequest

@@ -40,7 +40,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from PIL import Image  # noqa: E402
 from rapidfuzz.distance import Levenshtein  # noqa: E402
 
-from geosleuth.app.locate_batch import locate_batch  # noqa: E402
+from geosleuth.app.cli.handlers.locate_batch import locate_batch  # noqa: E402
 from geosleuth.atlas.base import ensure_base  # noqa: E402
 from geosleuth.photo.text import TextLine, read_text, script_of  # noqa: E402
 from geosleuth.pipeline.request import LocateRequest  # noqa: E402

@@ -11,7 +11,7 @@ import pytest
 
 import geosleuth
 from geosleuth.agent import read_trajectory
-from geosleuth.app.bench_run_work import BenchRequest, prepare
+from geosleuth.app.cli.handlers.bench_run import BenchRequest, prepare
 from geosleuth.clues.visual import default_prior_path, learn
 from geosleuth.geo import LatLon
 from geosleuth.photo.eyes import load_encoder

@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from mcp import Client
 
 import geosleuth
 from geosleuth.agent import Event
-from geosleuth.app.mcp_server import Service, Source, make_server
+from geosleuth.app.service.mcp import Service, Source, make_server
 from geosleuth.errors import BadInput
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
@@ -34,6 +33,11 @@ def photo(tmp_path: Path) -> Path:
 @pytest.fixture
 def replayed(tmp_path: Path) -> str:
     return f"replay:{recording(tmp_path / 'recorded.jsonl')}"
+
+
+def check(document: dict[str, Any]) -> None:
+    """Hold a document against the one schema."""
+    pytest.importorskip("jsonschema").validate(document, result_schema())
 
 
 def by_command(photo: Path, model: str) -> dict[str, Any]:
@@ -70,7 +74,7 @@ def test_every_surface_gives_the_same_document(atlas_home: Path, photo: Path, re
         "http": by_http(photo, replayed, tmp_path),
     }
     for name, document in found.items():
-        jsonschema.validate(document, result_schema())
+        check(document)
         plain = json.loads(json.dumps(document))
         assert plain == document, name
         assert {key: value for key, value in document.items() if key not in OWN} == {
@@ -81,7 +85,7 @@ def test_every_surface_gives_the_same_document(atlas_home: Path, photo: Path, re
 def test_a_claimed_place_is_part_of_the_same_document(atlas_home: Path, photo: Path, replayed: str) -> None:
     assert atlas_home.is_dir()
     document = geosleuth.locate(photo, model=replayed, check="43.7384,7.4246").to_dict()
-    jsonschema.validate(document, result_schema())
+    check(document)
     assert document["check"]["verdict"] == "for"
 
 
@@ -106,13 +110,13 @@ def test_a_request_walks_through_six_modules_and_none_twice(
     monkeypatch.setattr("geosleuth.agent.trajectory.TrajectoryWriter.write", watch)
     whole_command("locate", photo, "--model", replayed, "--trajectory", photo.with_name("kept.jsonl"))
     names = walks[0]
-    to_loop = names[names.index("geosleuth.app.locate") : names.index("geosleuth.agent.loop") + 1]
+    to_loop = names[names.index("geosleuth.app.cli.locate") : names.index("geosleuth.agent.loop") + 1]
     walk = [name for at, name in enumerate(to_loop) if at == 0 or to_loop[at - 1] != name]
     assert len(walk) <= 6
     assert len(set(walk)) == len(walk)
     assert walk == [
-        "geosleuth.app.locate",
-        "geosleuth.app.locate_work",
+        "geosleuth.app.cli.locate",
+        "geosleuth.app.cli.handlers.locate",
         "geosleuth.pipeline.run",
         "geosleuth.agent.locating",
         "geosleuth.agent.loop",

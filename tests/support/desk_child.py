@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from desks import case_with_photo, ended
-from geosleuth.app.desk import Desk, RunRequest
+from geosleuth.app.service import Desk, RunRequest
 
 
 def say(**told: object) -> None:

@@ -23,7 +23,7 @@ from geosleuth.agent import (
     write_trajectory,
 )
 from geosleuth.answer import parse_lenient
-from geosleuth.app.desk import Desk, DeskLimits, RunRow, Told
+from geosleuth.app.service import Desk, DeskLimits, RunRow, Told
 from geosleuth.policies import Prompt, Step
 from geosleuth.tools import ToolCall
 from tries import TASK

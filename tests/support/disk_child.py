@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from desks import ended, photo_bytes, pieces
-from geosleuth.app.desk import Desk, Feedback, RunRequest
-from geosleuth.app.desk import jobs as jobs_module
+from geosleuth.app.service import Desk, Feedback, RunRequest
+from geosleuth.app.service import jobs as jobs_module
 from geosleuth.errors import GeosleuthError
 
 

@@ -38,7 +38,7 @@ from geosleuth.tools import Case, ToolCall, Toolset
 from geosleuth.tools.catalogue import all_tools
 
 if TYPE_CHECKING:
-    from geosleuth.app.http import ServeSettings
+    from geosleuth.app.service.http import ServeSettings
     from geosleuth.atlas import Atlas
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
@@ -190,8 +190,8 @@ def served_here(
     """
     import uvicorn
 
-    from geosleuth.app.desk import Desk
-    from geosleuth.app.http import Keys, ServeSettings, make_app
+    from geosleuth.app.service import Desk
+    from geosleuth.app.service.http import Keys, ServeSettings, make_app
 
     chosen = settings or ServeSettings()
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)

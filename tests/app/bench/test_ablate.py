@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner, Result
 
-from geosleuth.app.bench_ablate_work import applied
-from geosleuth.app.commands import app
+from geosleuth.app.cli.commands import whole_app
+from geosleuth.app.cli.handlers.bench_ablate import applied
 from geosleuth.bench.ablation import SETTINGS
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.pipeline.request import LocateRequest
@@ -56,7 +56,7 @@ def make_set(tmp_path: Path) -> MakeSet:
 
 
 def bench(*words: object) -> Result:
-    return CliRunner().invoke(app, ["bench", *map(str, words)])
+    return CliRunner().invoke(whole_app(), ["bench", *map(str, words)])
 
 
 def two_recordings(table: Path) -> tuple[str, str]:

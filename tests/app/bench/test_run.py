@@ -13,8 +13,8 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from foreground import started, wait_for
-from geosleuth.app.bench_run_work import BenchRequest, prepare
-from geosleuth.app.commands import app
+from geosleuth.app.cli.commands import whole_app
+from geosleuth.app.cli.handlers.bench_run import BenchRequest, prepare
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.geo import LatLon
 from geosleuth.pipeline.request import LocateRequest
@@ -51,7 +51,7 @@ def make_set(tmp_path: Path) -> MakeSet:
 
 
 def bench(*words: object, inputs: str | None = None) -> Result:
-    return CliRunner().invoke(app, ["bench", *map(str, words)], input=inputs)
+    return CliRunner().invoke(whole_app(), ["bench", *map(str, words)], input=inputs)
 
 
 def replayed(table: Path, out: Path, *more: object) -> Result:

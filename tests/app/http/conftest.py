@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.app.desk import DeskLimits
-from geosleuth.app.http import ServeSettings
+from geosleuth.app.service import DeskLimits
+from geosleuth.app.service.http import ServeSettings
 from geosleuth.photo import Limits
 from homes import home_with_base
 from serving import MOST_BYTES, MOST_STREAMS, Served, recording, served, served_here

@@ -19,7 +19,7 @@ from mcp import Client
 from mcp.types import CallToolResult
 from PIL import Image
 
-from geosleuth.app.mcp_server import Service, Shelf, Source, make_server
+from geosleuth.app.service.mcp import Service, Shelf, Source, make_server
 from geosleuth.clues.visual import Cell, Distribution, Reach
 from geosleuth.geo import LatLon
 from geosleuth.pipeline.plan import make_plan
