@@ -1,9 +1,12 @@
 """``geosleuth atlas``: ask the offline world, and add regions to it."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
+
+from geosleuth.app.cli.options import takes
 
 atlas = typer.Typer(no_args_is_help=True)
 
@@ -176,33 +179,47 @@ def crossing(
     work.show_hits(hits, as_json=as_json)
 
 
-@atlas.command()
-def colocated(
-    features: Annotated[list[str], typer.Argument(help="Two to five names or categories.")],
-    *,
-    metres: Annotated[float, typer.Option(min=1, max=20_000, help="How near each other they stand.")] = 150,
-    within: Within = None,
+@dataclass(frozen=True, kw_only=True)
+class ColocatedOptions:
+    """The options of ``colocated``."""
+
+    features: Annotated[list[str], typer.Argument(help="Two to five names or categories.")]
+    metres: Annotated[float, typer.Option(min=1, max=20_000, help="How near each other they stand.")] = 150
+    within: Within = None
     bearings: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="DEG,DEG,…", help="Direction from the first feature to each other one; x for unknown."),
-    ] = None,
-    in_order: Annotated[bool, typer.Option("--in-order", help="They lie along a line in this order.")] = False,
-    limit: Limit = 10,
-    via: Via = None,
-    allow: Allow = [],  # noqa: B006
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    in_order: Annotated[bool, typer.Option("--in-order", help="They lie along a line in this order.")] = False
+    limit: Limit = 10
+    via: Via = None
+    allow: Allow = field(default_factory=list)
+    as_json: JsonFlag = False
+
+
+@atlas.command()
+@takes(ColocatedOptions)
+def colocated(options: ColocatedOptions) -> None:
     """Find every place where all these features stand near each other.
 
     Example: geosleuth atlas colocated Carrefour pharmacy --metres 200
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    inside, directions = work.area(within), work.bearings(bearings, len(features))
-    found = work.ask(via, allow, lambda it: it.colocated(
-        features, metres, within=inside, bearings_deg=directions, in_order=in_order, limit=limit
-    ))  # fmt: skip
-    work.show_colocations(found, as_json=as_json)
+    inside, directions = work.area(options.within), work.bearings(options.bearings, len(options.features))
+    found = work.ask(
+        options.via,
+        options.allow,
+        lambda it: it.colocated(
+            options.features,
+            options.metres,
+            within=inside,
+            bearings_deg=directions,
+            in_order=options.in_order,
+            limit=options.limit,
+        ),
+    )
+    work.show_colocations(found, as_json=options.as_json)
 
 
 @atlas.command()
@@ -269,54 +286,73 @@ def phone(
     work.show_phone(number, work.country(region), as_json=as_json)
 
 
+@dataclass(frozen=True, kw_only=True)
+class DrawOptions:
+    """The options of ``draw``."""
+
+    point: Point
+    out: Annotated[Path, typer.Option("--out", "-o", help="The PNG file to write.")]
+    zoom: Annotated[float, typer.Option(min=0, max=20, help="15 shows a quarter, 5 a country.")] = 15
+    width: Annotated[int, typer.Option(min=64, max=2048)] = 640
+    height: Annotated[int, typer.Option(min=64, max=2048)] = 640
+    marker: Annotated[list[str], typer.Option(metavar="LAT,LON", help="Put a pin there.")] = field(default_factory=list)
+    via: Via = None
+    allow: Allow = field(default_factory=list)
+    as_json: JsonFlag = False
+
+
 @atlas.command(name="map", context_settings=_NUMBERS)
-def draw(
-    point: Point,
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The PNG file to write.")],
-    zoom: Annotated[float, typer.Option(min=0, max=20, help="15 shows a quarter, 5 a country.")] = 15,
-    width: Annotated[int, typer.Option(min=64, max=2048)] = 640,
-    height: Annotated[int, typer.Option(min=64, max=2048)] = 640,
-    marker: Annotated[list[str], typer.Option(metavar="LAT,LON", help="Put a pin there.")] = [],  # noqa: B006
-    via: Via = None,
-    allow: Allow = [],  # noqa: B006
-    as_json: JsonFlag = False,
-) -> None:
+@takes(DrawOptions)
+def draw(options: DrawOptions) -> None:
     """Draw a map.
 
     Example: geosleuth atlas map 43.7384,7.4246 --zoom 16 --out monaco.png
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    centre, pins = work.point(point), work.markers(marker)
-    work.check_png(out)
-    picture = work.ask(via, allow, lambda it: it.map(centre, zoom=zoom, size=(width, height), markers=pins))
-    work.write_picture(out, picture, as_json=as_json)
+    centre, pins = work.point(options.point), work.markers(options.marker)
+    work.check_png(options.out)
+    picture = work.ask(
+        options.via,
+        options.allow,
+        lambda it: it.map(centre, zoom=options.zoom, size=(options.width, options.height), markers=pins),
+    )
+    work.write_picture(options.out, picture, as_json=options.as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SatelliteOptions:
+    """The options of ``satellite``."""
+
+    point: Point
+    out: Annotated[Path, typer.Option("--out", "-o", help="The PNG file to write.")]
+    tiles: Annotated[Path | None, typer.Option(help="Your MBTiles or PMTiles file.")] = None
+    zoom: Annotated[float, typer.Option(min=0, max=20)] = 16
+    width: Annotated[int, typer.Option(min=64, max=2048)] = 640
+    height: Annotated[int, typer.Option(min=64, max=2048)] = 640
+    via: Via = None
+    allow: Allow = field(default_factory=list)
+    as_json: JsonFlag = False
 
 
 @atlas.command(context_settings=_NUMBERS)
-def satellite(
-    point: Point,
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The PNG file to write.")],
-    tiles: Annotated[Optional[Path], typer.Option(help="Your MBTiles or PMTiles file.")] = None,  # noqa: UP045
-    zoom: Annotated[float, typer.Option(min=0, max=20)] = 16,
-    width: Annotated[int, typer.Option(min=64, max=2048)] = 640,
-    height: Annotated[int, typer.Option(min=64, max=2048)] = 640,
-    via: Via = None,
-    allow: Allow = [],  # noqa: B006
-    as_json: JsonFlag = False,
-) -> None:
+@takes(SatelliteOptions)
+def satellite(options: SatelliteOptions) -> None:
     """Cut a picture from above out of your own tiles.
 
     Example: geosleuth atlas satellite 43.7384,7.4246 --tiles riviera.mbtiles --out monaco.png
     """
     from geosleuth.app.cli.handlers import atlas as work
 
-    centre = work.point(point)
-    work.check_png(out)
-    picture = work.ask(via, allow, lambda it: it.satellite(centre, zoom=zoom, size=(width, height)), tiles=tiles)
-    work.write_picture(out, picture, as_json=as_json)
+    centre = work.point(options.point)
+    work.check_png(options.out)
+    picture = work.ask(
+        options.via,
+        options.allow,
+        lambda it: it.satellite(centre, zoom=options.zoom, size=(options.width, options.height)),
+        tiles=options.tiles,
+    )
+    work.write_picture(options.out, picture, as_json=options.as_json)
 
 
 @atlas.command()

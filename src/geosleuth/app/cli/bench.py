@@ -313,23 +313,29 @@ def ablate(options: AblateOptions) -> None:
     work.run_ablation(request, asked, as_json=options.as_json)
 
 
-def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs, as bench run --out made them.")],
-    *,
-    out: Annotated[list[Path], typer.Option("--out", "-o", help="Also write a page or a document: .html, .json.")] = [],  # noqa: B006
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """The options of ``report``."""
+
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs, as bench run --out made them.")]
+    out: Annotated[list[Path], typer.Option("--out", "-o", help="Also write a page or a document: .html, .json.")] = (
+        field(default_factory=list)
+    )
     data: Annotated[
         Optional[str],  # noqa: UP045  -- the option's type is read at run time
         typer.Option(metavar="SET", help="The runs' data set, as for bench run: puts its photos into the gallery."),
-    ] = None,
+    ] = None
     gallery: Annotated[
         int, typer.Option(min=0, max=100, metavar="N", help="Wins and failures to show, so many each for every run.")
-    ] = 12,
-    by: Annotated[list[str], typer.Option(help="Slice by a field: continent, country, or any of the data set's.")] = [],  # noqa: B006
-    within: Thresholds = None,
-    distance: Distance = "geodesic",
+    ] = 12
+    by: Annotated[list[str], typer.Option(help="Slice by a field: continent, country, or any of the data set's.")] = (
+        field(default_factory=list)
+    )
+    within: Thresholds = None
+    distance: Distance = "geodesic"
     right_within: Annotated[
         float, typer.Option(metavar="KM", help="What counts as right: a win, and worth its cost.")
-    ] = 25.0,
+    ] = 25.0
     published: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
@@ -337,10 +343,13 @@ def report(
             show_default="the runs' own, where papers have rows on it",
             help="Print the papers' rows on this data set beside ours; 'none' leaves them out.",
         ),
-    ] = None,
-    maps: Annotated[bool, typer.Option("--maps/--no-maps", help="Draw a map for every photo of the gallery.")] = True,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    maps: Annotated[bool, typer.Option("--maps/--no-maps", help="Draw a map for every photo of the gallery.")] = True
+    as_json: JsonFlag = False
+
+
+@takes(ReportOptions)
+def report(options: ReportOptions) -> None:
     """Report on runs: accuracy, what a photo costs, which tools were called, what failed, wins and failures.
 
     Accuracy counts answered photos. Photos that failed or are missing are shown apart, and once counted as misses. A
@@ -358,60 +367,65 @@ def report(
 
     work.report_runs(
         work.ReportRequest(
-            runs=tuple(runs),
-            out=tuple(out),
-            data=data,
-            gallery=gallery,
-            by=tuple(by),
-            within=within,
-            distance=distance,
-            right_within=right_within,
-            published=published,
-            maps=maps,
+            runs=tuple(options.runs),
+            out=tuple(options.out),
+            data=options.data,
+            gallery=options.gallery,
+            by=tuple(options.by),
+            within=options.within,
+            distance=options.distance,
+            right_within=options.right_within,
+            published=options.published,
+            maps=options.maps,
         ),
-        as_json=as_json,
+        as_json=options.as_json,
     )
 
 
-def judge(
-    file: Annotated[Path, typer.Argument(metavar="FILE|RUN", help="Records (.jsonl, .csv), or the folder of a run.")],
-    *,
-    model: Annotated[str, typer.Option(metavar="NAME", rich_help_panel=MODEL, help="Who judges, named as for locate.")],
-    base_url: BaseUrl = None,
-    parser: Parser = "lenient",
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions:
+    """The options of ``judge``."""
+
+    file: Annotated[Path, typer.Argument(metavar="FILE|RUN", help="Records (.jsonl, .csv), or the folder of a run.")]
+    model: Annotated[str, typer.Option(metavar="NAME", rich_help_panel=MODEL, help="Who judges, named as for locate.")]
+    base_url: BaseUrl = None
+    parser: Parser = "lenient"
     ask: Annotated[
         Literal["undecided", "unmatched"],
         typer.Option(help="Ask what the rule can't decide, or everything that it does not match."),
-    ] = "undecided",
+    ] = "undecided"
     sample: Annotated[
         int,
         typer.Option(min=0, metavar="N", help="Also ask so many names that the rule is sure of, to measure agreement."),
-    ] = 100,
-    seed: Annotated[int, typer.Option(help="Which ones those are.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, max=256, metavar="N", help="How many questions at once.")] = 4,
+    ] = 100
+    seed: Annotated[int, typer.Option(help="Which ones those are.")] = 0
+    jobs: Annotated[int, typer.Option(min=1, max=256, metavar="N", help="How many questions at once.")] = 4
     questions: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, metavar="N", rich_help_panel=MODEL, help="Questions, at most."),
-    ] = None,
-    tokens: Tokens = None,
-    usd: Usd = None,
-    seconds: Seconds = None,
-    reply_tokens: ReplyTokens = None,
+    ] = None
+    tokens: Tokens = None
+    usd: Usd = None
+    seconds: Seconds = None
+    reply_tokens: ReplyTokens = None
     retry_unreadable: Annotated[
         bool, typer.Option("--retry-unreadable", help="Ask again where a kept reply is neither yes nor no.")
-    ] = False,
+    ] = False
     cache: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", show_default="in the cache folder", help="Where verdicts are kept."),
-    ] = None,
+    ] = None
     out: Annotated[
         list[Path],
         typer.Option("--out", "-o", help="Also write the figures (.json) or every verdict (.csv). May be repeated."),
-    ] = [],  # noqa: B006
-    offline: OfflineFlag = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Names may be sent to the model's host; don't ask.")] = False,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = field(default_factory=list)
+    offline: OfflineFlag = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Names may be sent to the model's host; don't ask.")] = False
+    as_json: JsonFlag = False
+
+
+@takes(JudgeOptions)
+def judge(options: JudgeOptions) -> None:
     """Judge names of places: by rule first, then by a model what the rule can't decide.
 
     Every verdict is kept on disk: the same command again asks nothing that was answered. What is sent are names of
@@ -428,27 +442,27 @@ def judge(
     from geosleuth.app.cli.handlers.bench_judge import JudgeRequest, judge_file
 
     judge_file(
-        file,
+        options.file,
         JudgeRequest(
-            model=model,
-            base_url=base_url,
-            parser=parser,
-            ask=ask,
-            sample=sample,
-            seed=seed,
-            jobs=jobs,
-            questions=questions,
-            tokens=tokens,
-            usd=usd,
-            seconds=seconds,
-            reply_tokens=reply_tokens,
-            retry_unreadable=retry_unreadable,
-            cache=cache,
-            out=tuple(out),
-            offline=offline,
-            yes=yes,
+            model=options.model,
+            base_url=options.base_url,
+            parser=options.parser,
+            ask=options.ask,
+            sample=options.sample,
+            seed=options.seed,
+            jobs=options.jobs,
+            questions=options.questions,
+            tokens=options.tokens,
+            usd=options.usd,
+            seconds=options.seconds,
+            reply_tokens=options.reply_tokens,
+            retry_unreadable=options.retry_unreadable,
+            cache=options.cache,
+            out=tuple(options.out),
+            offline=options.offline,
+            yes=options.yes,
         ),
-        as_json=as_json,
+        as_json=options.as_json,
     )
 
 
@@ -459,34 +473,41 @@ bench.command()(report)
 bench.command()(judge)
 
 
-@bench.command()
-def score(
-    files: Files,
-    *,
-    parser: Parser = "lenient",
-    distance: Distance = "geodesic",
-    by: Annotated[list[str], typer.Option(help="Slice by a field: continent, country, or any of the records'.")] = [],  # noqa: B006
-    within: Thresholds = None,
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """The options of ``score``."""
+
+    files: Files
+    parser: Parser = "lenient"
+    distance: Distance = "geodesic"
+    by: Annotated[list[str], typer.Option(help="Slice by a field: continent, country, or any of the records'.")] = (
+        field(default_factory=list)
+    )
+    within: Thresholds = None
     published: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="DATASET", help="Print the papers' rows on this data set beside ours."),
-    ] = None,
+    ] = None
     geocode: Annotated[
         bool,
         typer.Option("--geocode", help="Also score text answers without a point, placed by the atlas: marked, apart."),
-    ] = False,
+    ] = False
     sure_within: Annotated[
         float, typer.Option(metavar="KM", help="What counts as right when the least sure answers are left out.")
-    ] = 25.0,
+    ] = 25.0
     out: Annotated[
         list[Path], typer.Option("--out", "-o", help="Also write a page, a document or a table: .html, .json, .csv.")
-    ] = [],  # noqa: B006
+    ] = field(default_factory=list)
     records: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE.csv", help="Also write every record's error."),
-    ] = None,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    as_json: JsonFlag = False
+
+
+@bench.command()
+@takes(ScoreOptions)
+def score(options: ScoreOptions) -> None:
     """Score recorded answers: accuracy within distances, median error, GeoScore, names, slices.
 
     Every accuracy counts all records: one without readable coordinates is unlocated, and a miss.
@@ -502,21 +523,21 @@ def score(
     from geosleuth.app.cli.handlers import bench as work
     from geosleuth.app.console import show, show_json, talk
 
-    work.check_outputs(out, work.SCORE_ENDINGS, records, files)
-    sure_within_km = work.positive_km(sure_within, "--sure-within")
-    thresholds = work.thresholds_km(within)
-    rows = work.published(published)
-    scored = work.score_all(files, parser, distance)
-    if geocode:
+    work.check_outputs(options.out, work.SCORE_ENDINGS, options.records, options.files)
+    sure_within_km = work.positive_km(options.sure_within, "--sure-within")
+    thresholds = work.thresholds_km(options.within)
+    rows = work.published(options.published)
+    scored = work.score_all(options.files, options.parser, options.distance)
+    if options.geocode:
         scored = work.add_geocoded(scored)
-    reports = work.report_all(scored, by, thresholds, sure_within_km)
-    for path in out:
+    reports = work.report_all(scored, options.by, thresholds, sure_within_km)
+    for path in options.out:
         work.write_score(path, reports, rows)
         talk(f"wrote {path}")
-    if records is not None:
-        work.write_records(records, scored)
-        talk(f"wrote {records}")
-    if as_json:
+    if options.records is not None:
+        work.write_records(options.records, scored)
+        talk(f"wrote {options.records}")
+    if options.as_json:
         show_json(work.score_document(reports, rows))
     else:
         show(work.score_view(reports, rows))

@@ -1,9 +1,12 @@
 """``geosleuth data``: trajectories to learn from, made, kept in stores, and handed to trainers."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, Optional
 
 import typer
+
+from geosleuth.app.cli.options import takes
 
 data = typer.Typer(no_args_is_help=True)
 
@@ -81,46 +84,51 @@ WrongGuess = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Not the
 BadCall = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Calls that can't be carried out.")]
 
 
-@data.command()
-def spotagent(
-    *,
-    out: Out = None,
-    count: Count = None,
-    scenes: Folder = None,
-    seed: SceneSeed = 1,
-    first: First = 0,
-    split: SplitName = "train",
-    world: WorldSeed = 1,
-    noise: NoiseName = "both",
-    region: Regions = [],  # noqa: B006
+@dataclass(frozen=True, kw_only=True)
+class SpotagentOptions:
+    """The options of ``spotagent``."""
+
+    out: Out = None
+    count: Count = None
+    scenes: Folder = None
+    seed: SceneSeed = 1
+    first: First = 0
+    split: SplitName = "train"
+    world: WorldSeed = 1
+    noise: NoiseName = "both"
+    region: Regions = field(default_factory=list)
     observer: Annotated[
         str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who describes pictures and crops.")
-    ] = "stand-in",
+    ] = "stand-in"
     caller: Annotated[
         str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who reads that, calls tools and answers.")
-    ] = "stand-in",
-    base_url: BaseUrl = None,
-    yes: Yes = False,
-    within_km: Annotated[float, typer.Option(help="How far off an answer may be to be kept.")] = 5.0,
+    ] = "stand-in"
+    base_url: BaseUrl = None
+    yes: Yes = False
+    within_km: Annotated[float, typer.Option(help="How far off an answer may be to be kept.")] = 5.0
     tools: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="NAME,…", help="The tools that are on; by default zoom, search and the map's."),
-    ] = None,
-    missed: Missed = 0.08,
-    misread: Misread = 0.12,
-    hasty: Hasty = 0.03,
-    wrong_guess: WrongGuess = 0.08,
-    bad_call: BadCall = 0.03,
-    luck: ChanceSeed = 0,
-    processes: Processes = None,
-    at_once: AtOnce = 4,
-    retry: RetryErrors = None,
-    run_tokens: RunTokens = None,
-    run_usd: RunUsd = None,
-    cluster: Cluster = None,
-    store: Store = None,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    missed: Missed = 0.08
+    misread: Misread = 0.12
+    hasty: Hasty = 0.03
+    wrong_guess: WrongGuess = 0.08
+    bad_call: BadCall = 0.03
+    luck: ChanceSeed = 0
+    processes: Processes = None
+    at_once: AtOnce = 4
+    retry: RetryErrors = None
+    run_tokens: RunTokens = None
+    run_usd: RunUsd = None
+    cluster: Cluster = None
+    store: Store = None
+    as_json: JsonFlag = False
+
+
+@data.command()
+@takes(SpotagentOptions)
+def spotagent(options: SpotagentOptions) -> None:
     """Make trajectories as SpotAgent's authors did: one describes, one calls tools, and most are thrown away.
 
     Kept is what called every tool validly and with success, said why before each call, and answered within 5 km. What
@@ -135,38 +143,43 @@ def spotagent(
     """
     from geosleuth.app.cli.handlers import data as work
 
-    work.make_spotagent({**locals()}, as_json=as_json)
+    work.make_spotagent(vars(options), as_json=options.as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeovistaOptions:
+    """The options of ``geovista``."""
+
+    out: Out = None
+    count: Count = None
+    scenes: Folder = None
+    seed: SceneSeed = 1
+    first: First = 0
+    split: SplitName = "train"
+    world: WorldSeed = 1
+    noise: NoiseName = "both"
+    region: Regions = field(default_factory=list)
+    proposer: Annotated[
+        str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who proposes boxes and queries, and judges.")
+    ] = "stand-in"
+    base_url: BaseUrl = None
+    yes: Yes = False
+    missed: Missed = 0.08
+    misread: Misread = 0.12
+    luck: ChanceSeed = 0
+    processes: Processes = None
+    at_once: AtOnce = 4
+    retry: RetryErrors = None
+    run_tokens: RunTokens = None
+    run_usd: RunUsd = None
+    cluster: Cluster = None
+    store: Store = None
+    as_json: JsonFlag = False
 
 
 @data.command()
-def geovista(
-    *,
-    out: Out = None,
-    count: Count = None,
-    scenes: Folder = None,
-    seed: SceneSeed = 1,
-    first: First = 0,
-    split: SplitName = "train",
-    world: WorldSeed = 1,
-    noise: NoiseName = "both",
-    region: Regions = [],  # noqa: B006
-    proposer: Annotated[
-        str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who proposes boxes and queries, and judges.")
-    ] = "stand-in",
-    base_url: BaseUrl = None,
-    yes: Yes = False,
-    missed: Missed = 0.08,
-    misread: Misread = 0.12,
-    luck: ChanceSeed = 0,
-    processes: Processes = None,
-    at_once: AtOnce = 4,
-    retry: RetryErrors = None,
-    run_tokens: RunTokens = None,
-    run_usd: RunUsd = None,
-    cluster: Cluster = None,
-    store: Store = None,
-    as_json: JsonFlag = False,
-) -> None:
+@takes(GeovistaOptions)
+def geovista(options: GeovistaOptions) -> None:
     """Make trajectories as GeoVista's authors did: propose boxes and queries with reasons, carry them out, assemble.
 
     Answers are not held against the truth: the pattern is what is to be learned. Turns are bounded by the method.
@@ -175,28 +188,33 @@ def geovista(
     """
     from geosleuth.app.cli.handlers import data as work
 
-    work.make_geovista({**locals()}, as_json=as_json)
+    work.make_geovista(vars(options), as_json=options.as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeoagentOptions:
+    """The options of ``geoagent``."""
+
+    out: Out = None
+    count: Count = None
+    scenes: Folder = None
+    seed: SceneSeed = 1
+    first: First = 0
+    split: SplitName = "train"
+    world: WorldSeed = 1
+    noise: NoiseName = "both"
+    region: Regions = field(default_factory=list)
+    luck: ChanceSeed = 0
+    processes: Processes = None
+    at_once: AtOnce = 4
+    cluster: Cluster = None
+    store: Store = None
+    as_json: JsonFlag = False
 
 
 @data.command()
-def geoagent(
-    *,
-    out: Out = None,
-    count: Count = None,
-    scenes: Folder = None,
-    seed: SceneSeed = 1,
-    first: First = 0,
-    split: SplitName = "train",
-    world: WorldSeed = 1,
-    noise: NoiseName = "both",
-    region: Regions = [],  # noqa: B006
-    luck: ChanceSeed = 0,
-    processes: Processes = None,
-    at_once: AtOnce = 4,
-    cluster: Cluster = None,
-    store: Store = None,
-    as_json: JsonFlag = False,
-) -> None:
+@takes(GeoagentOptions)
+def geoagent(options: GeoagentOptions) -> None:
     """Write GeoAgent's records from what scenes show: three levels with clues, reasoning and honest uncertainty.
 
     What can't be read without zooming does not count, and a level that nothing legible reaches stays open.
@@ -205,7 +223,7 @@ def geoagent(
     """
     from geosleuth.app.cli.handlers import data as work
 
-    work.make_geoagent({**locals()}, as_json=as_json)
+    work.make_geoagent(vars(options), as_json=options.as_json)
 
 
 @data.command("import-notes")

@@ -1,9 +1,12 @@
 """``geosleuth dataset``: data sets on disk, what is known of them, what is really there, and copies to hand on."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Optional
 
 import typer
+
+from geosleuth.app.cli.options import takes
 
 dataset = typer.Typer(no_args_is_help=True)
 
@@ -92,28 +95,33 @@ By = Annotated[Level, typer.Option("--by", help="What a place is: a cell of the 
 Cell = Annotated[float, typer.Option("--cell", metavar="DEGREES", help="How high a cell is; it must divide 180.")]
 
 
-def rate(
-    data: Set,
-    *,
-    out: Out,
+@dataclass(frozen=True, kw_only=True)
+class RateOptions:
+    """The options of ``rate``."""
+
+    data: Set
+    out: Out
     model: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="SPEC", help="Who looks, such as openai:gpt-5; left out, code does (see below)."),
-    ] = None,
+    ] = None
     base_url: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="URL", help="Where a server of your own listens."),
-    ] = None,
-    jobs: Jobs = None,
-    limit: Limit = None,
+    ] = None
+    jobs: Jobs = None
+    limit: Limit = None
     ask_again: Annotated[
         bool, typer.Option("--ask-again", help="Ask once more where an earlier reply held no rating.")
-    ] = False,
-    offline: Annotated[bool, typer.Option("--offline", help="Refuse models that are not on this machine.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the model.")] = False,
-    overwrite: Overwrite = False,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = False
+    offline: Annotated[bool, typer.Option("--offline", help="Refuse models that are not on this machine.")] = False
+    yes: Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the model.")] = False
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(RateOptions)
+def rate(options: RateOptions) -> None:
     """Rate how easily photos can be located (0 to 10, with sub-scores), tag what they show, name famous landmarks.
 
     One question a photo. What a model said is kept by the photo's content: stop whenever you like, and the same command
@@ -129,42 +137,62 @@ def rate(
     from geosleuth.app.cli.handlers import dataset_make as work
     from geosleuth.pipeline.request import LocateRequest
 
-    request = LocateRequest(model=model, base_url=base_url, offline=offline, yes=yes, tools="none" if model else None)
+    request = LocateRequest(
+        model=options.model,
+        base_url=options.base_url,
+        offline=options.offline,
+        yes=options.yes,
+        tools="none" if options.model else None,
+    )
     work.rate_set(
-        data, out, request, jobs=jobs, limit=limit, again=ask_again, overwrite=overwrite, as_json=as_json
-    )  # fmt: skip
+        options.data,
+        options.out,
+        request,
+        jobs=options.jobs,
+        limit=options.limit,
+        again=options.ask_again,
+        overwrite=options.overwrite,
+        as_json=options.as_json,
+    )
 
 
-def filter_rated(
-    data: Set,
-    *,
-    out: Out,
+@dataclass(frozen=True, kw_only=True)
+class FilterRatedOptions:
+    """The options of ``filter-rated``."""
+
+    data: Set
+    out: Out
     least: Annotated[
         float, typer.Option(min=0, max=10, metavar="SCORE", help="Leave out photos below this locatability.")
-    ] = 4.0,
-    column: Annotated[str, typer.Option(metavar="NAME", help="Where the locatability stands.")] = "locatability",
-    keep_landmarks: Annotated[
-        bool, typer.Option("--keep-landmarks", help="Keep trivially famous landmarks, too.")
-    ] = False,
+    ] = 4.0
+    column: Annotated[str, typer.Option(metavar="NAME", help="Where the locatability stands.")] = "locatability"
+    keep_landmarks: Annotated[bool, typer.Option("--keep-landmarks", help="Keep trivially famous landmarks, too.")] = (
+        False
+    )
     least_size: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="WxH", help="Leave out smaller photos, such as 1600x1200, either way up."),
-    ] = None,
+    ] = None
     dropped: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Write what is left out here, with the reason."),
-    ] = None,
-    overwrite: Overwrite = False,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(FilterRatedOptions)
+def filter_rated(options: FilterRatedOptions) -> None:
     """Leave out photos that nobody can locate, and famous landmarks that everybody knows. Rate them first.
 
     Example: geosleuth dataset filter rated.csv --least 4 --least-size 1600x1200 --out kept.csv --dropped dropped.csv
     """
     from geosleuth.app.cli.handlers import dataset_make as work
 
-    wanted = work.wanted_of(least, column, least_size, landmarks=not keep_landmarks)
-    work.filter_set(data, out, wanted, dropped=dropped, overwrite=overwrite, as_json=as_json)
+    wanted = work.wanted_of(options.least, options.column, options.least_size, landmarks=not options.keep_landmarks)
+    work.filter_set(
+        options.data, options.out, wanted, dropped=options.dropped, overwrite=options.overwrite, as_json=options.as_json
+    )
 
 
 def duplicates(
@@ -207,37 +235,42 @@ def duplicates(
     )  # fmt: skip
 
 
-def sample(
-    data: Set,
-    *,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, metavar="M", help="How many photos to draw.")],
-    out: Out,
-    seed: Seed = 0,
-    weights: Annotated[
-        str, typer.Option(metavar="R,P,A", help="How much roads, people and area count.")
-    ] = "0.5,0.2,0.3",
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions:
+    """The options of ``sample``."""
+
+    data: Set
+    count: Annotated[int, typer.Option("--count", "-n", min=1, metavar="M", help="How many photos to draw.")]
+    out: Out
+    seed: Seed = 0
+    weights: Annotated[str, typer.Option(metavar="R,P,A", help="How much roads, people and area count.")] = (
+        "0.5,0.2,0.3"
+    )
     figures: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Your figures: country and road_km, population or area_km2."),
-    ] = None,
+    ] = None
     people: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Your count of people: lat, lon, population; summed up by cell."),
-    ] = None,
-    least_people: Annotated[float, typer.Option(min=0, metavar="N", help="What a cell counts with at least.")] = 0.0,
+    ] = None
+    least_people: Annotated[float, typer.Option(min=0, metavar="N", help="What a cell counts with at least.")] = 0.0
     present: Annotated[
         bool, typer.Option("--present", help="Share out among the countries that the set has, not all of the world.")
-    ] = False,
-    refill: Annotated[
-        bool, typer.Option("--refill", help="Where a country has too few, let the others give more.")
-    ] = False,
+    ] = False
+    refill: Annotated[bool, typer.Option("--refill", help="Where a country has too few, let the others give more.")] = (
+        False
+    )
     report: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Write quota, available and drawn of every country here: .csv."),
-    ] = None,
-    overwrite: Overwrite = False,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(SampleOptions)
+def sample(options: SampleOptions) -> None:
     """Draw photos by GeoSeek's rule: countries by roads, people and area, then cells of 1 degree by log(1 + people).
 
     The figures are the atlas's unless you give yours: roads of 2015, settlements of 500 people and more. A cell where
@@ -251,8 +284,19 @@ def sample(
     """
     from geosleuth.app.cli.handlers import dataset_place as work
 
-    asked = work.Sampling(count, seed, weights, figures, people, least_people, present=present, refill=refill)
-    work.sample_set(data, out, asked, report=report, overwrite=overwrite, as_json=as_json)
+    asked = work.Sampling(
+        options.count,
+        options.seed,
+        options.weights,
+        options.figures,
+        options.people,
+        options.least_people,
+        present=options.present,
+        refill=options.refill,
+    )
+    work.sample_set(
+        options.data, options.out, asked, report=options.report, overwrite=options.overwrite, as_json=options.as_json
+    )
 
 
 def coverage(
@@ -298,32 +342,37 @@ def label(
     work.label_set(data, out, over=over, within_km=within, overwrite=overwrite, as_json=as_json)
 
 
-def split(
-    data: Set,
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for train.csv, test.csv ….")],
+@dataclass(frozen=True, kw_only=True)
+class SplitOptions:
+    """The options of ``split``."""
+
+    data: Set
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for train.csv, test.csv ….")]
     parts: Annotated[
         str, typer.Option(metavar="NAME=SHARE,…", help="The parts; what is dropped by --strip leaves the first ones.")
-    ] = "train=0.8,val=0.1,test=0.1",
-    by: By = "cell",
-    cell: Cell = 1.0,
+    ] = "train=0.8,val=0.1,test=0.1"
+    by: By = "cell"
+    cell: Cell = 1.0
     strip: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(metavar="KM", help="Leave out photos so that parts lie at least so far apart."),
-    ] = None,
-    seed: Seed = 0,
-    ending: Annotated[Literal["csv", "jsonl"], typer.Option("--format", help="What the tables are.")] = "csv",
-    overwrite: Overwrite = False,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    seed: Seed = 0
+    ending: Annotated[Literal["csv", "jsonl"], typer.Option("--format", help="What the tables are.")] = "csv"
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(SplitOptions)
+def split(options: SplitOptions) -> None:
     """Split a set so that no place is in two parts, each country shared out by itself.
 
     Example: geosleuth dataset split labelled.csv --by city --parts train=0.9,test=0.1 --strip 5 --out splits/
     """
     from geosleuth.app.cli.handlers import dataset_place as work
 
-    asked = work.Splitting(parts, by, cell, strip, seed, ending)
-    work.split_set(data, out, asked, overwrite=overwrite, as_json=as_json)
+    asked = work.Splitting(options.parts, options.by, options.cell, options.strip, options.seed, options.ending)
+    work.split_set(options.data, options.out, asked, overwrite=options.overwrite, as_json=options.as_json)
 
 
 def tier(
@@ -362,35 +411,40 @@ OutFolder = Annotated[
 OutTable = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The table to write: .csv or .jsonl.")]
 
 
-def panorama(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Tiles of one panorama or of many.")],
-    *,
-    out: OutFolder,
+@dataclass(frozen=True, kw_only=True)
+class PanoramaOptions:
+    """The options of ``panorama``."""
+
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Tiles of one panorama or of many.")]
+    out: OutFolder
     places: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Where each was taken: a table with id, lat and lon."),
-    ] = None,
+    ] = None
     pattern: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
             metavar="WORDS", help="How tiles are named, such as {id}/{z}/{x}/{y}.jpg or {id}_{row}_{col}.png."
         ),
-    ] = None,
+    ] = None
     grid: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="COLUMNSxROWS", help="Where tiles at the edge are missing: how many there should be."),
-    ] = None,
+    ] = None
     full: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="WIDTHxHEIGHT", help="Pixels that the tiles hold, where that can't be told."),
-    ] = None,
-    size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of the result.")] = "4096x2048",
+    ] = None
+    size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of the result.")] = "4096x2048"
     missing: Annotated[
         float, typer.Option(min=0, max=1, metavar="SHARE", help="The share of tiles that may be grey.")
-    ] = 0.0,
-    overwrite: Overwrite = False,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = 0.0
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(PanoramaOptions)
+def panorama(options: PanoramaOptions) -> None:
     """Put panoramas together from tiles: z/x/y folders, x3_y1, row1_col3, or 3_1, at any zoom.
 
     A tile that is missing is taken from the coarser zoom where the folder has that too. Otherwise the panorama is
@@ -406,43 +460,54 @@ def panorama(
     from geosleuth.app.cli.handlers import dataset_pictures as work
 
     work.make_panorama_files(
-        folder, out, places, pattern=pattern, grid=grid, full=full, size=size, missing=missing, overwrite=overwrite,
-        as_json=as_json,
-    )  # fmt: skip
+        options.folder,
+        options.out,
+        options.places,
+        pattern=options.pattern,
+        grid=options.grid,
+        full=options.full,
+        size=options.size,
+        missing=options.missing,
+        overwrite=options.overwrite,
+        as_json=options.as_json,
+    )
 
 
-def mosaic(
+@dataclass(frozen=True, kw_only=True)
+class MosaicOptions:
+    """The options of ``mosaic``."""
+
     scenes: Annotated[
         list[Path], typer.Argument(metavar="SCENE…", help="SAFE folders, folders of files, GeoTIFF or JPEG 2000 files.")
-    ],
-    *,
-    out: OutFolder,
+    ]
+    out: OutFolder
     cities: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="A table of cities with name, lat and lon."),
-    ] = None,
+    ] = None
     city: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(metavar="NAME", help="A city that the atlas knows; may be given several times."),
-    ] = None,
+    ] = None
     at: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="LAT,LON", help="The middle of one mosaic."),
-    ] = None,
-    side: Annotated[int, typer.Option(min=16, max=20_000, metavar="PX", help="Pixels a side.")] = 2000,
-    metres: Annotated[float, typer.Option(min=1, max=1000, help="Metres a pixel.")] = 10.0,
-    brightest: Annotated[
-        float, typer.Option(min=0.01, max=2, help="The reflectance that becomes white, of bands.")
-    ] = 0.3,
+    ] = None
+    side: Annotated[int, typer.Option(min=16, max=20_000, metavar="PX", help="Pixels a side.")] = 2000
+    metres: Annotated[float, typer.Option(min=1, max=1000, help="Metres a pixel.")] = 10.0
+    brightest: Annotated[float, typer.Option(min=0.01, max=2, help="The reflectance that becomes white, of bands.")] = (
+        0.3
+    )
     empty: Annotated[
         float, typer.Option(min=0, max=1, metavar="SHARE", help="The share that may be black: no scene shows it.")
-    ] = 0.05,
-    tif: Annotated[
-        bool, typer.Option("--tif", help="Write GeoTIFF, which says where it lies, instead of PNG.")
-    ] = False,
-    overwrite: Overwrite = False,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = 0.05
+    tif: Annotated[bool, typer.Option("--tif", help="Write GeoTIFF, which says where it lies, instead of PNG.")] = False
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(MosaicOptions)
+def mosaic(options: MosaicOptions) -> None:
     """Put mosaics of cities together from your Sentinel-2 files: true colour, or bands B04, B03 and B02.
 
     Each is a square in its UTM zone around the city. The least cloudy scene there comes first, by its classification
@@ -457,38 +522,51 @@ def mosaic(
     from geosleuth.app.cli.handlers import dataset_pictures as work
 
     work.make_mosaic_files(
-        scenes, out, work.Where(cities, tuple(city or ()), at), side=side, metres=metres, brightest=brightest,
-        empty=empty, tif=tif, overwrite=overwrite, as_json=as_json,
-    )  # fmt: skip
+        options.scenes,
+        options.out,
+        work.Where(options.cities, tuple(options.city or ()), options.at),
+        side=options.side,
+        metres=options.metres,
+        brightest=options.brightest,
+        empty=options.empty,
+        tif=options.tif,
+        overwrite=options.overwrite,
+        as_json=options.as_json,
+    )
 
 
-def pois(
-    data: Set,
-    *,
-    out: OutTable,
+@dataclass(frozen=True, kw_only=True)
+class PoisOptions:
+    """The options of ``pois``."""
+
+    data: Set
+    out: OutTable
     table: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
             "--pois", metavar="FILE", help="Your points of interest; by default those of the atlas's regions."
         ),
-    ] = None,
+    ] = None
     category: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="WORD", help="Only such points of interest, as geosleuth atlas pois knows them."),
-    ] = None,
-    within: Annotated[float, typer.Option(min=1, max=10_000, metavar="METRES", help="How far a photo may be.")] = 100.0,
+    ] = None
+    within: Annotated[float, typer.Option(min=1, max=10_000, metavar="METRES", help="How far a photo may be.")] = 100.0
     cities: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, metavar="N", help="So many cities, those with the most."),
-    ] = None,
+    ] = None
     per_city: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, metavar="N", help="Photos of each; by default as many as the poorest has."),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="All chance comes from it.")] = 0,
-    overwrite: Overwrite = False,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="All chance comes from it.")] = 0
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(PoisOptions)
+def pois(options: PoisOptions) -> None:
     """Make a set of points of interest: so many cities, as many in each, one photo of each.
 
     Photos and points of interest are paired nearest first, each at most once.
@@ -502,9 +580,17 @@ def pois(
     from geosleuth.app.cli.handlers import dataset_pictures as work
 
     work.make_poi_set(
-        data, out, table, category, within_m=within, cities=cities, per_city=per_city, seed=seed, overwrite=overwrite,
-        as_json=as_json,
-    )  # fmt: skip
+        options.data,
+        options.out,
+        options.table,
+        options.category,
+        within_m=options.within,
+        cities=options.cities,
+        per_city=options.per_city,
+        seed=options.seed,
+        overwrite=options.overwrite,
+        as_json=options.as_json,
+    )
 
 
 def digests(data: Set, *, out: OutTable, overwrite: Overwrite = False, as_json: JsonFlag = False) -> None:

@@ -1,32 +1,37 @@
 """``geosleuth serve``: the page and the HTTP API."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
+from geosleuth.app.cli.options import takes
+
 PORT = 8711
 
 
-def serve(
-    *,
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """The options of ``serve``."""
+
     host: Annotated[
         str, typer.Option(help="The address to listen at. Beyond this machine a token is needed: see --token-file.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.")] = PORT,
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    ] = "127.0.0.1"
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.")] = PORT
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False
     token_file: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="FILE",
             help="Whoever asks must show the token on this file's first line; or set GEOSLEUTH_TOKEN.",
         ),
-    ] = None,
+    ] = None
     allowed_host: Annotated[
         list[str],
         typer.Option(metavar="NAME", help="A name that browsers reach this server by, besides the address."),
-    ] = [],  # noqa: B006
-    workers: Annotated[int, typer.Option(min=1, max=32, help="Runs that are worked on at once.")] = 1,
+    ] = field(default_factory=list)
+    workers: Annotated[int, typer.Option(min=1, max=32, help="Runs that are worked on at once.")] = 1
     run_memory: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(
@@ -34,13 +39,16 @@ def serve(
             min=0.5,
             help="Memory that a run may use; by default three quarters of this machine's, shared by the workers.",
         ),
-    ] = None,
+    ] = None
     home: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FOLDER", help="Where cases are kept; by default with the atlas's data."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help='Print {"url": …} on stdout once it is ready.')] = False,
-) -> None:
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help='Print {"url": …} on stdout once it is ready.')] = False
+
+
+@takes(ServeOptions)
+def serve(options: ServeOptions) -> None:
     """Serve the page and the HTTP API on this machine, until Ctrl-C.
 
     Nothing leaves the machine unless you turn the offline switch off and agree to each host.
@@ -60,13 +68,13 @@ def serve(
     from geosleuth.app.cli.handlers.serve import serve_here
 
     serve_here(
-        host,
-        port,
-        open_page=open_page,
-        token_file=token_file,
-        allowed_hosts=allowed_host,
-        workers=workers,
-        run_memory_gib=run_memory,
-        home=home,
-        as_json=as_json,
+        options.host,
+        options.port,
+        open_page=options.open_page,
+        token_file=options.token_file,
+        allowed_hosts=options.allowed_host,
+        workers=options.workers,
+        run_memory_gib=options.run_memory,
+        home=options.home,
+        as_json=options.as_json,
     )

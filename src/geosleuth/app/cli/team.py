@@ -1,11 +1,14 @@
 """``geosleuth team``: several models on one photo."""
 
 import os
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
+
+from geosleuth.app.cli.options import takes
 
 Dataset = Annotated[
     Path, typer.Argument(metavar="DATASET", help="Geotagged photos, or a table (CSV, JSONL) with path, lat, lon.")
@@ -28,27 +31,32 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the page w
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
 
 
-def compare(
-    dataset: Dataset,
-    *,
-    team: TeamFile,
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """The options of ``compare``."""
+
+    dataset: Dataset
+    team: TeamFile
     ways: Annotated[
         str, typer.Option(metavar="NAMES", help="Ways of working, with commas: swarm, strangers, majority, debate ...")
-    ] = "all",
+    ] = "all"
     record: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="DATASET", help="Other photos, to find the member with the best record; else the first."),
-    ] = None,
-    out: Out = None,
-    replies: Replies = None,
-    photos: Photos = None,
-    seed: Seed = 0,
-    at_once: AtOnce = 4,
-    offline: Offline = False,
-    yes: Yes = False,
-    overwrite: Overwrite = False,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    out: Out = None
+    replies: Replies = None
+    photos: Photos = None
+    seed: Seed = 0
+    at_once: AtOnce = 4
+    offline: Offline = False
+    yes: Yes = False
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(CompareOptions)
+def compare(options: CompareOptions) -> None:
     """Hold ways of working against each other on photos whose place is known.
 
     Prints accuracy at the team's threshold (50 km), tokens, calls and seconds a photo. A run that is cut off goes on
@@ -62,14 +70,27 @@ def compare(
     """
     from geosleuth.app.cli.handlers import team_compare as work
 
-    setting = work.Setting(dataset, team, replies, photos, seed, at_once, offline=offline, yes=yes)
-    work.compare_ways(setting, ways, record, out, overwrite=overwrite, as_json=as_json)
+    setting = work.Setting(
+        options.dataset,
+        options.team,
+        options.replies,
+        options.photos,
+        options.seed,
+        options.at_once,
+        offline=options.offline,
+        yes=options.yes,
+    )
+    work.compare_ways(
+        setting, options.ways, options.record, options.out, overwrite=options.overwrite, as_json=options.as_json
+    )
 
 
-def sweep(
-    dataset: Dataset,
-    *,
-    team: TeamFile,
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions:
+    """The options of ``sweep``."""
+
+    dataset: Dataset
+    team: TeamFile
     vary: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
@@ -77,19 +98,22 @@ def sweep(
             help="answerers=1..8, reviewers=1..8, rounds=0,1,3, agents=2..6, or "
             "personas-against-backbones; may be given several times.",
         ),
-    ] = None,
+    ] = None
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page of plots; it is one file and loads nothing.")] = (
         Path("sweep.html")
-    ),
-    replies: Replies = None,
-    photos: Photos = None,
-    seed: Seed = 0,
-    at_once: AtOnce = 4,
-    offline: Offline = False,
-    yes: Yes = False,
-    overwrite: Overwrite = False,
-    as_json: JsonFlag = False,
-) -> None:
+    )
+    replies: Replies = None
+    photos: Photos = None
+    seed: Seed = 0
+    at_once: AtOnce = 4
+    offline: Offline = False
+    yes: Yes = False
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
+
+
+@takes(SweepOptions)
+def sweep(options: SweepOptions) -> None:
     """Vary a swarm's settings one by one, and plot accuracy and tokens over each, on one page.
 
     A run that is cut off goes on where it was: what was replied is kept.
@@ -102,8 +126,17 @@ def sweep(
     """  # fmt: skip
     from geosleuth.app.cli.handlers import team_compare as work
 
-    setting = work.Setting(dataset, team, replies, photos, seed, at_once, offline=offline, yes=yes)
-    work.sweep_settings(setting, vary, out, overwrite=overwrite, as_json=as_json)
+    setting = work.Setting(
+        options.dataset,
+        options.team,
+        options.replies,
+        options.photos,
+        options.seed,
+        options.at_once,
+        offline=options.offline,
+        yes=options.yes,
+    )
+    work.sweep_settings(setting, options.vary, options.out, overwrite=options.overwrite, as_json=options.as_json)
 
 
 class Preset(StrEnum):
@@ -135,54 +168,59 @@ class Judged(StrEnum):
     reviewed = "reviewed"
 
 
-def learn(
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions:
+    """The options of ``learn``."""
+
     dataset: Annotated[
         Path, typer.Argument(metavar="DATASET", help="Geotagged photos, or a table (CSV, JSONL) with path, lat, lon.")
-    ],
-    *,
-    team: Annotated[Path, typer.Option("--team", metavar="FILE", help="The team's file, see examples/team.yaml.")],
+    ]
+    team: Annotated[Path, typer.Option("--team", metavar="FILE", help="The team's file, see examples/team.yaml.")]
     state: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Where it is kept; by default its society, or beside the team's file."),
-    ] = None,
+    ] = None
     encoder: Annotated[
         str, typer.Option(metavar="SPEC", help="eyes (bundled), an .onnx file, or a folder with a VAE or vision model.")
-    ] = "eyes",
+    ] = "eyes"
     preset: Annotated[
         Preset, typer.Option(help="quick, or all as in the paper: its rounds, its network, its schooling.")
-    ] = Preset.quick,
-    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Rounds about each photo (L).")] = 20,
-    within_km: Annotated[float, typer.Option(min=0.0, metavar="KM", help="How near an answer must be (th).")] = 50.0,
+    ] = Preset.quick
+    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Rounds about each photo (L).")] = 20
+    within_km: Annotated[float, typer.Option(min=0.0, metavar="KM", help="How near an answer must be (th).")] = 50.0
     judged: Annotated[
         Optional[Judged],  # noqa: UP045
         typer.Option(help="Who is to be elected: by own answers (quick), or by reviewed ones (paper)."),
-    ] = None,
+    ] = None
     labels: Annotated[
         Optional[LabelKind],  # noqa: UP045
         typer.Option(help="What becomes of the rounds: answered (quick), mean, or last (paper)."),
-    ] = None,
-    link_rule: Annotated[Rule, typer.Option(help="How links change after right and wrong answers.")] = Rule.default,
+    ] = None
+    link_rule: Annotated[Rule, typer.Option(help="How links change after right and wrong answers.")] = Rule.default
     ask_anew: Annotated[
         bool, typer.Option("--ask-anew", help="Ask every question anew in every round, as the paper does.")
-    ] = False,
+    ] = False
     photos: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, metavar="N", help="Stop asking after N new photos."),
-    ] = None,
+    ] = None
     max_tokens: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, metavar="N", help="Stop asking after so many tokens, images included."),
-    ] = None,
+    ] = None
     max_seconds: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(min=0.0, metavar="S", help="Stop asking after so many seconds."),
-    ] = None,
-    at_once: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")] = 2,
-    seed: Annotated[int, typer.Option(metavar="N", help="All chance comes from it.")] = 0,
-    offline: Annotated[bool, typer.Option("--offline", help="Refuse models that are not on this disk.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the team's models.")] = False,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    at_once: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")] = 2
+    seed: Annotated[int, typer.Option(metavar="N", help="All chance comes from it.")] = 0
+    offline: Annotated[bool, typer.Option("--offline", help="Refuse models that are not on this disk.")] = False
+    yes: Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the team's models.")] = False
+    as_json: JsonFlag = False
+
+
+@takes(LearnOptions)
+def learn(options: LearnOptions) -> None:
     """Learn whom to trust with which picture, from photos whose place is known.
 
     A run that is cut off goes on where it was: photos learned from before are not asked about again. Several runs may
@@ -198,12 +236,27 @@ def learn(
 
     work.learn_team(
         work.Wanted(
-            dataset, team, state, encoder, preset.value, rounds, within_km, judged and judged.value,
-            labels and labels.value, link_rule.value, ask_anew, photos, max_tokens, max_seconds, at_once, seed,
-            offline, yes,
+            options.dataset,
+            options.team,
+            options.state,
+            options.encoder,
+            options.preset.value,
+            options.rounds,
+            options.within_km,
+            options.judged and options.judged.value,
+            options.labels and options.labels.value,
+            options.link_rule.value,
+            options.ask_anew,
+            options.photos,
+            options.max_tokens,
+            options.max_seconds,
+            options.at_once,
+            options.seed,
+            options.offline,
+            options.yes,
         ),
-        as_json=as_json,
-    )  # fmt: skip
+        as_json=options.as_json,
+    )
 
 
 def show(
@@ -304,39 +357,44 @@ def replay(
         show(work.replay_view(report))
 
 
-def tries(
-    dataset: Dataset,
-    *,
-    model: Annotated[str, typer.Option("--model", metavar="SPEC", help="Who makes the tries, such as openai:gpt-5.")],
+@dataclass(frozen=True, kw_only=True)
+class TriesOptions:
+    """The options of ``tries``."""
+
+    dataset: Dataset
+    model: Annotated[str, typer.Option("--model", metavar="SPEC", help="Who makes the tries, such as openai:gpt-5.")]
     base_url: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="URL", help="Where a server of your own listens."),
-    ] = None,
-    parallel: Annotated[int, typer.Option(min=2, max=64, metavar="N", help="Tries a photo, all at once.")] = 4,
+    ] = None
+    parallel: Annotated[int, typer.Option(min=2, max=64, metavar="N", help="Tries a photo, all at once.")] = 4
     verifier: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="SPEC", help="Who verifies: same, or a model; left out, code does."),
-    ] = None,
+    ] = None
     chains: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="KIND", help="What a model that verifies reads: whole or facts."),
-    ] = None,
+    ] = None
     k: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option("--k", metavar="NUMBERS", help="The K of pass@K, with commas; by default 1, 2, 4 ... N."),
-    ] = None,
-    method: Annotated[Optional[str], typer.Option(metavar="NAME", help="How the tries go about it.")] = None,  # noqa: UP045
-    tools: Annotated[Optional[str], typer.Option(metavar="NAMES", help="Their tools; none for none.")] = None,  # noqa: UP045
-    turns: Annotated[Optional[int], typer.Option(min=1, metavar="N", help="Turns of each try.")] = None,  # noqa: UP045
-    photos: Photos = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seeds of the tries count up from it.")] = 1,
+    ] = None
+    method: Annotated[str | None, typer.Option(metavar="NAME", help="How the tries go about it.")] = None
+    tools: Annotated[str | None, typer.Option(metavar="NAMES", help="Their tools; none for none.")] = None
+    turns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Turns of each try.")] = None
+    photos: Photos = None
+    seed: Annotated[int, typer.Option(metavar="N", help="Seeds of the tries count up from it.")] = 1
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="A line of JSON for each photo is added here; none is asked twice.")
-    ] = Path("tries.jsonl"),
-    offline: Offline = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the models.")] = False,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = Path("tries.jsonl")
+    offline: Offline = False
+    yes: Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the models.")] = False
+    as_json: JsonFlag = False
+
+
+@takes(TriesOptions)
+def tries(options: TriesOptions) -> None:
     """Make several tries at photos whose place is known, let a verifier decide, and say how often each is right.
 
     Prints verifier@N, the mean of single tries, best@N, pass@K and range@N at 1, 25, 200 and 750 km. A run that is cut
@@ -352,10 +410,21 @@ def tries(
     from geosleuth.pipeline.request import LocateRequest
 
     request = LocateRequest(
-        model=model, base_url=base_url, parallel=parallel, verifier=verifier, chains=chains, method=method,
-        tools=tools, turns=turns, seed=seed, offline=offline, yes=yes,
-    )  # fmt: skip
-    work.measure_tries(dataset, request, k=k, photos=photos, out=out, as_json=as_json)
+        model=options.model,
+        base_url=options.base_url,
+        parallel=options.parallel,
+        verifier=options.verifier,
+        chains=options.chains,
+        method=options.method,
+        tools=options.tools,
+        turns=options.turns,
+        seed=options.seed,
+        offline=options.offline,
+        yes=options.yes,
+    )
+    work.measure_tries(
+        options.dataset, request, k=options.k, photos=options.photos, out=options.out, as_json=options.as_json
+    )
 
 
 team = typer.Typer(no_args_is_help=True)

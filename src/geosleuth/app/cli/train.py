@@ -1,9 +1,12 @@
 """``geosleuth train``: policies from recipes, stage by stage."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Optional
 
 import typer
+
+from geosleuth.app.cli.options import takes
 
 train = typer.Typer(no_args_is_help=True)
 
@@ -234,20 +237,21 @@ def tries(
     work.make_tries(policy, config, changes, out, tries=each, at_once=at_once, as_json=as_json)
 
 
-@train.command()
-def evaluate(
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """The options of ``evaluate``."""
+
     policy: Annotated[
         str, typer.Argument(metavar="POLICY/", help="A folder with weights, such as RUN/policy; or: detective")
-    ],
-    *,
-    scenes: Annotated[int, typer.Option(min=1, rich_help_panel=_SCENES, help="So many, drawn on the spot.")] = 1000,
-    seed: Annotated[int, typer.Option(rich_help_panel=_SCENES, help="The seed of the scenes.")] = 7,
+    ]
+    scenes: Annotated[int, typer.Option(min=1, rich_help_panel=_SCENES, help="So many, drawn on the spot.")] = 1000
+    seed: Annotated[int, typer.Option(rich_help_panel=_SCENES, help="The seed of the scenes.")] = 7
     split: Annotated[
         Literal["held-out", "train"], typer.Option(rich_help_panel=_SCENES, help="Which places and designs.")
-    ] = "held-out",
-    world: Annotated[int, typer.Option(metavar="SEED", rich_help_panel=_SCENES, help="Which world.")] = 1,
-    start: Annotated[int, typer.Option(min=0, rich_help_panel=_SCENES, help="The number of the first scene.")] = 0,
-    no_tools: Annotated[bool, typer.Option("--no-tools", rich_help_panel=_PLAY, help="Switch all tools off.")] = False,
+    ] = "held-out"
+    world: Annotated[int, typer.Option(metavar="SEED", rich_help_panel=_SCENES, help="Which world.")] = 1
+    start: Annotated[int, typer.Option(min=0, rich_help_panel=_SCENES, help="The number of the first scene.")] = 0
+    no_tools: Annotated[bool, typer.Option("--no-tools", rich_help_panel=_PLAY, help="Switch all tools off.")] = False
     method: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
@@ -256,45 +260,49 @@ def evaluate(
             show_default="default; the detective's own for it",
             help="Whose words, tools and budget.",
         ),
-    ] = None,
+    ] = None
     reward: Annotated[
         str,
         typer.Option(metavar="NAME", rich_help_panel=_PLAY, help="What answers are scored by, beside the distance."),
-    ] = "ours",
+    ] = "ours"
     reading: Annotated[
         Literal["clue boxes", "pixels"], typer.Option(rich_help_panel=_PLAY, help="What read_text reads with.")
-    ] = "clue boxes",
+    ] = "clue boxes"
     turns: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, metavar="N", rich_help_panel=_PLAY, help="In place of the method's own."),
-    ] = None,
+    ] = None
     each: Annotated[
         int,
         typer.Option(
             "--tries", "-k", min=1, metavar="K", rich_help_panel=_REPLIES, help="With several, a verifier decides."
         ),
-    ] = 1,
+    ] = 1
     temperature: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(
             min=0.0, rich_help_panel=_REPLIES, show_default="0; 1 for several tries", help="Of drawing replies."
         ),
-    ] = None,
+    ] = None
     max_new_tokens: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, metavar="N", rich_help_panel=_REPLIES, help="How long a reply may get."),
-    ] = None,
-    workers: Annotated[int, typer.Option(min=0, rich_help_panel=_PLAY, help="Processes that draw scenes.")] = 0,
+    ] = None
+    workers: Annotated[int, typer.Option(min=0, rich_help_panel=_PLAY, help="Processes that draw scenes.")] = 0
     batch: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, metavar="N", rich_help_panel=_REPLIES, help="Replies drawn together."),
-    ] = None,
+    ] = None
     out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option("--out", "-o", metavar="FOLDER", help="Keep it scene by scene; cut off, it goes on there."),
-    ] = None,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    as_json: JsonFlag = False
+
+
+@train.command()
+@takes(EvaluateOptions)
+def evaluate(options: EvaluateOptions) -> None:
     """Play a policy on held-out scenes of the world and say how near it comes, with 95 % intervals.
 
     Examples:
@@ -308,11 +316,23 @@ def evaluate(
     from geosleuth.app.cli.handlers import train_policy as work
 
     words = {
-        "scenes": scenes, "seed": seed, "split": split, "world": world, "start": start, "with_tools": not no_tools,
-        "method": method, "reward": reward, "reading": reading, "turns": turns, "tries": each, "workers": workers,
-        "batch": batch, "folder": out, "max_new_tokens": max_new_tokens,
-    }  # fmt: skip
-    work.evaluate(policy, words, temperature=temperature, as_json=as_json)
+        "scenes": options.scenes,
+        "seed": options.seed,
+        "split": options.split,
+        "world": options.world,
+        "start": options.start,
+        "with_tools": not options.no_tools,
+        "method": options.method,
+        "reward": options.reward,
+        "reading": options.reading,
+        "turns": options.turns,
+        "tries": options.each,
+        "workers": options.workers,
+        "batch": options.batch,
+        "folder": options.out,
+        "max_new_tokens": options.max_new_tokens,
+    }
+    work.evaluate(options.policy, words, temperature=options.temperature, as_json=options.as_json)
 
 
 @pieces.command("split")

@@ -1,9 +1,12 @@
 """``geosleuth world``: street scenes drawn from real geography, to train and to measure with."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, Optional
 
 import typer
+
+from geosleuth.app.cli.options import takes
 
 world = typer.Typer(no_args_is_help=True)
 
@@ -26,23 +29,28 @@ RegionNames = Annotated[
 ]
 
 
-@world.command()
-def make(
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder, or one to go on with.")],
-    count: Annotated[int, typer.Option(min=1, max=10_000_000, metavar="N", help="How many scenes.")] = 100,
-    seed: Seed = 1,
-    split: SplitName = "train",
-    kind: Kind = "street",
+@dataclass(frozen=True, kw_only=True)
+class MakeOptions:
+    """The options of ``make``."""
+
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder, or one to go on with.")]
+    count: Annotated[int, typer.Option(min=1, max=10_000_000, metavar="N", help="How many scenes.")] = 100
+    seed: Seed = 1
+    split: SplitName = "train"
+    kind: Kind = "street"
     workers: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, max=256, metavar="N", help="Processes that draw at the same time; left out, one a core."),
-    ] = None,
-    region: RegionNames = [],  # noqa: B006
-    noise: Noise = "both",
-    world_seed: WorldSeed = 1,
-    as_json: JsonFlag = False,
-) -> None:
+    ] = None
+    region: RegionNames = field(default_factory=list)
+    noise: Noise = "both"
+    world_seed: WorldSeed = 1
+    as_json: JsonFlag = False
+
+
+@world.command()
+@takes(MakeOptions)
+def make(options: MakeOptions) -> None:
     """Draw scenes into a folder: pictures, truths, clue boxes, and a card that says what they are.
 
     FOLDER/set.jsonl is a data set (geosleuth bench run --data FOLDER/set.jsonl), FOLDER/scenes.jsonl has every scene
@@ -58,9 +66,17 @@ def make(
     from geosleuth.app.cli.handlers import world as work
 
     work.make(
-        out, count=count, seed=seed, split=split, kinds=kind, workers=workers, regions=region, noise=noise,
-        world_seed=world_seed, as_json=as_json,
-    )  # fmt: skip
+        options.out,
+        count=options.count,
+        seed=options.seed,
+        split=options.split,
+        kinds=options.kind,
+        workers=options.workers,
+        regions=options.region,
+        noise=options.noise,
+        world_seed=options.world_seed,
+        as_json=options.as_json,
+    )
 
 
 @world.command()
@@ -94,22 +110,27 @@ def show(
         work.show_scene(folder, scene, out, overwrite=overwrite, as_json=as_json)
 
 
-@world.command()
-def sheet(
+@dataclass(frozen=True, kw_only=True)
+class SheetOptions:
+    """The options of ``sheet``."""
+
     folder: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Argument(metavar="[FOLDER]", help="A folder that world make filled; left out, scenes are drawn afresh."),
-    ] = None,
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The sheet: .png, .jpg or .webp.")],
-    count: Annotated[int, typer.Option(min=1, max=200, metavar="N", help="How many scenes.")] = 24,
-    columns: Annotated[int, typer.Option(min=1, max=12, metavar="N", help="How many side by side.")] = 4,
-    seed: Seed = 1,
-    split: SplitName = "train",
-    kind: Kind = "street",
-    world_seed: WorldSeed = 1,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there already.")] = False,
-) -> None:
+    ] = None
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The sheet: .png, .jpg or .webp.")]
+    count: Annotated[int, typer.Option(min=1, max=200, metavar="N", help="How many scenes.")] = 24
+    columns: Annotated[int, typer.Option(min=1, max=12, metavar="N", help="How many side by side.")] = 4
+    seed: Seed = 1
+    split: SplitName = "train"
+    kind: Kind = "street"
+    world_seed: WorldSeed = 1
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there already.")] = False
+
+
+@world.command()
+@takes(SheetOptions)
+def sheet(options: SheetOptions) -> None:
     """Put scenes on one sheet, each with its town, country, level and what is odd about it.
 
     Examples:
@@ -121,9 +142,16 @@ def sheet(
     from geosleuth.app.cli.handlers import world as work
 
     work.sheet(
-        folder, out, count=count, columns=columns, seed=seed, split=split, kinds=kind, world_seed=world_seed,
-        overwrite=overwrite,
-    )  # fmt: skip
+        options.folder,
+        options.out,
+        count=options.count,
+        columns=options.columns,
+        seed=options.seed,
+        split=options.split,
+        kinds=options.kind,
+        world_seed=options.world_seed,
+        overwrite=options.overwrite,
+    )
 
 
 __all__ = ["world"]
@@ -155,20 +183,25 @@ Limit = Annotated[
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """The options of ``serve``."""
+
+    data: Data
+    method: MethodName = "default"
+    reward: RewardName = "ours"
+    tools: ToolNames = None
+    turns: Turns = None
+    boxes: Boxes = "pixels"
+    world_seed: MapSeed = None
+    limit: Limit = None
+    port: Annotated[int, typer.Option(min=0, max=65_535, metavar="N", help="0 takes any that is free.")] = 8000
+    sessions: Annotated[int, typer.Option(min=1, max=1024, metavar="N", help="Clients at once.")] = 16
+
+
 @world.command()
-def serve(
-    *,
-    data: Data,
-    method: MethodName = "default",
-    reward: RewardName = "ours",
-    tools: ToolNames = None,
-    turns: Turns = None,
-    boxes: Boxes = "pixels",
-    world_seed: MapSeed = None,
-    limit: Limit = None,
-    port: Annotated[int, typer.Option(min=0, max=65_535, metavar="N", help="0 takes any that is free.")] = 8000,
-    sessions: Annotated[int, typer.Option(min=1, max=1024, metavar="N", help="Clients at once.")] = 16,
-) -> None:
+@takes(ServeOptions)
+def serve(options: ServeOptions) -> None:
     """Serve the training environment to OpenEnv clients, on this machine alone.
 
     Needs openenv-core, which is no part of geosleuth; without it, one line says how to get it.
@@ -181,24 +214,36 @@ def serve(
     """
     from geosleuth.app.cli.handlers import world as work
 
-    words = work.words_of(method=method, reward=reward, tools=tools, turns=turns, boxes=boxes, world_seed=world_seed)
-    work.serve(data, words, limit=limit, port=port, sessions=sessions)
+    words = work.words_of(
+        method=options.method,
+        reward=options.reward,
+        tools=options.tools,
+        turns=options.turns,
+        boxes=options.boxes,
+        world_seed=options.world_seed,
+    )
+    work.serve(options.data, words, limit=options.limit, port=options.port, sessions=options.sessions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """The options of ``export``."""
+
+    library: Annotated[Literal["verl", "verifiers"], typer.Option("--for", help="Whose files to write.")]
+    data: Data
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Files of the same names are replaced.")]
+    method: MethodName = "default"
+    reward: RewardName = "ours"
+    tools: ToolNames = None
+    turns: Turns = None
+    boxes: Boxes = "pixels"
+    world_seed: MapSeed = None
+    limit: Limit = None
 
 
 @world.command()
-def export(
-    *,
-    library: Annotated[Literal["verl", "verifiers"], typer.Option("--for", help="Whose files to write.")],
-    data: Data,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Files of the same names are replaced.")],
-    method: MethodName = "default",
-    reward: RewardName = "ours",
-    tools: ToolNames = None,
-    turns: Turns = None,
-    boxes: Boxes = "pixels",
-    world_seed: MapSeed = None,
-    limit: Limit = None,
-) -> None:
+@takes(ExportOptions)
+def export(options: ExportOptions) -> None:
     """Write the training environment for verl (tools.yaml, rows.parquet) or verifiers (a task set to install).
 
     Photos stay where they are and must be files of their own; the files written name their paths.
@@ -211,5 +256,12 @@ def export(
     """
     from geosleuth.app.cli.handlers import world as work
 
-    words = work.words_of(method=method, reward=reward, tools=tools, turns=turns, boxes=boxes, world_seed=world_seed)
-    work.export(library, data, words, out=out, limit=limit)
+    words = work.words_of(
+        method=options.method,
+        reward=options.reward,
+        tools=options.tools,
+        turns=options.turns,
+        boxes=options.boxes,
+        world_seed=options.world_seed,
+    )
+    work.export(options.library, options.data, words, out=options.out, limit=options.limit)
