@@ -16,6 +16,7 @@ import pytest
 import typer
 
 import geosleuth
+from geosleuth.app.cli import commands as listed_commands
 from geosleuth.app.cli.commands import app_for, whole_app
 from in_process import Done, whole_command
 
@@ -144,6 +145,17 @@ def test_only_the_commands_of_the_group_that_is_asked_for_are_read() -> None:
         assert commands(app_for(["--offline", name, "more"])) == {one: whole[one] * (one == name) for one in whole}
     assert set(commands(app_for(["--help"])).values()) == {0}
     assert commands(whole_app()) == whole
+
+
+def test_the_list_of_commands_says_what_the_commands_say() -> None:
+    said = {
+        str(one.name): (one.callback.__doc__ or "").split("\n\n")[0]
+        for one in whole_app().registered_commands
+        if one.callback
+    }
+    assert said == dict(listed_commands.COMMANDS)
+    listed = run("--help").stdout
+    assert all(f" {name} " in listed for name in (*listed_commands.COMMANDS, *listed_commands.GROUPS))
 
 
 def test_the_command_line_loads_nothing_heavy() -> None:

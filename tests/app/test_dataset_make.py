@@ -11,8 +11,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from geosleuth.app.cli.dataset import add_makers
 from geosleuth.app import console
+from geosleuth.app.cli.dataset import add_makers
 from geosleuth.bench.makers.tags import TAGS
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput, GeosleuthError

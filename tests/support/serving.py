@@ -190,7 +190,7 @@ def served_here(
     """
     import uvicorn
 
-    from geosleuth.app.service import Desk
+    from geosleuth.app.service import CaseService
     from geosleuth.app.service.http import Keys, ServeSettings, make_app
 
     chosen = settings or ServeSettings()
@@ -202,7 +202,7 @@ def served_here(
 
     async def work() -> None:
         keys = Keys()
-        async with await Desk.open(folder, workers=workers, limits=chosen.limits, keys=keys.environment) as desk:
+        async with await CaseService.open(folder, workers=workers, limits=chosen.limits, keys=keys.environment) as desk:
             app = make_app(desk, chosen, keys=keys)
             config = uvicorn.Config(app, http="h11", ws="none", log_level="critical", timeout_graceful_shutdown=1)
             held["server"] = uvicorn.Server(config)

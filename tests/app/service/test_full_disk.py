@@ -6,7 +6,7 @@ import pytest
 
 from bench_mounts import in_own_mounts
 from desks import at_a_desk, case_with_photo, ended, recording
-from geosleuth.app.service import Desk, RunRequest
+from geosleuth.app.service import CaseService, RunRequest
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
 CHILD = Path(__file__).parents[2] / "support" / "disk_child.py"
@@ -30,7 +30,7 @@ def test_a_run_that_meets_a_full_disk_ends_once_there_is_room(tmp_path: Path, ho
 
 
 def test_a_row_that_nobody_works_on_can_be_settled(tmp_path: Path) -> None:
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case = await case_with_photo(desk)
         run = await desk.start(case, RunRequest(model=recording(tmp_path)))
         await ended(desk, run.id)

@@ -16,7 +16,7 @@ import pytest
 
 from desks import all_told, at_a_desk, ended, recording
 from geosleuth.agent import read_trajectory
-from geosleuth.app.service import Desk, Feedback
+from geosleuth.app.service import CaseService, Feedback
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
 RUNS = 20
@@ -80,7 +80,7 @@ def _open_in(pid: int) -> tuple[set[str], bytes]:
 
 async def look_after(folder: Path, started: list[str], results: dict[str, Any]) -> list[str]:
     """Open the desk again, check all that must hold, let the rest of the runs end; the interrupted ones."""
-    async with await Desk.open(folder, workers=2) as desk:
+    async with await CaseService.open(folder, workers=2) as desk:
         (case,) = await desk.cases()
         assert sorted(run.id for run in case.runs) == sorted(started)
         interrupted = [run.id for run in case.runs if run.state == "interrupted"]
@@ -127,7 +127,7 @@ def test_no_finished_result_is_lost_or_comes_twice(tmp_path: Path) -> None:
 def test_processes_inherit_no_socket_and_no_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEOSLEUTH_TOKEN", "nobody-else-needs-this")
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         while not desk._jobs.pids:  # noqa: ASYNC110  (a process comes to be; nobody tells)
             await asyncio.sleep(0.01)
         (pid,) = desk._jobs.pids

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from desks import all_told, at_a_desk, case_with_photo, ended, everything_in, pieces, recording
-from geosleuth.app.service import Desk, Feedback, NeedsConsent, NotThere, RunRequest, Told
+from geosleuth.app.service import CaseService, Feedback, NeedsConsent, NotThere, RunRequest, StreamEvent
 from geosleuth.errors import BadInput
 from locating import FINAL
 from openai_server import openai_server
@@ -26,13 +26,13 @@ pytestmark = pytest.mark.usefixtures("atlas_home")
 def test_a_reader_comes_back_and_misses_nothing(tmp_path: Path) -> None:
     model = recording(tmp_path, looks=6)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk)
         runs = [await desk.start(case_id, RunRequest(model=model)) for _ in range(3)]
 
-        async def in_parts(run_id: str) -> list[Told]:
+        async def in_parts(run_id: str) -> list[StreamEvent]:
             """Reads three things at a time, and asks again from there."""
-            got: list[Told] = []
+            got: list[StreamEvent] = []
             while True:
                 reader = desk.watch(run_id, after=got[-1].id if got else -1)
                 before = len(got)
@@ -66,7 +66,7 @@ def test_a_slow_reader_holds_up_nobody_and_misses_nothing(tmp_path: Path, monkey
     monkeypatch.setattr("geosleuth.app.service.feed.RECENT", 4)
     model = recording(tmp_path, looks=8)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk)
         run = await desk.start(case_id, RunRequest(model=model))
         slow = desk.watch(run.id)
@@ -81,7 +81,7 @@ def test_a_slow_reader_holds_up_nobody_and_misses_nothing(tmp_path: Path, monkey
 def test_a_run_is_called_off_within_a_second_whatever_it_does(tmp_path: Path) -> None:
     model = recording(tmp_path, looks=150)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk)
         stuck, waiting = [await desk.start(case_id, RunRequest(model=model)) for _ in range(2)]
         await first_of(desk, stuck.id, "said")
@@ -110,7 +110,7 @@ def test_a_run_is_called_off_within_a_second_whatever_it_does(tmp_path: Path) ->
 def test_a_run_that_can_hear_closes_its_trajectory_when_called_off(tmp_path: Path) -> None:
     model = recording(tmp_path, looks=150)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk)
         # Of three, since one that hears too late, on a busy machine, is killed.
         for _ in range(3):
@@ -138,7 +138,7 @@ def test_a_run_is_called_off_while_its_keys_are_fetched(tmp_path: Path) -> None:
 
     async def work() -> None:
         nonlocal slow
-        async with await Desk.open(tmp_path / "desk", keys=keys) as desk:
+        async with await CaseService.open(tmp_path / "desk", keys=keys) as desk:
             case_id = await case_with_photo(desk)
             model = recording(tmp_path, 60)
             other = await desk.start(case_id, RunRequest(model=model))
@@ -154,7 +154,7 @@ def test_a_run_is_called_off_while_its_keys_are_fetched(tmp_path: Path) -> None:
     asyncio.run(work())
 
 
-async def first_of(desk: Desk, run_id: str, kind: str) -> None:
+async def first_of(desk: CaseService, run_id: str, kind: str) -> None:
     async for told in desk.watch(run_id):
         if told.kind == kind:
             return
@@ -170,7 +170,7 @@ async def _gone(pid: int) -> None:
 def test_a_person_rejects_what_is_wrong_and_the_run_goes_on(tmp_path: Path) -> None:
     sign = sign_photo(tmp_path / "sign.jpg", "Kööpenhaminan leipomo", "Helsinki", "+358 9 612 3456").read_bytes()
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case = await desk.new_case()
         await desk.add_photo(case.id, "sign.jpg", pieces(sign))
         first = await desk.start(case.id, RunRequest())
@@ -217,7 +217,7 @@ def test_a_person_rejects_what_is_wrong_and_the_run_goes_on(tmp_path: Path) -> N
 def test_a_capped_run_keeps_and_tells_nothing_finer(tmp_path: Path) -> None:
     model = recording(tmp_path)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         await desk.change_settings(granularity="country")
         case_id = await case_with_photo(desk)
         run = await desk.start(case_id, RunRequest(model=model, granularity="street"))
@@ -246,7 +246,7 @@ def test_a_capped_run_keeps_and_tells_nothing_finer(tmp_path: Path) -> None:
 
 
 def test_a_run_that_waited_while_the_cap_was_made_coarser_is_not_begun(tmp_path: Path) -> None:
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk)
         first = await desk.start(case_id, RunRequest(model=recording(tmp_path, 400)))
         await first_of(desk, first.id, "said")
@@ -263,7 +263,7 @@ def test_a_run_that_waited_while_the_cap_was_made_coarser_is_not_begun(tmp_path:
 
 def test_nothing_is_sent_before_somebody_agrees(tmp_path: Path) -> None:
     async def work() -> None:
-        async with await Desk.open(tmp_path / "desk", keys=lambda: {"OPENAI_API_KEY": KEY}) as desk:
+        async with await CaseService.open(tmp_path / "desk", keys=lambda: {"OPENAI_API_KEY": KEY}) as desk:
             case_id = await case_with_photo(desk)
             with pytest.raises(BadInput, match="offline"):
                 await desk.start(case_id, RunRequest(model="openai:gpt-5"))
@@ -285,7 +285,7 @@ def test_nothing_is_sent_before_somebody_agrees(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_several_tries_by_a_server_of_ones_own_and_its_key_is_nowhere(tmp_path: Path) -> None:
     async def work(server: str) -> None:
-        async with await Desk.open(tmp_path / "desk", keys=lambda: {"GEOSLEUTH_SERVER_KEY": KEY}) as desk:
+        async with await CaseService.open(tmp_path / "desk", keys=lambda: {"GEOSLEUTH_SERVER_KEY": KEY}) as desk:
             case_id = await case_with_photo(desk)
             await desk.change_settings(offline=False, model="server:any", base_url=server)
             run = await desk.start(case_id, RunRequest(parallel=2))
@@ -314,7 +314,7 @@ def test_several_tries_by_a_server_of_ones_own_and_its_key_is_nowhere(tmp_path: 
 def test_what_a_model_writes_can_be_kept_whatever_it_is(tmp_path: Path) -> None:
     model = recording(tmp_path, explanation="half a pair \ud83d and <script>", radius_km=1e308)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk)
         run = await desk.start(case_id, RunRequest(model=model, hint="\ud83d \0 street"))
         assert (await ended(desk, run.id)).state == "done"
@@ -328,7 +328,7 @@ def test_the_first_run_says_that_the_atlas_is_being_built(tmp_path: Path, monkey
     monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path / "empty"))
     model = recording(tmp_path)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk)
         run = await desk.start(case_id, RunRequest(model=model))
         async for told in desk.watch(run.id):

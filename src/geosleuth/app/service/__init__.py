@@ -1,13 +1,12 @@
-"""The desk: cases on this machine, their photos, and the runs that work on them, without a word of HTTP.
+"""The service: cases on this machine, their photos, and the runs that work on them, without a word of HTTP.
 
-`Desk.open` gives a desk; everything else is asked of it. Rows, requests and refusals are in `model`.
+`CaseService.open` gives a service; everything else is asked of it. Rows, requests and refusals are in `model`.
 """
 
 from .disk import DiskFull
 from .formats import FILES
 from .model import (
     CaseRow,
-    DeskLimits,
     Feedback,
     NeedsConsent,
     NotThere,
@@ -15,19 +14,19 @@ from .model import (
     RunRequest,
     RunRow,
     RunState,
+    ServiceLimits,
     Settings,
-    Told,
+    StreamEvent,
     TooLarge,
     TooMany,
     WrongState,
 )
-from .service import Desk
+from .service import CaseService
 
 __all__ = [
     "FILES",
     "CaseRow",
-    "Desk",
-    "DeskLimits",
+    "CaseService",
     "DiskFull",
     "Feedback",
     "NeedsConsent",
@@ -36,8 +35,9 @@ __all__ = [
     "RunRequest",
     "RunRow",
     "RunState",
+    "ServiceLimits",
     "Settings",
-    "Told",
+    "StreamEvent",
     "TooLarge",
     "TooMany",
     "WrongState",

@@ -35,6 +35,7 @@ from .shapes import (
     CandidateView,
     CluesView,
     EndedView,
+    EventKind,
     LineView,
     ObservedView,
     PictureView,
@@ -43,7 +44,6 @@ from .shapes import (
     SaidView,
     SpentView,
     StartedView,
-    ToldKind,
 )
 from .views import answer_view, budget_view, candidate_view, ended_view, for_the_wire, radii_of, shown, spent_view
 
@@ -52,11 +52,11 @@ _THOUGHT_CHARS = 4000
 View = (
     StartedView | ResumedView | SaidView | ObservedView | CandidateView | CluesView | SpentView | AnswerView | EndedView
 )
-Telling = tuple[ToldKind, dict[str, Any]]
+StreamItem = tuple[EventKind, dict[str, Any]]
 """What is told: its kind, and its view as plain JSON."""
 
 
-class Teller:
+class EventTranslator:
     """Tells of one run; call it with each event in order, from the first on, also where the run went on from another.
 
     It takes events as they are and blanks them itself: of a capped run nothing is told that could name a place. What
@@ -97,24 +97,24 @@ class Teller:
         self._clues: CluesView | None = None
         self._weighed = 0
 
-    def __call__(self, event: Event) -> list[Telling]:
+    def __call__(self, event: Event) -> list[StreamItem]:
         """What an event tells; nothing where it tells readers nothing new."""
         told = self._blank(event)
         self._events.append(told)
         self._spending.see(told.body)
         return [(kind, cast("dict[str, Any]", for_the_wire(view))) for kind, view in self._views(told)]
 
-    def whole(self, trajectory: Trajectory) -> list[Telling]:
+    def whole(self, trajectory: Trajectory) -> list[StreamItem]:
         """What a stored run tells."""
         return [telling for event in trajectory.events for telling in self(event)]
 
-    def closing(self, finding: Finding) -> list[Telling]:
+    def closing(self, finding: Finding) -> list[StreamItem]:
         """What is left to tell once the run is over: of a capped run its answer, as finely as may be told."""
         if self._exact:
             return []
         return [("answer", cast("dict[str, Any]", for_the_wire(answer_view(finding))))]
 
-    def _views(self, event: Event) -> list[tuple[ToldKind, View]]:  # noqa: PLR0911  (one return a kind of event)
+    def _views(self, event: Event) -> list[tuple[EventKind, View]]:  # noqa: PLR0911  (one return a kind of event)
         match event.body:
             case Started() as started:
                 self._begin(started.budget, event)
@@ -137,15 +137,15 @@ class Teller:
             case Answered() | Prompted():
                 return []
 
-    def _noted(self, hypothesis: Hypothesis) -> list[tuple[ToldKind, View]]:
+    def _noted(self, hypothesis: Hypothesis) -> list[tuple[EventKind, View]]:
         view = candidate_view(hypothesis, self._radii_km.get(fold(hypothesis.place)))
         if self._candidates.get(view["id"]) == view:
             return []
         self._candidates[view["id"]] = view
         return [("candidate", view)]
 
-    def _ended(self, ended: Ended) -> list[tuple[ToldKind, View]]:
-        told: list[tuple[ToldKind, View]] = [("spent", spent_view(ended.spent, self._spending.budget))]
+    def _ended(self, ended: Ended) -> list[tuple[EventKind, View]]:
+        told: list[tuple[EventKind, View]] = [("spent", spent_view(ended.spent, self._spending.budget))]
         if self._exact:
             told.append(("answer", self._answer()))
         return [*told, ("ended", ended_view(ended.reason, ended.trouble))]
@@ -171,7 +171,7 @@ class Teller:
             "area": shown(task.area),
         }
 
-    def _said(self, said: Said, event: Event) -> list[tuple[ToldKind, View]]:
+    def _said(self, said: Said, event: Event) -> list[tuple[EventKind, View]]:
         step = said.step
         self._pending = {call.id for call in step.calls}
         pictures = self._picture_words()
@@ -184,7 +184,7 @@ class Teller:
                 for call in (map(self._quotes.filled_in, step.calls) if self._quotes else step.calls)
             ],
         }
-        told: list[tuple[ToldKind, View]] = [("said", view), *self._changed_clues()]
+        told: list[tuple[EventKind, View]] = [("said", view), *self._changed_clues()]
         return told if self._pending else [*told, self._spent(event)]
 
     def _part(self, call: ToolCall) -> Sequence[float] | None:
@@ -203,7 +203,7 @@ class Teller:
         across, down = image.size[0] / width, image.size[1] / height
         return shares_of((sides[0] * across, sides[1] * down, sides[2] * across, sides[3] * down), image, first)
 
-    def _observed(self, observed: ToolObserved, event: Event) -> list[tuple[ToldKind, View]]:
+    def _observed(self, observed: ToolObserved, event: Event) -> list[tuple[EventKind, View]]:
         seen = observed.observation
         self._images.update((image.handle, image) for image in seen.images)
         if self._quotes is not None:
@@ -230,10 +230,10 @@ class Teller:
             "points": points,
             "seconds": round(seen.seconds, 3),
         }
-        told: list[tuple[ToldKind, View]] = [("observed", view)]
+        told: list[tuple[EventKind, View]] = [("observed", view)]
         return told if self._pending else [*told, self._spent(event)]
 
-    def _spent(self, event: Event) -> tuple[ToldKind, View]:
+    def _spent(self, event: Event) -> tuple[EventKind, View]:
         spent: Spent = self._spending.spent(event.at_s - self._began_s)
         return "spent", spent_view(spent, self._spending.budget)
 
@@ -261,7 +261,7 @@ class Teller:
             words[handle] = "a map" if first is None else photo if first is image else f"a part of {photo}"
         return words
 
-    def _changed_clues(self) -> list[tuple[ToldKind, View]]:
+    def _changed_clues(self) -> list[tuple[EventKind, View]]:
         """The clues, where the detective has new ones; its step has weighed them already."""
         reasoning = self._detective.newest if self._detective and self._exact else None
         # Before the first outcome there is nothing but what people know, and without new ones nothing changes.

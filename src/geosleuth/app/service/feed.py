@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
-from .model import RunRow, RunState, Told
+from .model import RunRow, RunState, StreamEvent
 from .store import Store
 
 RECENT = 256
@@ -23,10 +23,10 @@ class _Live:
     """A run that is not over yet; ``changed`` is set once something more was told, and replaced by another."""
 
     def __init__(self) -> None:
-        self._recent: deque[Told] = deque(maxlen=RECENT)
+        self._recent: deque[StreamEvent] = deque(maxlen=RECENT)
         self.changed = asyncio.Event()
 
-    def add(self, told: Sequence[Told]) -> None:
+    def add(self, told: Sequence[StreamEvent]) -> None:
         self._recent.extend(told)
         self.wake()
 
@@ -34,7 +34,7 @@ class _Live:
         self.changed.set()
         self.changed = asyncio.Event()
 
-    def since(self, first: int) -> list[Told] | None:
+    def since(self, first: int) -> list[StreamEvent] | None:
         """What is at hand from an id on; None where older things are asked for."""
         if not self._recent or first < self._recent[0].id:
             return None
@@ -59,7 +59,7 @@ class Feed:
             live.wake()
 
     def end_all(self) -> None:
-        """The desk closes."""
+        """The service closes."""
         for run_id in list(self._live):
             self.end(run_id)
 
@@ -86,12 +86,12 @@ class Feed:
         """
         return (await self._store.run(run_id)).active
 
-    def _hand_out(self, run_id: str, told: Sequence[Told]) -> None:
+    def _hand_out(self, run_id: str, told: Sequence[StreamEvent]) -> None:
         live = self._live.get(run_id)
         if live is not None:
             live.add(told)
 
-    async def watch(self, run_id: str, after: int) -> AsyncIterator[list[Told]]:
+    async def watch(self, run_id: str, after: int) -> AsyncIterator[list[StreamEvent]]:
         """Everything after an id, then what comes, as many at a time as there are, until the run's last."""
         at = after + 1
         while True:

@@ -1,4 +1,4 @@
-"""Where the desk keeps files: the photos of each case as they came, smaller pictures of them, the trajectories."""
+"""Where the service keeps files: the photos of each case as they came, smaller pictures of them, the trajectories."""
 
 import shutil
 from collections.abc import Collection, Mapping
@@ -13,7 +13,7 @@ _PRIVATE = 0o700
 
 
 class Folders:
-    """The desk's folder. Names in it are ids and numbers: nothing that a person sent becomes a path."""
+    """The service's folder. Names in it are ids and numbers: nothing that a person sent becomes a path."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

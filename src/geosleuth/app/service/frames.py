@@ -1,4 +1,4 @@
-"""How the desk and its processes talk: plain JSON with a block of bytes beside it, over two pipes.
+"""How the service and its processes talk: plain JSON with a block of bytes beside it, over two pipes.
 
 Nothing that comes out of a process is ever more than data to whoever reads it: it may have opened a hostile file.
 """

@@ -13,8 +13,8 @@ from geosleuth.photo import check_case_pixels
 
 from .disk import full_disk_told
 from .folders import Folders
-from .model import CaseRow, DeskLimits, NotThere, PhotoRow, TooLarge, TooMany, WrongState
-from .processes import Hands
+from .model import CaseRow, NotThere, PhotoRow, ServiceLimits, TooLarge, TooMany, WrongState
+from .processes import WorkerPool
 from .store import Store
 from .texts import file_name
 
@@ -25,10 +25,10 @@ THUMB_PX, VIEW_PX = 320, 2048
 class Intake:
     """Takes photos in, shows them, and deletes them."""
 
-    def __init__(self, store: Store, folders: Folders, limits: DeskLimits) -> None:
+    def __init__(self, store: Store, folders: Folders, limits: ServiceLimits) -> None:
         self._store, self._folders, self._limits = store, folders, limits
         self._coming = 0
-        self._opener = Hands("opens", 1, seconds=limits.opening_s, memory_bytes=limits.opening_bytes)
+        self._opener = WorkerPool("opens", 1, seconds=limits.opening_s, memory_bytes=limits.opening_bytes)
 
     async def ready(self) -> None:
         """Start the process that opens photos."""
@@ -39,7 +39,7 @@ class Intake:
         await self._opener.end()
 
     async def add(self, case_id: str, name: str, data: AsyncIterator[bytes]) -> PhotoRow:
-        """See `Desk.add_photo`."""
+        """See `CaseService.add_photo`."""
         case = await self._store.case(case_id)
         most = self._limits.photos_per_case
         if len(case.photos) >= most:
@@ -99,7 +99,7 @@ class Intake:
             raise BadInput("the photo is empty; give a photo")
 
     async def delete(self, case_id: str, number: int) -> None:
-        """See `Desk.delete_photo`."""
+        """See `CaseService.delete_photo`."""
         await self._photo(case_id, number)
         case = await self._store.case(case_id)
         if any(number in run.photos for run in case.runs):
@@ -108,7 +108,7 @@ class Intake:
         await asyncio.to_thread(self._folders.remove_photo, case_id, number)
 
     async def jpeg(self, case_id: str, number: int, *, most_px: int) -> bytes:
-        """See `Desk.photo_jpeg`."""
+        """See `CaseService.photo_jpeg`."""
         await self._photo(case_id, number)
         path = self._folders.picture(case_id, number, most_px)
         if not await asyncio.to_thread(path.is_file):

@@ -13,7 +13,7 @@ from geosleuth.errors import GeosleuthError
 from .disk import DiskFull
 from .feed import Feed
 from .model import NotThere, RunRow, RunState
-from .processes import CalledOff, Gone, Hand, News, OutOfMemory
+from .processes import CalledOff, Gone, News, OutOfMemory, WorkerProcess
 
 JobOf = Callable[[RunRow], Awaitable[Mapping[str, Any]]]
 """Makes the work order of a run, keys included, at the moment when it begins."""
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _UnderWay:
-    hand: Hand
+    hand: WorkerProcess
     called_off: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -81,7 +81,7 @@ class Jobs:
         self._feed, self._job_of = feed, job_of
         self._cancel_s = cancel_s
         self._memory_bytes = memory_bytes
-        self._hands = [Hand("runs", memory_bytes=memory_bytes) for _ in range(workers)]
+        self._hands = [WorkerProcess("runs", memory_bytes=memory_bytes) for _ in range(workers)]
         self._waiting: deque[str] = deque()
         self._under_way: dict[str, _UnderWay] = {}
         self._unsettled: dict[str, _Ending] = {}
@@ -172,7 +172,7 @@ class Jobs:
                 self._unsettled.pop(run_id, None)
                 self._feed.end(run_id)
 
-    async def _serve(self, hand: Hand) -> None:
+    async def _serve(self, hand: WorkerProcess) -> None:
         await _ready(hand)
         while True:
             async with self._some:
@@ -186,7 +186,7 @@ class Jobs:
             except Exception:  # noqa: BLE001  (logged, and the run says so)
                 _log.exception("a run could not be carried out")
                 with suppress(Exception):
-                    await self._end(run_id, _Ending("failed", {"trouble": "a bug in the desk"}))
+                    await self._end(run_id, _Ending("failed", {"trouble": "a bug in the service"}))
             finally:
                 del self._under_way[run_id]
                 under_way.over.set()
@@ -263,7 +263,7 @@ class Jobs:
                     await self._feed.tell(run_id, ("state", {"state": "queued", "position": position}, None))
 
 
-async def _ready(hand: Hand) -> None:
+async def _ready(hand: WorkerProcess) -> None:
     """Start a process ahead of time; one that can't be started now is tried again when there is work."""
     with suppress(OSError):
         await hand.ready()

@@ -1,4 +1,4 @@
-"""What the desk takes in and gives out: rows, requests, feedback, what readers are told, and why it refuses."""
+"""What the service takes in and gives out: rows, requests, feedback, what readers are told, and why it refuses."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -28,11 +28,11 @@ class WrongState(BadInput):
 
 
 class TooLarge(BadInput):
-    """What was sent is larger than the desk takes."""
+    """What was sent is larger than the service takes."""
 
 
 class TooMany(BadInput):
-    """The desk holds or waits for as many as it takes; something must be finished or deleted first."""
+    """The service holds or waits for as many as it takes; something must be finished or deleted first."""
 
 
 class NeedsConsent(UserError):
@@ -46,8 +46,8 @@ class NeedsConsent(UserError):
 
 
 @dataclass(frozen=True, slots=True)
-class DeskLimits:
-    """What the desk takes in at most.
+class ServiceLimits:
+    """What the service takes in at most.
 
     ``opening_bytes`` is the memory of the process that opens photos, as far as the system can limit it, and
     ``opening_s`` its time for one photo. ``asking_s`` is the time for a file, a picture or a check. ``run_bytes`` is
@@ -146,7 +146,7 @@ class Feedback:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StreamEvent:
     """One thing that readers of a run are told; ids count from 0 in each run, ``at`` is the time since 1970."""
 
     id: int

@@ -1,4 +1,4 @@
-"""The desk's side of its processes: started ahead of time, asked one thing at a time, ended when they don't answer."""
+"""The service's side of its processes: started ahead of time, asked one thing at a time, ended if they hang."""
 
 import asyncio
 import logging
@@ -38,7 +38,7 @@ class OutOfMemory(Exception):
     """The work needs more memory than it may have."""
 
 
-class Hand:
+class WorkerProcess:
     """One process. Whoever waits for its work and is cancelled, ends it; the next piece of work starts another."""
 
     def __init__(self, kind: Kind, *, memory_bytes: int = 0) -> None:
@@ -63,7 +63,7 @@ class Hand:
 
     async def _start(self) -> None:
         try:
-            # Without -P the folder that the desk was started in could slip in modules of its own.
+            # Without -P the folder that the service was started in could slip in modules of its own.
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-P",
@@ -156,13 +156,13 @@ class Hand:
             self._process = None
 
 
-class Hands:
+class WorkerPool:
     """Several processes for short chores, each of which has its time."""
 
     def __init__(self, kind: Kind, count: int, *, seconds: float, memory_bytes: int = 0) -> None:
-        self._all = [Hand(kind, memory_bytes=memory_bytes) for _ in range(count)]
+        self._all = [WorkerProcess(kind, memory_bytes=memory_bytes) for _ in range(count)]
         # Whoever worked last is warm, and works next.
-        self._free: asyncio.LifoQueue[Hand] = asyncio.LifoQueue()
+        self._free: asyncio.LifoQueue[WorkerProcess] = asyncio.LifoQueue()
         for hand in reversed(self._all):
             self._free.put_nowait(hand)
         self._seconds = seconds
@@ -216,7 +216,7 @@ def _raised(error: Mapping[str, Any]) -> Exception:  # noqa: PLR0911  (one retur
         case "input":
             return BadInput(message)
         case "bug":
-            _log.error("a bug in a process of the desk:\n%s", error.get("trace"))
+            _log.error("a bug in a process of the service:\n%s", error.get("trace"))
             return GeosleuthError(message)
         case _:
             return GeosleuthError(message)

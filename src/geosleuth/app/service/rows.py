@@ -1,4 +1,4 @@
-"""From the database's rows to the desk's types, and from requests to plain JSON and back."""
+"""From the database's rows to the service's types, and from requests to plain JSON and back."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any
 
-from .model import CaseRow, PhotoRow, RunRequest, RunRow, Told
+from .model import CaseRow, PhotoRow, RunRequest, RunRow, StreamEvent
 
 _SEARCHED_CHARACTERS = 100_000
 
@@ -75,7 +75,7 @@ def run_row(row: Sequence[Any]) -> RunRow:
     )
 
 
-def told_row(row: Sequence[Any]) -> Told:
+def told_row(row: Sequence[Any]) -> StreamEvent:
     """Something told."""
     told_id, kind, data, at = row
-    return Told(told_id, kind, json.loads(data), at)
+    return StreamEvent(told_id, kind, json.loads(data), at)

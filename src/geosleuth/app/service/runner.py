@@ -1,4 +1,4 @@
-"""One run, in a process of the desk: the command's own way, with everything told as it happens."""
+"""One run, in a process of the service: the command's own way, with everything told as it happens."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ from geosleuth.pipeline.team import files_beside
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.feedback import feedback_words
 
-from .events import Teller, Telling
+from .events import EventTranslator, StreamItem
 from .feedback import rejected_from_dict, with_rejected
 from .requests import check_consent, locate_request
 from .rows import request_from_dict
@@ -56,7 +56,7 @@ async def run_job(job: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
             if plan.needs_atlas:
                 await _prepare(tell)
             atlas = OfflineAtlas()
-            telling = _Telling(plan, photos, tell)
+            telling = _Publisher(plan, photos, tell)
             if resume_from is not None:
                 telling.catch_up(resume_from.trajectory.events, known)
             finding = await run_plan(
@@ -132,22 +132,22 @@ async def _prepare(tell: Tell) -> None:
         tell(("state", {"state": "running"}, time.time()))
 
 
-class _Telling:
+class _Publisher:
     """Tells readers of a run, in the order in which they should know."""
 
     def __init__(self, plan: Plan, photos: Sequence[OpenedPhoto], tell: Tell) -> None:
         self._tell, self._name = tell, plan.policy.name
-        self._teller = Teller(
+        self._teller = EventTranslator(
             granularity=plan.granularity,
             detective=plan.policy if isinstance(plan.policy, Detective) and plan.several is None else None,
             claims=[one.claims for one in photos],
         )
         self._capped = plan.granularity != "exact"
         self._lines = 0
-        self._held_back: list[Telling] = []
+        self._held_back: list[StreamItem] = []
 
     def catch_up(self, events: Sequence[Event], known: int) -> None:
-        """Take in what happened before; readers know the first part, since the desk has copied what was told of it."""
+        """Take in what happened before; readers know the first part, which the service has copied for them."""
         for event in events:
             told = self._teller(event)
             if event.index >= known:
@@ -171,7 +171,7 @@ class _Telling:
         """Tell what had to wait."""
         self._put([*self._teller.closing(finding), *self._held_back])
 
-    def _put(self, told: Sequence[Telling]) -> None:
+    def _put(self, told: Sequence[StreamItem]) -> None:
         now = time.time()
         self._tell(*((kind, data, now) for kind, data in told))
 

@@ -1,8 +1,8 @@
-"""The desk itself: what the page, the API and scripts ask of the cases on this machine."""
+"""The service itself: what the page, the API and scripts ask of the cases on this machine."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime
@@ -20,18 +20,18 @@ from .intake import Intake
 from .jobs import Jobs
 from .model import (
     CaseRow,
-    DeskLimits,
     Feedback,
     PhotoRow,
     RunRequest,
     RunRow,
+    ServiceLimits,
     Settings,
-    Told,
+    StreamEvent,
     TooMany,
     WrongState,
     share_of_memory,
 )
-from .processes import Hands
+from .processes import WorkerPool
 from .requests import allowed_granularity, continued, settled
 from .rows import request_to_dict
 from .store import Store, new_id
@@ -46,13 +46,13 @@ _NOT_COPIED = ("state", "ended")
 _NO_WORDS: dict[str, Any] = {"hint": None, "area": False, "copied": False}
 
 
-class Desk:
-    """Cases, photos and runs in one folder; use it as ``async with await Desk.open(folder) as desk``.
+class CaseService:
+    """Cases, photos and runs in one folder; use it as ``async with await CaseService.open(folder) as service``.
 
     One process at a time works on a folder. Everything here is called from the event loop that opened it.
     """
 
-    def __init__(self, folder: Path, *, workers: int, limits: DeskLimits, keys: Keys) -> None:
+    def __init__(self, folder: Path, *, workers: int, limits: ServiceLimits, keys: Keys) -> None:
         """Use `open`."""
         self.limits = limits
         self._keys = keys
@@ -64,34 +64,34 @@ class Desk:
             self._feed, self._job_of, workers=workers, cancel_s=limits.cancel_s, memory_bytes=memory_bytes
         )
         self._intake = Intake(self._store, self._folders, limits)
-        self._helpers = Hands("helps", HELPERS, seconds=limits.asking_s, memory_bytes=memory_bytes)
+        self._helpers = WorkerPool("helps", HELPERS, seconds=limits.asking_s, memory_bytes=memory_bytes)
         self._settings = Settings()
         self._starting: list[asyncio.Task[None]] = []
 
     @classmethod
     async def open(
-        cls, folder: Path, *, workers: int = 1, limits: DeskLimits | None = None, keys: Keys = dict
-    ) -> "Desk":
-        """Open a desk, made where there is none; runs that waited go on waiting, those under way are interrupted.
+        cls, folder: Path, *, workers: int = 1, limits: ServiceLimits | None = None, keys: Keys = dict
+    ) -> "CaseService":
+        """Open a service, made where there is none; runs that waited go on waiting, those under way are interrupted.
 
         Args:
-            folder: everything that the desk keeps is in there.
+            folder: everything that the service keeps is in there.
             workers: how many runs are worked on at once.
-            limits: what the desk takes in at most.
+            limits: what the service takes in at most.
             keys: asked for the keys of services at the beginning of each run.
 
         Raises:
             BadInput: another process works on this folder, or it can't be used.
         """
-        desk = cls(folder, workers=max(1, workers), limits=limits or DeskLimits(), keys=keys)
-        await asyncio.to_thread(desk._folders.make)
-        await desk._store.open()
+        service = cls(folder, workers=max(1, workers), limits=limits or ServiceLimits(), keys=keys)
+        await asyncio.to_thread(service._folders.make)
+        await service._store.open()
         try:
-            await desk._take_up()
+            await service._take_up()
         except BaseException:
-            await desk.close()
+            await service.close()
             raise
-        return desk
+        return service
 
     async def _take_up(self) -> None:
         kept = await self._store.settings()
@@ -108,7 +108,7 @@ class Desk:
         await self.sweep()
         self._starting = [asyncio.create_task(hands.ready()) for hands in (self._intake, self._helpers)]
 
-    async def __aenter__(self) -> "Desk":
+    async def __aenter__(self) -> "CaseService":
         return self
 
     async def __aexit__(
@@ -163,12 +163,12 @@ class Desk:
 
         Raises:
             BadInput: the words are too long.
-            TooMany: there are as many cases as the desk takes.
+            TooMany: there are as many cases as the service takes.
         """
         words = line(title, self.limits.title_characters, "title"), text(notes, self.limits.notes_characters, "notes")
         made = await self._store.add_case(*words, most=self.limits.cases)
         if made is None:
-            raise TooMany(f"the desk holds {self.limits.cases:,} cases; delete some first")
+            raise TooMany(f"the service holds {self.limits.cases:,} cases; delete some first")
         return made
 
     async def cases(self, *, query: str = "", limit: int = 50, before: str | None = None) -> list[CaseRow]:
@@ -229,7 +229,7 @@ class Desk:
 
         Raises:
             NotThere: there is no such case.
-            TooLarge: the file is larger than the desk takes.
+            TooLarge: the file is larger than the service takes.
             TooMany: the case has as many photos as it takes.
             BadInput: it is no photo, or can't be opened within the limits.
         """
@@ -261,7 +261,7 @@ class Desk:
             NotThere: there is no such case.
             BadInput: something in the request must be mended, or the case has no photo.
             NeedsConsent: photos would go to a host that nobody agreed to.
-            TooMany: as many runs wait as the desk takes.
+            TooMany: as many runs wait as the service takes.
         """
         case = await self._store.case(case_id)
         if not case.photos:
@@ -295,7 +295,7 @@ class Desk:
         said = {"hint": feedback.hint, "area": area, "copied": bool(copied)}
         return await self._enqueue(row, said, [replace(one, id=at) for at, one in enumerate(copied)])
 
-    async def _rejected(self, parent: RunRow, feedback: Feedback, told: list[Told]) -> dict[str, Any]:
+    async def _rejected(self, parent: RunRow, feedback: Feedback, told: list[StreamEvent]) -> dict[str, Any]:
         candidates = [one.data for one in told if one.kind == "candidate"]
         answers = [one.data for one in told if one.kind == "answer"]
         order = {
@@ -308,10 +308,12 @@ class Desk:
         made, _ = await self._helpers.work("reject", order)
         return made
 
-    async def _all_told(self, run_id: str) -> list[Told]:
+    async def _all_told(self, run_id: str) -> list[StreamEvent]:
         return [told async for several in self._feed.watch(run_id, -1) for told in several]
 
-    async def _enqueue(self, row: RunRow, said: Mapping[str, Any] = _NO_WORDS, copied: list[Told] = []) -> RunRow:  # noqa: B006
+    async def _enqueue(
+        self, row: RunRow, said: Mapping[str, Any] = _NO_WORDS, copied: Sequence[StreamEvent] = ()
+    ) -> RunRow:
         if self._jobs.waiting >= self.limits.waiting_runs:
             raise TooMany(f"{self.limits.waiting_runs} runs wait already; let some end first")
         await self._helpers.work("check_words", await self._order(row))
@@ -373,7 +375,7 @@ class Desk:
         await self._store.delete_run(run_id)
         await asyncio.to_thread(self._folders.remove_run, row.case, run_id)
 
-    async def watch(self, run_id: str, *, after: int = -1) -> AsyncIterator[Told]:
+    async def watch(self, run_id: str, *, after: int = -1) -> AsyncIterator[StreamEvent]:
         """What is told of a run after an id, then what comes as it happens; ends after the run's last.
 
         Nobody waits for a slow reader, and what it missed is there when it asks.

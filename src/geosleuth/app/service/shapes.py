@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 from geosleuth.agent import EndReason, Fate
 from geosleuth.answer.granularity import Granularity
 
-ToldKind = Literal[
+EventKind = Literal[
     "state", "started", "resumed", "said", "observed", "candidate", "clues", "spent", "member", "answer", "ended"
 ]
 Box = list[float]

@@ -1,4 +1,4 @@
-"""The desk's database: cases, photos, runs and what was told of them, in one SQLite file that one process holds.
+"""The service's database: cases, photos, runs and what was told of them, in one SQLite file that one process holds.
 
 Every call is carried out by one thread of its own, in the order in which they were made. What is deleted is overwritten
 with zeros, and the log of changes is emptied after each deletion.
@@ -20,7 +20,7 @@ from geosleuth.files import committed
 
 from .disk import full_disk_told
 from .frames import plain_json
-from .model import CaseRow, NotThere, PhotoRow, RunRow, RunState, Told
+from .model import CaseRow, NotThere, PhotoRow, RunRow, RunState, StreamEvent
 from .rows import case_row, photo_row, readable, request_to_dict, run_row, searched, told_row
 
 T = TypeVar("T")
@@ -96,7 +96,7 @@ class Store:
         except sqlite3.Error as error:
             raise BadInput(f"{self._path}: can't be opened: {error}") from error
         try:
-            # Held as long as the desk is open: two servers on one folder would each take the other's runs for dead.
+            # Held as long as the service is open: two servers on one folder would each take the other's runs for dead.
             conn.execute("PRAGMA locking_mode = EXCLUSIVE")
             conn.execute("PRAGMA journal_mode = WAL")
             conn.execute("PRAGMA secure_delete = ON")
@@ -122,7 +122,7 @@ class Store:
             raise BadInput(f"{self._path}: can't be used: {error}") from error
         except sqlite3.DatabaseError as error:
             conn.close()
-            raise BadInput(f"{self._path}: is no desk of geosleuth: {error}; move it away") from error
+            raise BadInput(f"{self._path}: is no service of geosleuth: {error}; move it away") from error
         except BaseException:
             conn.close()
             raise
@@ -138,7 +138,7 @@ class Store:
     @property
     def _db(self) -> sqlite3.Connection:
         if self._conn is None:
-            raise RuntimeError("the desk is closed")
+            raise RuntimeError("the service is closed")
         return self._conn
 
     # Cases.
@@ -310,11 +310,11 @@ class Store:
 
     # Runs.
 
-    async def add_run(self, row: RunRow, said: Mapping[str, Any], copied: Sequence[Told] = ()) -> RunRow:
+    async def add_run(self, row: RunRow, said: Mapping[str, Any], copied: Sequence[StreamEvent] = ()) -> RunRow:
         """A run that waits; ``said`` is what a person just said, ``copied`` what was told of the run it continues."""
         return await self._do(self._add_run, row, said, copied)
 
-    def _add_run(self, row: RunRow, said: Mapping[str, Any], copied: Sequence[Told]) -> RunRow:
+    def _add_run(self, row: RunRow, said: Mapping[str, Any], copied: Sequence[StreamEvent]) -> RunRow:
         now = row.created.timestamp()
         with committed(self._db):
             try:
@@ -373,7 +373,7 @@ class Store:
         answer: Mapping[str, Any] | None = None,
         trouble: str | None = None,
         result: Mapping[str, Any] | None = None,
-    ) -> tuple[RunRow, list[Told]]:
+    ) -> tuple[RunRow, list[StreamEvent]]:
         """Say what became of a run, in its row and to its readers at once; it is on the disk before this returns."""
         return await self._do(self._set_state, run_id, state, answer, trouble, result)
 
@@ -384,7 +384,7 @@ class Store:
         answer: Mapping[str, Any] | None,
         trouble: str | None,
         result: Mapping[str, Any] | None,
-    ) -> tuple[RunRow, list[Told]]:
+    ) -> tuple[RunRow, list[StreamEvent]]:
         now = time.time()
         self._db.execute("PRAGMA synchronous = FULL")
         try:
@@ -426,34 +426,34 @@ class Store:
 
     # What readers are told.
 
-    async def tell(self, run_id: str, news: Sequence[tuple[str, Mapping[str, Any], float]]) -> list[Told]:
+    async def tell(self, run_id: str, news: Sequence[tuple[str, Mapping[str, Any], float]]) -> list[StreamEvent]:
         """Number things to be told and keep them; none where the run was deleted."""
         return await self._do(self._tell, run_id, news)
 
-    def _tell(self, run_id: str, news: Sequence[tuple[str, Mapping[str, Any], float]]) -> list[Told]:
+    def _tell(self, run_id: str, news: Sequence[tuple[str, Mapping[str, Any], float]]) -> list[StreamEvent]:
         with committed(self._db):
             if self._db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone() is None:
                 return []
             return self._number(run_id, news)
 
-    def _number(self, run_id: str, news: Sequence[tuple[str, Mapping[str, Any], float]]) -> list[Told]:
+    def _number(self, run_id: str, news: Sequence[tuple[str, Mapping[str, Any], float]]) -> list[StreamEvent]:
         (last,) = self._db.execute("SELECT max(id) FROM told WHERE run_id = ?", (run_id,)).fetchone()
         first = 0 if last is None else last + 1
-        told = [Told(first + at, kind, dict(data), when) for at, (kind, data, when) in enumerate(news)]
+        told = [StreamEvent(first + at, kind, dict(data), when) for at, (kind, data, when) in enumerate(news)]
         self._insert_told(run_id, told)
         return told
 
-    def _insert_told(self, run_id: str, told: Iterable[Told]) -> None:
+    def _insert_told(self, run_id: str, told: Iterable[StreamEvent]) -> None:
         self._db.executemany(
             "INSERT INTO told (run_id, id, at, kind, data) VALUES (?, ?, ?, ?, ?)",
             [(run_id, one.id, one.at, one.kind, _json(one.data)) for one in told],
         )
 
-    async def told(self, run_id: str, first: int, limit: int = 200) -> list[Told]:
+    async def told(self, run_id: str, first: int, limit: int = 200) -> list[StreamEvent]:
         """What was told from an id on."""
         return await self._do(self._told, run_id, first, limit)
 
-    def _told(self, run_id: str, first: int, limit: int) -> list[Told]:
+    def _told(self, run_id: str, first: int, limit: int) -> list[StreamEvent]:
         rows = self._db.execute(
             "SELECT id, kind, data, at FROM told WHERE run_id = ? AND id >= ? ORDER BY id LIMIT ?",
             (run_id, first, limit),

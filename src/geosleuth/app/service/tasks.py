@@ -1,4 +1,4 @@
-"""What the desk's processes can be asked to do; each takes plain JSON and bytes, and gives the same back."""
+"""What the service's processes can be asked to do; each takes plain JSON and bytes, and gives the same back."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ Tell = Callable[..., None]
 """Takes any number of (kind, data, time): what readers of a run are to be told now."""
 
 Made = tuple[dict[str, Any], bytes]
-Chore = Callable[[Mapping[str, Any], bytes, Tell], Awaitable[Made]]
+Task = Callable[[Mapping[str, Any], bytes, Tell], Awaitable[Made]]
 
 
 @contextmanager
@@ -156,7 +156,7 @@ async def compare(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made
     return dict(compare_view(details["left"], details["right"])), b""
 
 
-CHORES: Mapping[str, Chore] = {
+TASKS: Mapping[str, Task] = {
     "open_photo": open_photo,
     "check_words": check_words,
     "reject": reject,

@@ -1,4 +1,4 @@
-"""Words that people send, as the desk keeps them: no longer than allowed, and such that every program can read them."""
+"""Texts that people send, as the service keeps them: no longer than allowed, and readable by every program."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""A process of the desk, ``python -m geosleuth.app.service.worker``: does what it is told, and dies with the desk.
+"""A service process, ``python -m geosleuth.app.service.worker``: does what it is told, and ends with the service.
 
 Arguments: what it is for, and the most bytes of memory that it may have, or 0. What it can do is in `chores`; nothing
 else can be asked.
@@ -31,10 +31,10 @@ _SAID_ON_PURPOSE = (UserError, GeosleuthError)
 
 
 def main() -> None:
-    """Work until the desk is gone."""
+    """Work until the service is gone."""
     parent = os.getppid()
     _die_with(parent)
-    # The desk decides when it ends, not whoever presses Ctrl-C in the desk's terminal.
+    # The service decides when it ends, not whoever presses Ctrl-C in the service's terminal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # Libraries may print what they like: the pipes are ours.
@@ -67,7 +67,7 @@ class _Worker:
                         loop.call_soon_threadsafe(self._call_off)
                     else:
                         loop.call_soon_threadsafe(waiting.put_nowait, frame)
-            # The desk has gone, whatever else goes on here.
+            # The service has gone, whatever else goes on here.
             os._exit(0)
 
         threading.Thread(target=listen, daemon=True).start()
@@ -88,26 +88,26 @@ class _Worker:
             self._outbox.flush()
 
     async def _carry_out(self, message: dict[str, Any], blob: bytes) -> None:
-        from .tasks import CHORES
+        from .tasks import TASKS
 
         def news(*told: tuple[str, Mapping[str, Any], float]) -> None:
             if told:
                 self._send({"news": told})
 
         try:
-            done, made = await CHORES[message["do"]](message["with"], blob, news)
+            done, made = await TASKS[message["do"]](message["with"], blob, news)
             self._send({"done": done}, made)
         except asyncio.CancelledError:
             self._send({"error": {"kind": "cancelled", "message": "it was called off"}})
             raise
         except MemoryError:
             self._send({"error": {"kind": "memory", "message": "it needs more memory than it may have"}})
-        except Exception as error:  # noqa: BLE001  (told to the desk, which keeps its trace)
+        except Exception as error:  # noqa: BLE001  (told to the service, which keeps its trace)
             self._send({"error": _told(error)})
 
 
 def _told(error: Exception) -> dict[str, Any]:
-    """An error in the words that the desk may pass on."""
+    """An error in the words that the service may pass on."""
     if is_full_disk(error):
         return {"kind": "disk"}
     if isinstance(error, _SAID_ON_PURPOSE):
@@ -129,7 +129,7 @@ def _refusal(error: GeosleuthError) -> dict[str, Any]:
 
 
 def _die_with(parent: int) -> None:
-    """Have the system end this process with the desk's, where it can; elsewhere the closed pipe does, a bit later."""
+    """Have the system end this process with the service's, where it can; elsewhere the closed pipe does, later."""
     if sys.platform != "linux":
         return
     import ctypes

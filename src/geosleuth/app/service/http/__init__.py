@@ -1,4 +1,4 @@
-"""The HTTP side of the desk: routes, server-sent events, and the guards at the door. Needs the serve extra."""
+"""The HTTP side of the service: routes, server-sent events, and the guards at the door. Needs the serve extra."""
 
 from .application import make_app
 from .door import Hosts, named_hosts

@@ -40,7 +40,7 @@ async def about(request: Request) -> AboutShown:
     from geosleuth.policies.services import SERVICES
 
     state = State.of(request)
-    settings, limits = state.desk.settings, state.settings.limits
+    settings, limits = state.service.settings, state.settings.limits
     return AboutShown(
         version=__version__,
         offline=settings.offline,
@@ -66,7 +66,7 @@ async def about(request: Request) -> AboutShown:
 @router.get("/settings")
 async def settings(request: Request) -> SettingsShown:
     """What holds for all runs."""
-    return _shown(State.of(request).desk.settings)
+    return _shown(State.of(request).service.settings)
 
 
 @router.put("/settings")
@@ -77,7 +77,7 @@ async def change_settings(asked: NewSettings, request: Request) -> SettingsShown
     changes = asked.model_dump()
     changes["model"] = (asked.model or "").strip() or Settings().model
     changes["base_url"] = (asked.base_url or "").strip() or None
-    return _shown(await State.of(request).desk.change_settings(**changes))
+    return _shown(await State.of(request).service.change_settings(**changes))
 
 
 @router.get("/keys")

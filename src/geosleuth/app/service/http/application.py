@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from geosleuth import __version__
-from geosleuth.app.service import Desk, DiskFull, NeedsConsent, NotThere, TooLarge, TooMany, WrongState
+from geosleuth.app.service import CaseService, DiskFull, NeedsConsent, NotThere, TooLarge, TooMany, WrongState
 from geosleuth.errors import GeosleuthError, MissingExtra, ServiceFault, UserError
 from geosleuth.policies.services import SERVICES
 
@@ -44,13 +44,13 @@ _STATUSES: tuple[tuple[type[GeosleuthError], int, str], ...] = (
 )
 
 
-def make_app(desk: Desk, settings: ServeSettings | None = None, *, keys: Keys | None = None) -> FastAPI:
-    """The HTTP side of a desk that is open; ``app.state.geosleuth.stopping`` ends its streams.
+def make_app(service: CaseService, settings: ServeSettings | None = None, *, keys: Keys | None = None) -> FastAPI:
+    """The HTTP side of a service that is open; ``app.state.geosleuth.stopping`` ends its streams.
 
     Args:
-        desk: the cases.
+        service: the cases.
         settings: how the door is kept; for this machine alone, without a token, where they are left out.
-        keys: the keys of model services, the same that the desk hands to its runs.
+        keys: the keys of model services, the same that the service hands to its runs.
     """
     settings = settings or ServeSettings()
     app = FastAPI(
@@ -65,7 +65,7 @@ def make_app(desk: Desk, settings: ServeSettings | None = None, *, keys: Keys | 
         generate_unique_id_function=_operation,
         lifespan=_lifespan,
     )
-    state = State(desk, keys or Keys(), settings)
+    state = State(service, keys or Keys(), settings)
     app.state.geosleuth = state
     for router in (about.router, cases.router, runs.router, tiles.router, page.router):
         app.include_router(router)
@@ -97,7 +97,7 @@ async def _sweep(state: State) -> None:
     """Delete cases whose time is up, now and every so often."""
     while True:
         with suppress(GeosleuthError):
-            await state.desk.sweep()
+            await state.service.sweep()
         await asyncio.sleep(state.settings.sweep_s)
 
 

@@ -71,7 +71,7 @@ class NewRun(Asked):
     send_to: Annotated[list[Host], Field(max_length=32)] = []
 
     def request(self) -> RunRequest:
-        """The same for the desk.
+        """The same for the service.
 
         Raises:
             BadInput: the area is no outline.
@@ -93,7 +93,7 @@ class NewFeedback(Asked):
     send_to: Annotated[list[Host], Field(max_length=32)] = []
 
     def feedback(self) -> Feedback:
-        """The same for the desk.
+        """The same for the service.
 
         Raises:
             BadInput: the area is no outline.
@@ -135,7 +135,7 @@ class SignIn(Asked):
 
 
 def _told(asked: Asked, target: type[Any]) -> dict[str, Any]:
-    """What the desk has fields for, as it was given, less the area."""
+    """What the service has fields for, as it was given, less the area."""
     wanted = {one.name for one in fields(target)} - {"area", "within"}
     return {name: value for name, value in asked.model_dump().items() if name in wanted}
 

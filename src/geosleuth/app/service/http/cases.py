@@ -32,7 +32,7 @@ _UPLOAD = {
 @router.post("", status_code=201)
 async def new_case(asked: NewCase, request: Request) -> CaseShown:
     """Begin a case: photos of one place, and the runs that work on them."""
-    return CaseShown.of(await State.of(request).desk.new_case(asked.title, asked.notes))
+    return CaseShown.of(await State.of(request).service.new_case(asked.title, asked.notes))
 
 
 @router.get("")
@@ -43,28 +43,28 @@ async def list_cases(
     before: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$", description="Only cases before this one.")] = None,
 ) -> CaseList:
     """Cases on this machine, newest first."""
-    rows = await State.of(request).desk.cases(query=query, limit=limit, before=before)
+    rows = await State.of(request).service.cases(query=query, limit=limit, before=before)
     return CaseList(cases=[CaseShown.of(row) for row in rows])
 
 
 @router.get("/{case}")
 async def one_case(case: CaseId, request: Request) -> CaseShown:
     """A case with its photos and runs."""
-    return CaseShown.of(await State.of(request).desk.case(case))
+    return CaseShown.of(await State.of(request).service.case(case))
 
 
 @router.patch("/{case}")
 async def change_case(case: CaseId, asked: CaseChange, request: Request) -> CaseShown:
     """Change a case's title or notes."""
-    return CaseShown.of(await State.of(request).desk.change_case(case, title=asked.title, notes=asked.notes))
+    return CaseShown.of(await State.of(request).service.change_case(case, title=asked.title, notes=asked.notes))
 
 
 @router.delete("/{case}", status_code=204, responses=EMPTY)
 async def delete_case(case: CaseId, request: Request) -> None:
     """Delete a case with all that belongs to it; runs that work on it are called off."""
     state = State.of(request)
-    runs = (await state.desk.case(case)).runs
-    await state.desk.delete_case(case)
+    runs = (await state.service.case(case)).runs
+    await state.service.delete_case(case)
     for run in runs:
         state.writer.forget(run.id)
 
@@ -79,7 +79,7 @@ async def add_photo(
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/octet-stream" and not kind.startswith("image/"):
         raise Refused(415, "media", "send the file itself, as application/octet-stream or image/…")
-    return PhotoShown.of(await State.of(request).desk.add_photo(case, name, request.stream()))
+    return PhotoShown.of(await State.of(request).service.add_photo(case, name, request.stream()))
 
 
 @router.get("/{case}/photos/{number}", response_class=Response, responses=binary("image/jpeg", description="A JPEG."))
@@ -90,11 +90,11 @@ async def photo(
     size: Annotated[Literal["thumb", "view"], Query(description="How large.")] = "view",
 ) -> Response:
     """A photo's pixels, upright, without any of its metadata."""
-    data = await State.of(request).desk.photo_jpeg(case, number, most_px=SIDES_PX[size])
+    data = await State.of(request).service.photo_jpeg(case, number, most_px=SIDES_PX[size])
     return Response(data, media_type="image/jpeg")
 
 
 @router.delete("/{case}/photos/{number}", status_code=204, responses=EMPTY)
 async def delete_photo(case: CaseId, number: PhotoNumber, request: Request) -> None:
     """Delete a photo."""
-    await State.of(request).desk.delete_photo(case, number)
+    await State.of(request).service.delete_photo(case, number)

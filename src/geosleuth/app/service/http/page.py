@@ -48,7 +48,7 @@ class Part:
 @router.get("/")
 async def page(request: Request) -> Response:
     """The page; where a user has allowed online tiles, their host is the one more that it may load from."""
-    settings = State.of(request).desk.settings
+    settings = State.of(request).service.settings
     found = part(INDEX)
     online = None if settings.offline or settings.online_tiles is None else tile_origin(settings.online_tiles)
     origins = (online,) if online else ()

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from geosleuth.app.service import Told
+from geosleuth.app.service import StreamEvent
 from geosleuth.app.service.shapes import CompareView, ResultView
 from geosleuth.pipeline.result import result_schema
 
@@ -60,20 +60,20 @@ _LastSeen = Annotated[int | None, Header(alias="Last-Event-ID", ge=-1, le=2**53,
 @router.post("/cases/{case}/runs", status_code=202)
 async def start(case: CaseId, asked: NewRun, request: Request) -> RunShown:
     """Start a run. Where photos would leave this machine, every host must be named in `send_to`."""
-    return RunShown.of(await State.of(request).desk.start(case, asked.request()))
+    return RunShown.of(await State.of(request).service.start(case, asked.request()))
 
 
 @router.get("/runs/{run}")
 async def one_run(run: RunId, request: Request) -> RunShown:
     """A run as it stands."""
-    return RunShown.of(await State.of(request).desk.run(run))
+    return RunShown.of(await State.of(request).service.run(run))
 
 
 @router.delete("/runs/{run}", status_code=204, responses=EMPTY)
 async def delete_run(run: RunId, request: Request) -> None:
     """Delete a run with its trajectory; one that is worked on is called off."""
     state = State.of(request)
-    await state.desk.delete_run(run)
+    await state.service.delete_run(run)
     state.writer.forget(run)
 
 
@@ -81,8 +81,8 @@ async def delete_run(run: RunId, request: Request) -> None:
 async def events(run: RunId, request: Request, after: _After = -1, last_seen: _LastSeen = None) -> Response:
     """Watch a run, from its beginning or from where a reader left off. Leaving does not stop the run."""
     state = State.of(request)
-    row = await state.desk.run(run)
-    told = state.desk.watch(run, after=after if last_seen is None else last_seen)
+    row = await state.service.run(run)
+    told = state.service.watch(run, after=after if last_seen is None else last_seen)
     if not row.active:
         first = await anext(told, None)
         if first is None:
@@ -102,31 +102,31 @@ async def events(run: RunId, request: Request, after: _After = -1, last_seen: _L
 @router.post("/runs/{run}/continue", status_code=202)
 async def go_on(run: RunId, asked: NewFeedback, request: Request) -> RunShown:
     """Go on from a run that is over, with what a person says about it; the run itself stays as it is."""
-    return RunShown.of(await State.of(request).desk.go_on(run, asked.feedback()))
+    return RunShown.of(await State.of(request).service.go_on(run, asked.feedback()))
 
 
 @router.post("/runs/{run}/cancel")
 async def cancel(run: RunId, request: Request) -> RunShown:
     """Call a run off, within a second."""
-    return RunShown.of(await State.of(request).desk.cancel(run))
+    return RunShown.of(await State.of(request).service.cancel(run))
 
 
 @router.get("/runs/{run}/result", response_class=JSONResponse, responses=_RESULT)
 async def result(run: RunId, request: Request) -> JSONResponse:
     """What a run came to: the document of `geosleuth locate --json`."""
-    return JSONResponse(await State.of(request).desk.result(run))
+    return JSONResponse(await State.of(request).service.result(run))
 
 
 @router.get("/runs/{run}/view", response_model=model_of(ResultView))
 async def view(run: RunId, request: Request) -> dict[str, Any]:
     """What a run came to, as the page shows it."""
-    return await State.of(request).desk.view(run)
+    return await State.of(request).service.view(run)
 
 
 @router.get("/runs/{run}/files/{form}", response_class=Response, responses=_FILES)
 async def file(run: RunId, form: FileFormat, request: Request) -> Response:
     """The finding as a file: a report, a format of other programs, or the whole trajectory (jsonl)."""
-    data, media_type, name = await State.of(request).desk.file(run, form)
+    data, media_type, name = await State.of(request).service.file(run, form)
     shown = "inline" if form == "html" else "attachment"
     headers = {"Content-Disposition": f"{shown}; filename*=UTF-8''{quote(name, safe='')}"}
     if form == "html":
@@ -139,13 +139,13 @@ async def file(run: RunId, form: FileFormat, request: Request) -> Response:
 )
 async def picture(run: RunId, handle: _Handle, request: Request) -> Response:
     """A view or a crop that the run looked at, by its handle."""
-    return Response(await State.of(request).desk.picture(run, handle), media_type="image/jpeg")
+    return Response(await State.of(request).service.picture(run, handle), media_type="image/jpeg")
 
 
 @router.post("/runs/{run}/check")
 async def check(run: RunId, asked: Claim, request: Request) -> CheckShown:
     """Hold a finished run against a place that somebody claims."""
-    return CheckShown.model_validate(await State.of(request).desk.check(run, asked.lat, asked.lon))
+    return CheckShown.model_validate(await State.of(request).service.check(run, asked.lat, asked.lon))
 
 
 @router.get("/compare", response_model=model_of(CompareView))
@@ -155,10 +155,10 @@ async def compare(
     right: Annotated[str, Query(pattern="^[0-9a-f]{16}$")],
 ) -> dict[str, Any]:
     """Two runs side by side."""
-    return await State.of(request).desk.compare(left, right)
+    return await State.of(request).service.compare(left, right)
 
 
-async def _from(first: Told, rest: AsyncIterator[Told]) -> AsyncIterator[Told]:
+async def _from(first: StreamEvent, rest: AsyncIterator[StreamEvent]) -> AsyncIterator[StreamEvent]:
     yield first
     async for told in rest:
         yield told

@@ -15,7 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from geosleuth.app.console import show_json, talk
-from geosleuth.app.service import Desk
+from geosleuth.app.service import CaseService
 from geosleuth.errors import BadInput
 from geosleuth.policies.services import is_loopback
 
@@ -103,8 +103,10 @@ async def _serve(
 ) -> int | None:
     keys, caps = Keys(), own_caps()
     settings = _with_room_beside_streams(settings, caps)
-    async with await Desk.open(folder, workers=workers, limits=settings.limits, keys=keys.environment) as desk:
-        app = make_app(desk, settings, keys=keys)
+    async with await CaseService.open(
+        folder, workers=workers, limits=settings.limits, keys=keys.environment
+    ) as service:
+        app = make_app(service, settings, keys=keys)
         state: State = app.state.geosleuth
         server = _Server(_config(app, caps), state.stopping)
         telling = asyncio.create_task(_tell(server, address_of(listener), open_page=open_page, as_json=as_json))

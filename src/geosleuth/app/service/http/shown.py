@@ -1,6 +1,6 @@
 """What answers hold: the types that the OpenAPI document promises.
 
-What a run tells and comes to is in `views`, made from the desk's own shapes.
+What a run tells and comes to is in `views`, made from the service's own shapes.
 """
 
 from datetime import datetime
@@ -60,7 +60,7 @@ class PhotoShown(Shown):
 
     @classmethod
     def of(cls, row: PhotoRow) -> "PhotoShown":
-        """As the desk has it."""
+        """As the service has it."""
         return cls(
             number=row.number, name=row.name, bytes=row.bytes, width=row.width, height=row.height,
             format=row.format, kind=row.kind, sha256=row.sha256, added=row.added.timestamp(),
@@ -107,7 +107,7 @@ class RunShown(Shown):
 
     @classmethod
     def of(cls, row: RunRow) -> "RunShown":
-        """As the desk has it."""
+        """As the service has it."""
         return cls(
             id=row.id, case=row.case, parent=row.parent, state=row.state, request=_wanted(row),
             granularity=row.granularity, photos=list(row.photos), created=row.created.timestamp(),
@@ -130,7 +130,7 @@ class CaseShown(Shown):
 
     @classmethod
     def of(cls, row: CaseRow) -> "CaseShown":
-        """As the desk has it."""
+        """As the service has it."""
         return cls(
             id=row.id, title=row.title, notes=row.notes,
             created=row.created.timestamp(), changed=row.changed.timestamp(),

@@ -1,4 +1,4 @@
-"""What the routes share: the desk, who may do what how fast, and the word that we are stopping."""
+"""What the routes share: the service, who may do what how fast, and the word that we are stopping."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import Request
 
-from geosleuth.app.service import Desk, DeskLimits
+from geosleuth.app.service import CaseService, ServiceLimits
 
 from .door import Hosts, Sessions
 from .keys import Keys
@@ -34,7 +34,7 @@ class ServeSettings:
         heartbeat_s: how long a stream may be silent.
         write_s: how long a reader may leave its stream unread.
         sweep_s: how often cases are looked over whose time is up.
-        limits: what the desk takes in, as it was opened with.
+        limits: what the service takes in, as it was opened with.
     """
 
     hosts: Hosts = field(default_factory=Hosts)
@@ -46,15 +46,15 @@ class ServeSettings:
     heartbeat_s: float = HEARTBEAT_S
     write_s: float = WRITE_S
     sweep_s: float = 3600.0
-    limits: DeskLimits = field(default_factory=DeskLimits)
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
 
 
 class State:
     """Everything that outlives one request."""
 
-    def __init__(self, desk: Desk, keys: Keys, settings: ServeSettings) -> None:
-        """Begin with a desk that is open."""
-        self.desk, self.keys, self.settings = desk, keys, settings
+    def __init__(self, service: CaseService, keys: Keys, settings: ServeSettings) -> None:
+        """Begin with a service that is open."""
+        self.service, self.keys, self.settings = service, keys, settings
         self.sessions = Sessions(settings.token)
         self.pace = Pace(settings.requests_per_s, settings.burst)
         self.attempts = Pace(0.2, 10.0)

@@ -15,7 +15,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from geosleuth.app.service import Told
+from geosleuth.app.service import StreamEvent
 
 from .rates import Streams, client_of
 from .refusals import Refused, refuse
@@ -39,7 +39,7 @@ class Writer:
         self._most = most
         self._written: OrderedDict[tuple[str, int], bytes] = OrderedDict()
 
-    def text(self, run: str, told: Told) -> bytes:
+    def text(self, run: str, told: StreamEvent) -> bytes:
         """One event. JSON has no bare line breaks, so that what a photo says can't end an event."""
         known = self._written.get((run, told.id))
         if known is None:
@@ -65,7 +65,7 @@ class EventStream(Response):
     def __init__(
         self,
         run: str,
-        told: AsyncIterator[Told],
+        told: AsyncIterator[StreamEvent],
         *,
         writer: Writer,
         streams: Streams,

@@ -32,7 +32,7 @@ async def tile(
 ) -> Response:
     """A vector tile, made from the base atlas and the added regions."""
     state = State.of(request)
-    finest = state.desk.settings.granularity
+    finest = state.service.settings.granularity
     made = await to_thread.run_sync(state.tiles.tile, z, x, y, finest, limiter=_limiter(state))
     headers = {"Cache-Control": _FOR_A_WHILE if v else _NOT_AT_ALL}
     return Response(made, 200, headers, MEDIA_TYPE) if made else Response(None, 204, headers)
@@ -44,7 +44,7 @@ async def style(theme: Literal["light", "dark"], request: Request) -> dict[str, 
     state = State.of(request)
     # Workers of the page know no relative addresses.
     prefix = f"{str(request.base_url).rstrip('/')}/tiles"
-    finest = state.desk.settings.granularity
+    finest = state.service.settings.granularity
     return await to_thread.run_sync(state.tiles.style, theme, finest, prefix, limiter=_limiter(state))
 
 

@@ -1,4 +1,4 @@
-"""The desk's views as the OpenAPI document names them: every key is defined once, in the desk's own shapes."""
+"""The service's views as the OpenAPI document names them: every key is defined once, in the service's own shapes."""
 
 from functools import cache
 from types import UnionType
@@ -25,7 +25,7 @@ _TOLD: dict[str, Any] = {
 def model_of(shape: Any) -> type[BaseModel]:
     """A model with the keys of a typed dictionary, and of those inside it."""
     named: dict[str, Any] = {name: (_mapped(hint), ...) for name, hint in get_type_hints(shape).items()}
-    # What a newer desk has kept besides is left out, and no reason to fail.
+    # What a newer service has kept besides is left out, and no reason to fail.
     settings = ConfigDict(extra="ignore")
     return create_model(shape.__name__, __config__=settings, __doc__=shape.__doc__, **named)
 
@@ -42,7 +42,7 @@ def _mapped(hint: Any) -> Any:
 
 def event_schema() -> dict[str, Any]:
     """What a stream is made of: for each kind of event what its data, a text of JSON, holds."""
-    kinds = get_args(shapes.ToldKind)
+    kinds = get_args(shapes.EventKind)
     return {
         "type": "object",
         "required": ["id", "event", "data"],

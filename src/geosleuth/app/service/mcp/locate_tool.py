@@ -54,7 +54,7 @@ class Locating:
         plan = await asyncio.to_thread(self._plan, **words)
         async with self._at_once:
             await self._load()
-            async with _Telling(tell, plan.granularity) as telling:
+            async with _Publisher(tell, plan.granularity) as telling:
                 finding = await run_plan(
                     plan,
                     photos,
@@ -108,7 +108,7 @@ class Locating:
                 self._loaded = True
 
 
-class _Telling:
+class _Publisher:
     """Hears the events of a run and tells the client one line a turn, without ever keeping the run waiting."""
 
     def __init__(self, tell: "Tell", granularity: Granularity) -> None:
@@ -123,7 +123,7 @@ class _Telling:
         if isinstance(told.body, Said):
             self._lines.put_nowait((told.body.turn, step_line(told) or f"turn {told.body.turn}"))
 
-    async def __aenter__(self) -> "_Telling":
+    async def __aenter__(self) -> "_Publisher":
         self._task = asyncio.create_task(self._forward())
         return self
 

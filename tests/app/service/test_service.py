@@ -15,7 +15,7 @@ from PIL import Image
 
 from desks import all_told, at_a_desk, case_with_photo, ended, everything_in, photo_bytes, pieces, recording
 from geosleuth.agent import read_trajectory
-from geosleuth.app.service import FILES, Desk, DeskLimits, NotThere, RunRequest, TooLarge, TooMany, WrongState
+from geosleuth.app.service import FILES, CaseService, NotThere, RunRequest, ServiceLimits, TooLarge, TooMany, WrongState
 from geosleuth.app.service.jobs import Jobs
 from geosleuth.errors import BadInput
 from geosleuth.photo import Limits
@@ -27,7 +27,7 @@ MARK = "Zanzibaraldique"
 def test_a_case_from_photo_to_files(tmp_path: Path) -> None:
     model = recording(tmp_path)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk, "A holiday")
         run = await desk.start(case_id, RunRequest(model=model))
         told = await all_told(desk, run.id)
@@ -80,7 +80,7 @@ def test_photos_are_shown_without_what_their_files_say(tmp_path: Path) -> None:
     exif[0x010E] = MARK
     image.save(stream, "JPEG", exif=exif)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case = await desk.new_case()
         photo = await desk.add_photo(case.id, "../../etc/wall\u202egpj.jpg", pieces(stream.getvalue(), 1000))
         assert (photo.number, photo.width, photo.height, photo.format) == (1, 900, 600, "JPEG")
@@ -113,7 +113,7 @@ def test_what_is_no_photo_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
         "a zip": b"PK\x03\x04" + bytes(500),
     }
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case = await desk.new_case()
         for name, data in hostile.items():
             with pytest.raises(BadInput, match=r"\S") as refusal:
@@ -127,7 +127,7 @@ def test_what_is_no_photo_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
             await desk.start(case.id, RunRequest())
         assert (await desk.add_photo(case.id, "fine.jpg", pieces(whole))).width == 600
 
-    limits = DeskLimits(photo=Limits(max_bytes=300_000, max_pixels=2_000_000))
+    limits = ServiceLimits(photo=Limits(max_bytes=300_000, max_pixels=2_000_000))
     at_a_desk(tmp_path / "desk", work, limits=limits)
     photos = list((tmp_path / "desk" / "cases").glob("*/photos/*"))
     assert len(photos) == 1
@@ -138,34 +138,34 @@ def test_a_photo_that_takes_too_much_breaks_nothing_else(tmp_path: Path) -> None
     stream = io.BytesIO()
     Image.new("1", (12_000, 12_000)).save(stream, "PNG")
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case = await desk.new_case()
         with pytest.raises(BadInput, match="memory"):
             await desk.add_photo(case.id, "huge.png", pieces(stream.getvalue()))
         assert (await desk.add_photo(case.id, "fine.jpg", pieces(photo_bytes()))).width == 240
 
-    at_a_desk(tmp_path / "desk", work, limits=DeskLimits(opening_bytes=500 * 1024**2))
+    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(opening_bytes=500 * 1024**2))
 
-    async def in_no_time(desk: Desk) -> None:
+    async def in_no_time(desk: CaseService) -> None:
         case = await desk.new_case()
         with pytest.raises(BadInput, match="longer"):
             await desk.add_photo(case.id, "fine.jpg", pieces(photo_bytes()))
 
-    at_a_desk(tmp_path / "desk", in_no_time, limits=DeskLimits(opening_s=0.01))
+    at_a_desk(tmp_path / "desk", in_no_time, limits=ServiceLimits(opening_s=0.01))
 
 
 def test_a_case_takes_so_many_pixels(tmp_path: Path) -> None:
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case = await case_with_photo(desk)
         with pytest.raises(BadInput, match="million pixels allowed together"):
             await desk.add_photo(case, "wall.jpg", pieces(photo_bytes(70)))
         assert len((await desk.case(case)).photos) == 1
 
-    at_a_desk(tmp_path / "desk", work, limits=DeskLimits(photo=Limits(max_case_pixels=60_000)))
+    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(photo=Limits(max_case_pixels=60_000)))
 
 
 def test_so_many_photos_come_in_at_once(tmp_path: Path) -> None:
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case = await desk.new_case("A case")
         hold = asyncio.Event()
 
@@ -181,14 +181,14 @@ def test_so_many_photos_come_in_at_once(tmp_path: Path) -> None:
         await asyncio.gather(*coming)
         await desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
 
-    at_a_desk(tmp_path / "desk", work, limits=DeskLimits(uploads=2))
+    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(uploads=2))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't hold processes to RLIMIT_DATA")
 def test_a_run_that_takes_too_much_memory_ends_alone(tmp_path: Path) -> None:
     model = recording(tmp_path)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         small = await case_with_photo(desk)
         stream = io.BytesIO()
         Image.new("RGB", (12_000, 10_000), (90, 120, 40)).save(stream, "PNG")
@@ -199,7 +199,7 @@ def test_a_run_that_takes_too_much_memory_ends_alone(tmp_path: Path) -> None:
         trouble = rows[0].trouble or ""
         assert trouble == "photo 1: there is not enough memory to open it; give a smaller copy of the photo"
 
-    at_a_desk(tmp_path / "desk", work, limits=DeskLimits(run_bytes=400 * 1024**2))
+    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(run_bytes=400 * 1024**2))
 
 
 def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
         yield photo_bytes()
         raise ConnectionResetError
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case = await desk.new_case()
         with pytest.raises(ConnectionResetError):
             await desk.add_photo(case.id, "a.jpg", broken())
@@ -224,7 +224,7 @@ def test_deleted_means_deleted(tmp_path: Path) -> None:
     exif[0x010E] = MARK
     image.save(stream, "JPEG", exif=exif)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         kept = await case_with_photo(desk, "kept")
         case = await desk.new_case(f"{MARK} title", f"{MARK} notes " * 400)
         await desk.add_photo(case.id, f"{MARK}.jpg", pieces(stream.getvalue()))
@@ -248,7 +248,7 @@ def test_deleted_means_deleted(tmp_path: Path) -> None:
 
 
 def test_a_case_is_deleted_while_somebody_works_on_it(tmp_path: Path) -> None:
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk)
         run = await desk.start(case_id, RunRequest())
         watching = asyncio.create_task(all_told(desk, run.id))
@@ -275,7 +275,7 @@ def test_a_run_that_begins_while_its_case_is_deleted_is_called_off(
     model, call_off = recording(tmp_path, 400), Jobs.cancel
     at_work: list[int] = []
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk)
         await desk.start(case_id, RunRequest(model=model))
 
@@ -301,7 +301,7 @@ def test_a_run_that_begins_while_its_case_is_deleted_is_called_off(
 def test_what_a_crash_left_of_a_deleted_run_is_swept_up(tmp_path: Path) -> None:
     model, folder = recording(tmp_path), tmp_path / "desk"
 
-    async def work(desk: Desk) -> Path:
+    async def work(desk: CaseService) -> Path:
         case_id = await case_with_photo(desk)
         run = await desk.start(case_id, RunRequest(model=model))
         await ended(desk, run.id)
@@ -314,7 +314,7 @@ def test_what_a_crash_left_of_a_deleted_run_is_swept_up(tmp_path: Path) -> None:
     for one in left:
         one.write_text(MARK)
 
-    async def nothing(_: Desk) -> None:
+    async def nothing(_: CaseService) -> None:
         pass
 
     at_a_desk(folder, nothing)
@@ -324,7 +324,7 @@ def test_what_a_crash_left_of_a_deleted_run_is_swept_up(tmp_path: Path) -> None:
 def test_old_cases_go_when_the_settings_say_so(tmp_path: Path) -> None:
     folder = tmp_path / "desk"
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         old, new = await desk.new_case("old"), await desk.new_case("new")
         await desk._store._do(desk._store._db.execute, "UPDATE cases SET changed = 0 WHERE id = ?", (old.id,))
         await desk.change_settings(retention_days=30)
@@ -332,7 +332,7 @@ def test_old_cases_go_when_the_settings_say_so(tmp_path: Path) -> None:
 
     at_a_desk(folder, work)
 
-    async def again(desk: Desk) -> None:
+    async def again(desk: CaseService) -> None:
         assert desk.settings.retention_days == 30
         assert desk.settings.offline
 
@@ -340,7 +340,7 @@ def test_old_cases_go_when_the_settings_say_so(tmp_path: Path) -> None:
 
 
 def test_pages_of_cases_follow_each_other(tmp_path: Path) -> None:
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         made = [(await desk.new_case(f"case {number}")).id for number in range(7)][::-1]
         first = [one.id for one in await desk.cases(limit=3)]
         then = [one.id for one in await desk.cases(limit=3, before=first[-1])]
@@ -359,9 +359,9 @@ def test_pages_of_cases_follow_each_other(tmp_path: Path) -> None:
 
 
 def test_two_desks_do_not_share_a_folder(tmp_path: Path) -> None:
-    async def work(_: Desk) -> None:
+    async def work(_: CaseService) -> None:
         with pytest.raises(BadInput, match="another geosleuth"):
-            await Desk.open(tmp_path / "desk")
+            await CaseService.open(tmp_path / "desk")
 
     at_a_desk(tmp_path / "desk", work)
 
@@ -369,7 +369,7 @@ def test_two_desks_do_not_share_a_folder(tmp_path: Path) -> None:
 def test_a_run_is_not_over_before_its_end(tmp_path: Path) -> None:
     model = recording(tmp_path)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         case_id = await case_with_photo(desk)
         runs = [await desk.start(case_id, RunRequest(model=model)) for _ in range(3)]
         last = await desk.run(runs[-1].id)

@@ -15,7 +15,7 @@ from geosleuth.agent.locating import Finding, cap_finding
 from geosleuth.agent.methods import method
 from geosleuth.app.report.steps import call_words, outcome_words, points_found
 from geosleuth.app.service import shapes
-from geosleuth.app.service.events import Teller, Telling
+from geosleuth.app.service.events import EventTranslator, StreamItem
 from geosleuth.app.service.views import compare_view, result_view
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
@@ -50,9 +50,9 @@ def atlas(atlas_home: Path) -> OfflineAtlas:
 class Listening:
     """Keeps what is told while a run goes on."""
 
-    def __init__(self, teller: Teller) -> None:
+    def __init__(self, teller: EventTranslator) -> None:
         self.teller = teller
-        self.told: list[Telling] = []
+        self.told: list[StreamItem] = []
 
     def __call__(self, event: Event) -> None:
         self.told += self.teller(event)
@@ -63,7 +63,7 @@ class Listening:
 
 def heard(sight: Sight) -> tuple[Trajectory, Listening]:
     detective = Detective()
-    listening = Listening(Teller(detective=detective))
+    listening = Listening(EventTranslator(detective=detective))
     return sight.run(detective, sinks=[listening]), listening
 
 
@@ -129,7 +129,7 @@ def test_candidates_come_with_their_size_and_their_fate(atlas: OfflineAtlas) -> 
 
 def test_a_stored_run_tells_the_same_but_for_the_clues(atlas: OfflineAtlas) -> None:
     done, listening = heard(Sight(atlas, (PHARMACY,)))
-    again = Teller().whole(done)
+    again = EventTranslator().whole(done)
     assert [kind for kind, _ in again] == [kind for kind, _ in listening.told if kind != "clues"]
     assert dict(again)["answer"]["place"] == listening.of("answer")[0]["place"]
 
@@ -139,7 +139,7 @@ def test_going_on_is_told_after_what_was_before(atlas: OfflineAtlas) -> None:
     first = sight.run()
     rejected = Rejected(texts=PHARMACY)
     detective = Detective(left_out=rejected.left_out)
-    listening = Listening(Teller(detective=detective))
+    listening = Listening(EventTranslator(detective=detective))
     for event in first.events:
         listening(event)
     before = len(listening.told)
@@ -157,7 +157,7 @@ def test_going_on_is_told_after_what_was_before(atlas: OfflineAtlas) -> None:
 def test_of_a_capped_run_no_place_is_told(atlas: OfflineAtlas) -> None:
     sight = Sight(atlas, (PHARMACY, ("Rimini",)))
     detective = Detective()
-    listening = Listening(Teller(granularity="country", detective=detective))
+    listening = Listening(EventTranslator(granularity="country", detective=detective))
     done = sight.run(detective, sinks=[listening])
     assert done.answer is not None
     assert done.answer.located
@@ -193,7 +193,7 @@ def test_of_a_stored_capped_run_nothing_finer_is_told(atlas: OfflineAtlas) -> No
     sight = Sight(atlas, (PHARMACY, ("Rimini",)))
     done = sight.run()
     capped = asyncio.run(cap_finding(sight.finding(done), "country", OfflineGazetteer(atlas))).trajectory
-    told = Teller().whole(capped)
+    told = EventTranslator().whole(capped)
     assert dict(told)["answer"]["place"] == "Italy"
     for secret in (*PHARMACY, "Rimini", "0541", "Garibaldi"):
         assert secret not in json.dumps(told)
@@ -209,7 +209,7 @@ def test_magnifying_says_which_part(atlas: OfflineAtlas, scale: BoxScale, box: l
         calls(call("read_text", image="image-1", bbox_2d=box)),
         answers(37.2, -3.6),
     ]
-    listening = Listening(Teller())
+    listening = Listening(EventTranslator())
     sight.run(ScriptedPolicy(script), sinks=[listening])
     first, second, third, fourth = [[one["words"] for one in said["calls"]] for said in listening.of("said")[:4]]
     assert first == ["reads the text in the photo", "magnifies a part of the photo"]
@@ -252,7 +252,7 @@ def test_calls_of_any_shape_have_words() -> None:
 @given(trajectories())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_any_run_can_be_told_as_json(run: Trajectory) -> None:
-    told = Teller().whole(run)
+    told = EventTranslator().whole(run)
     assert told[0][0] == "started"
     for kind, data in told:
         assert set(data) == set(get_type_hints(VIEWS[kind])), kind
@@ -265,7 +265,7 @@ def test_any_run_can_be_told_as_json(run: Trajectory) -> None:
 @given(trajectories())
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 def test_of_any_capped_run_no_text_is_told(run: Trajectory) -> None:
-    told = Teller(granularity="country").whole(run)
+    told = EventTranslator(granularity="country").whole(run)
     for kind, data in told:
         if kind == "said":
             assert data["thought"] == ""
@@ -284,7 +284,7 @@ def test_half_a_character_of_a_model_breaks_no_wire(atlas: OfflineAtlas) -> None
         calls(call("note_hypothesis", place=odd, confidence=0.5), call(odd, x=odd), thinking=odd, text=odd),
         answers(37.2, -3.6, city=odd),
     ]
-    sight, listening = Sight(atlas, (("GRANADA",),)), Listening(Teller())
+    sight, listening = Sight(atlas, (("GRANADA",),)), Listening(EventTranslator())
     done = sight.run(ScriptedPolicy(script), sinks=[listening])
     told = json.dumps(listening.told, ensure_ascii=False).encode()
     assert b"caf?" in told
