@@ -459,18 +459,7 @@ def panorama(options: PanoramaOptions) -> None:
     """
     from geosleuth.app.cli.handlers import dataset_pictures as work
 
-    work.make_panorama_files(
-        options.folder,
-        options.out,
-        options.places,
-        pattern=options.pattern,
-        grid=options.grid,
-        full=options.full,
-        size=options.size,
-        missing=options.missing,
-        overwrite=options.overwrite,
-        as_json=options.as_json,
-    )
+    work.make_panorama_files(options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -521,18 +510,7 @@ def mosaic(options: MosaicOptions) -> None:
     """
     from geosleuth.app.cli.handlers import dataset_pictures as work
 
-    work.make_mosaic_files(
-        options.scenes,
-        options.out,
-        work.Where(options.cities, tuple(options.city or ()), options.at),
-        side=options.side,
-        metres=options.metres,
-        brightest=options.brightest,
-        empty=options.empty,
-        tif=options.tif,
-        overwrite=options.overwrite,
-        as_json=options.as_json,
-    )
+    work.make_mosaic_files(options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -579,18 +557,7 @@ def pois(options: PoisOptions) -> None:
     """
     from geosleuth.app.cli.handlers import dataset_pictures as work
 
-    work.make_poi_set(
-        options.data,
-        options.out,
-        options.table,
-        options.category,
-        within_m=options.within,
-        cities=options.cities,
-        per_city=options.per_city,
-        seed=options.seed,
-        overwrite=options.overwrite,
-        as_json=options.as_json,
-    )
+    work.make_poi_set(options)
 
 
 def digests(data: Set, *, out: OutTable, overwrite: Overwrite = False, as_json: JsonFlag = False) -> None:

@@ -67,14 +67,4 @@ def serve(options: ServeOptions) -> None:
         require(module, extra="serve")
     from geosleuth.app.cli.handlers.serve import serve_here
 
-    serve_here(
-        options.host,
-        options.port,
-        open_page=options.open_page,
-        token_file=options.token_file,
-        allowed_hosts=options.allowed_host,
-        workers=options.workers,
-        run_memory_gib=options.run_memory,
-        home=options.home,
-        as_json=options.as_json,
-    )
+    serve_here(options)

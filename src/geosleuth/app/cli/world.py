@@ -65,18 +65,7 @@ def make(options: MakeOptions) -> None:
     """
     from geosleuth.app.cli.handlers import world as work
 
-    work.make(
-        options.out,
-        count=options.count,
-        seed=options.seed,
-        split=options.split,
-        kinds=options.kind,
-        workers=options.workers,
-        regions=options.region,
-        noise=options.noise,
-        world_seed=options.world_seed,
-        as_json=options.as_json,
-    )
+    work.make(options)
 
 
 @world.command()
@@ -141,17 +130,7 @@ def sheet(options: SheetOptions) -> None:
     """
     from geosleuth.app.cli.handlers import world as work
 
-    work.sheet(
-        options.folder,
-        options.out,
-        count=options.count,
-        columns=options.columns,
-        seed=options.seed,
-        split=options.split,
-        kinds=options.kind,
-        world_seed=options.world_seed,
-        overwrite=options.overwrite,
-    )
+    work.sheet(options)
 
 
 __all__ = ["world"]

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -31,52 +32,49 @@ from geosleuth.names import country_name
 from geosleuth.pipeline.area import parse_point
 from geosleuth.policies.baselines.encoders import ScriptedEncoder, encoder_of
 
+if TYPE_CHECKING:
+    from geosleuth.app.cli.dataset import MosaicOptions, PanoramaOptions, PoisOptions
+
 _LARGEST_SIDE = 65_000
 _PAIR = re.compile(r"\s*(\d{1,6})\s*[xX\u00d7]\s*(\d{1,6})\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Which cities: a table, names that the atlas knows, or a parse_point."""
+    """Which cities: a table, names that the atlas knows, or a point."""
 
     table: Path | None
     names: tuple[str, ...]
     at: str | None
 
 
-def make_panorama_files(
-    folder: Path,
-    out: Path,
-    places: Path | None,
-    *,
-    pattern: str | None,
-    grid: str | None,
-    full: str | None,
-    size: str,
-    missing: float,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
+def make_panorama_files(options: "PanoramaOptions") -> None:
     """Put panoramas together.
 
     Raises:
         BadInput: something must be mended.
         typer.Exit: some could not be made.
     """
-    wanted = _pair(size, "--size")
-    sets = find_tiles(folder, pattern, None if grid is None else _pair(grid, "--grid"))
-    known = None if places is None else read_places(places)
+    wanted = _pair(options.size, "--size")
+    sets = find_tiles(options.folder, options.pattern, None if options.grid is None else _pair(options.grid, "--grid"))
+    known = None if options.places is None else read_places(options.places)
     with progress("panoramas") as bar:
         made = make_panoramas(
-            sets, out, places=known, size=wanted, full=None if full is None else _pair(full, "--full"),
-            most_missing=missing, overwrite=overwrite, progress=bar.at,
-        )  # fmt: skip
+            sets,
+            options.out,
+            places=known,
+            size=wanted,
+            full=None if options.full is None else _pair(options.full, "--full"),
+            most_missing=options.missing,
+            overwrite=options.overwrite,
+            progress=bar.at,
+        )
     for one in made.refused:
         talk(f"not made: {one.reason}")
     if made.unplaced:
         named = ", ".join(printable(name) for name in made.unplaced[:5])
         talk(f"{plural(len(made.unplaced), 'panorama stands', 'panoramas stand')} in no table of places: {named}")
-    if as_json:
+    if options.as_json:
         document = {**asdict(made), "table": None if made.table is None else str(made.table)}
         show_json(document)
     else:
@@ -85,36 +83,32 @@ def make_panorama_files(
         raise typer.Exit(SOME_FAILED)
 
 
-def make_mosaic_files(
-    paths: Sequence[Path],
-    out: Path,
-    where: Where,
-    *,
-    side: int,
-    metres: float,
-    brightest: float,
-    empty: float,
-    tif: bool,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
+def make_mosaic_files(options: "MosaicOptions") -> None:
     """Put mosaics together.
 
     Raises:
         UserError: something must be mended.
         typer.Exit: some could not be made.
     """
-    cities = _cities(where)
-    scenes = find_scenes(paths)
+    cities = _cities(Where(options.cities, tuple(options.city or ()), options.at))
+    scenes = find_scenes(options.scenes)
     talk(f"{plural(len(scenes), 'scene', 'scenes')} for {plural(len(cities), 'city', 'cities')}")
     with progress("mosaics") as bar:
         made = make_mosaics(
-            cities, scenes, out, side_px=side, metres=metres, brightest=brightest, most_empty=empty,
-            georeferenced=tif, overwrite=overwrite, progress=bar.at,
-        )  # fmt: skip
+            cities,
+            scenes,
+            options.out,
+            side_px=options.side,
+            metres=options.metres,
+            brightest=options.brightest,
+            most_empty=options.empty,
+            georeferenced=options.tif,
+            overwrite=options.overwrite,
+            progress=bar.at,
+        )
     for name, reason in made.refused.items():
         talk(f"not made: {name}: {reason}")
-    if as_json:
+    if options.as_json:
         show_json({**asdict(made), "table": None if made.table is None else str(made.table)})
     else:
         _show_made(made, "none")
@@ -128,50 +122,40 @@ def _show_made(made: Panoramas | Mosaics, no_table: str) -> None:
     show(facts_view({**facts, "table": no_table if made.table is None else str(made.table)}))
 
 
-def make_poi_set(
-    spec: str,
-    out: Path,
-    table: Path | None,
-    category: str | None,
-    *,
-    within_m: float,
-    cities: int | None,
-    per_city: int | None,
-    seed: int,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
+def make_poi_set(options: "PoisOptions") -> None:
     """Choose photos of points of interest and write them as a table.
 
     Raises:
         BadInput: something must be mended.
     """
-    check_outputs([out], [spec, *([str(table)] if table else [])], overwrite=overwrite)
-    data = open_set(spec)
+    check_outputs(
+        [options.out], [options.data, *([str(options.table)] if options.table else [])], overwrite=options.overwrite
+    )
+    data = open_set(options.data)
     source: PoiSource
-    if table is not None:
-        if category is not None:
+    if options.table is not None:
+        if options.category is not None:
             raise BadInput("--category is for the atlas's own points of interest; leave it out with --pois")
-        source = TablePois(read_places(table).values())
+        source = TablePois(read_places(options.table).values())
     else:
         regions = Regions(regions_dir())
         if not regions.store.names():
             raise BadInput(
                 "no region has been added to the atlas; run geosleuth atlas add FILE.osm.pbf, or give --pois"
             )
-        source = AtlasPois(regions, category)
+        source = AtlasPois(regions, options.category)
     with progress("photos") as bar:
         found = choose_pois(
-            data, source, within_m=within_m, cities=cities, per_city=per_city, seed=seed,
+            data, source, within_m=options.within, cities=options.cities, per_city=options.per_city, seed=options.seed,
             progress=lambda done: bar.at(done, None),
         )  # fmt: skip
-        write_pois(out, found)
-    told = {"photos": len(found.photos), "per_city": found.per_city, "at_hand": found.at_hand, "out": str(out)}
-    if as_json:
+        write_pois(options.out, found)
+    told = {"photos": len(found.photos), "per_city": found.per_city, "at_hand": found.at_hand, "out": str(options.out)}
+    if options.as_json:
         show_json(told)
     else:
         shown = [f"{count} of {found.at_hand[city]} in {printable(city)}" for city, count in found.per_city.items()]
-        show(facts_view({"photos": str(len(found.photos)), "cities": shown, "table": str(out)}))
+        show(facts_view({"photos": str(len(found.photos)), "cities": shown, "table": str(options.out)}))
 
 
 def make_gallery_folder(spec: str, encoder: str, out: Path, *, as_json: bool) -> None:

@@ -3,9 +3,9 @@
 import os
 import signal
 import socket
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,45 +13,39 @@ from geosleuth.atlas.folders import data_dir
 from geosleuth.errors import BadInput
 from geosleuth.policies.services import is_loopback
 
+if TYPE_CHECKING:
+    from geosleuth.app.cli.serve import ServeOptions
+
 TOKEN_VARIABLE = "GEOSLEUTH_TOKEN"  # noqa: S105 -- its name, not a token
 LEAST_TOKEN = 16
 """Characters of a token: a short one can be guessed."""
 
 
-def serve_here(
-    host: str,
-    port: int,
-    *,
-    open_page: bool,
-    token_file: Path | None,
-    allowed_hosts: Sequence[str],
-    workers: int,
-    run_memory_gib: float | None = None,
-    home: Path | None,
-    as_json: bool,
-) -> None:
+def serve_here(options: "ServeOptions") -> None:
     """Serve until somebody stops it.
 
     Raises:
         BadInput: the port is taken, the address is none of this machine's, the token is missing or too short, or
             another server works on the same cases.
     """
-    token = token_of(token_file)
-    if token is None and not is_loopback(host):
+    token = token_of(options.token_file)
+    if token is None and not is_loopback(options.host):
         raise BadInput(
-            f"{host} can be reached from other machines, so a token is needed: "
+            f"{options.host} can be reached from other machines, so a token is needed: "
             f"set {TOKEN_VARIABLE}, or name a file that holds one with --token-file"
         )
-    listener = listening(host, port)
+    listener = listening(options.host, options.port)
     with listener:
         # Only now: what is wrong with the words is said at once, and loading takes a while.
         from geosleuth.app.service.http.server import door_of, serve_on
 
-        settings = door_of(host, allowed_hosts, token)
-        if run_memory_gib is not None:
-            settings = replace(settings, limits=replace(settings.limits, run_bytes=int(run_memory_gib * 1024**3)))
-        folder = home or data_dir() / "desk"
-        stopped_by = serve_on(listener, settings, folder, workers, open_page=open_page, as_json=as_json)
+        settings = door_of(options.host, options.allowed_host, token)
+        if options.run_memory is not None:
+            settings = replace(settings, limits=replace(settings.limits, run_bytes=int(options.run_memory * 1024**3)))
+        folder = options.home or data_dir() / "desk"
+        stopped_by = serve_on(
+            listener, settings, folder, options.workers, open_page=options.open_page, as_json=options.as_json
+        )
     if stopped_by == signal.SIGINT:
         raise typer.Exit(128 + signal.SIGINT)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import typer
 from PIL import Image, ImageDraw
@@ -29,7 +29,10 @@ from geosleuth.world.design import address_of, design_scene
 from geosleuth.world.environment.setting import setting_of
 from geosleuth.world.making import KindWish, MadeScene, kind_of, make_scenes, read_scenes
 from geosleuth.world.model import Mark, Scene, Split
-from geosleuth.world.world import Noise, open_world
+from geosleuth.world.world import open_world
+
+if TYPE_CHECKING:
+    from geosleuth.app.cli.world import MakeOptions, SheetOptions
 
 _CELL, _GAP, _CAPTION = (448, 336), 12, 46
 _GROUND, _INK, _FAINT = (250, 249, 246), (28, 28, 30), (110, 110, 114)
@@ -87,40 +90,41 @@ def _write(
 _LINE_EVERY_S = 5.0
 
 
-def make(
-    out: Path,
-    *,
-    count: int,
-    seed: int,
-    split: Split,
-    kinds: KindWish,
-    workers: int | None,
-    regions: Sequence[str],
-    noise: Noise,
-    world_seed: int,
-    as_json: bool,
-) -> None:
+def make(options: "MakeOptions") -> None:
     """Draw scenes into a folder."""
-    there = open_world(world_seed, [_region(name) for name in regions], noise=noise)
+    there = open_world(options.world_seed, [_region(name) for name in options.region], noise=options.noise)
     try:
-        with progress("drawing scenes", count) as bar:
+        with progress("drawing scenes", options.count) as bar:
             made = make_scenes(
-                out, there, count=count, seed=seed, split=split, kinds=kinds, workers=workers or os.cpu_count() or 1,
+                options.out,
+                there,
+                count=options.count,
+                seed=options.seed,
+                split=options.split,
+                kinds=options.kind,
+                workers=options.workers or os.cpu_count() or 1,
                 progress=_Telling(bar),
-            )  # fmt: skip
+            )
     except (KeyboardInterrupt, SystemExit):
-        talk(f"stopped; the same command goes on with {out}")
+        talk(f"stopped; the same command goes on with {options.out}")
         raise
-    if as_json:
-        show_json({"folder": str(made.folder), "scenes": made.scenes, "kept": made.kept, "set": str(out / "set.jsonl")})
+    if options.as_json:
+        show_json(
+            {
+                "folder": str(made.folder),
+                "scenes": made.scenes,
+                "kept": made.kept,
+                "set": str(options.out / "set.jsonl"),
+            }
+        )
         return
     show(
         facts_view(
             {
                 "scenes": f"{counted(made.scenes)} in {made.folder}",
                 "drawn before": counted(made.kept) if made.kept else None,
-                "data set": f"{out / 'set.jsonl'} (geosleuth bench run --data {out / 'set.jsonl'})",
-                "what they are": str(out / "card.md"),
+                "data set": f"{options.out / 'set.jsonl'} (geosleuth bench run --data {options.out / 'set.jsonl'})",
+                "what they are": str(options.out / "card.md"),
             }
         )
     )
@@ -223,29 +227,22 @@ def _show_facts(made: MadeScene) -> None:
         show(table)
 
 
-def sheet(
-    folder: Path | None,
-    out: Path,
-    *,
-    count: int,
-    columns: int,
-    seed: int,
-    split: Split,
-    kinds: KindWish,
-    world_seed: int,
-    overwrite: bool,
-) -> None:
+def sheet(options: "SheetOptions") -> None:
     """Several scenes on one sheet."""
-    _check_ending(out)
-    refuse_to_replace([out], overwrite=overwrite)
+    _check_ending(options.out)
+    refuse_to_replace([options.out], overwrite=options.overwrite)
     cells: list[tuple[Any, Caption]] = []
-    with progress("drawing the sheet", count) as bar:
-        found = _made_cells(folder) if folder else _fresh_cells(seed, split, kinds, world_seed)
-        for cell in islice(found, count):
+    with progress("drawing the sheet", options.count) as bar:
+        found = (
+            _made_cells(options.folder)
+            if options.folder
+            else _fresh_cells(options.seed, options.split, options.kind, options.world_seed)
+        )
+        for cell in islice(found, options.count):
             cells.append(cell)
             bar.advance()
-    _save(sheet_of(cells, columns), out)
-    talk(f"{counted(len(cells))} scenes on {out}")
+    _save(sheet_of(cells, options.columns), options.out)
+    talk(f"{counted(len(cells))} scenes on {options.out}")
 
 
 def _made_cells(folder: Path) -> Iterator[tuple[Any, Caption]]:
