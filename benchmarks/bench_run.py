@@ -27,10 +27,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from geosleuth.app.bench_run_work import BenchRequest, prepare, run_bench
-from geosleuth.app.locate_setup import Wishes
+from geosleuth.app.cli.handlers.bench_run import BenchRequest, prepare, run_bench
 from geosleuth.bench.run.standing import Standing
 from geosleuth.photo import encode, first_view, open_photo
+from geosleuth.pipeline.request import LocateRequest
 
 PROMISED_PER_S = 100.0
 GROWTH_MB = 50.0
@@ -83,7 +83,7 @@ def ours(folder: Path, photos: int, at_once: int) -> dict[str, Any]:
             held.append((standing.done, resident_mb()))
 
     request = BenchRequest(
-        data=str(table), wishes=Wishes(model=f"replay:{answers}"), out=folder / "run", at_once=at_once
+        data=str(table), locate=LocateRequest(model=f"replay:{answers}"), out=folder / "run", at_once=at_once
     )
     began = time.perf_counter()
     ready = prepare(request)

@@ -40,10 +40,10 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from PIL import Image  # noqa: E402
 from rapidfuzz.distance import Levenshtein  # noqa: E402
 
-from geosleuth.app.locate_batch import locate_batch  # noqa: E402
-from geosleuth.app.locate_setup import Wishes  # noqa: E402
+from geosleuth.app.cli.handlers.locate_batch import locate_batch  # noqa: E402
 from geosleuth.atlas.base import ensure_base  # noqa: E402
 from geosleuth.photo.text import TextLine, read_text, script_of  # noqa: E402
+from geosleuth.pipeline.request import LocateRequest  # noqa: E402
 from scene_drawing import DrawnText  # noqa: E402
 from scene_places import REGIONS, extracts  # noqa: E402
 from scene_scoring import (  # noqa: E402
@@ -111,13 +111,13 @@ def run_batch(scenes: Sequence[Scene], jobs: int | None) -> dict[str, float]:
         for number, scene in enumerate(scenes):
             photos.append(Path(folder) / f"{number:04}.jpg")
             photos[-1].write_bytes(scene.jpeg())
-        wishes = Wishes(offline=True, out=(f"{folder}/findings/",))
+        request = LocateRequest(offline=True, out=(f"{folder}/findings/",))
         watching = threading.Thread(target=watch)
         watching.start()
         begin = time.perf_counter()
         try:
             with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-                locate_batch(photos, wishes, as_json=True, jobs=jobs)
+                locate_batch(photos, request, as_json=True, jobs=jobs)
         finally:
             over.set()
             watching.join()

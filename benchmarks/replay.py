@@ -24,9 +24,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from geosleuth.answer import Answer
-from geosleuth.app.team_replay_reading import Answers, read_answers
-from geosleuth.app.team_replay_views import replay_document
-from geosleuth.app.team_replay_work import measure
+from geosleuth.app.cli.handlers.team_replay import Answers, measure, read_answers, replay_document
 from geosleuth.geo import LatLon
 from geosleuth.team.recorded import Panel, Said, groups_of
 from geosleuth.team.recorded.learning import LEARNED, REPORTED_KM, SINGLE, Known, Replay, replay

@@ -19,7 +19,7 @@ _OPENERS = ("locate", "alocate")
 def __getattr__(name: str) -> Any:
     # Loaded when it is asked for: most of what the package does needs none of it.
     if name in _OPENERS:
-        return getattr(import_module("geosleuth.app.locate_python"), name)
+        return getattr(import_module("geosleuth.pipeline.api"), name)
     raise AttributeError(f"module 'geosleuth' has no attribute {name!r}")
 
 

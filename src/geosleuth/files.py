@@ -4,7 +4,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -187,3 +187,20 @@ def _usual_mode(path: Path) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+def refuse_to_replace(paths: Iterable[Path], *, overwrite: bool) -> None:
+    """Refuse, before anything is written, to replace files that are there, unless ``--overwrite`` says otherwise.
+
+    Raises:
+        BadInput: one of the files is there already and may not be replaced, or its folder can't be looked into.
+    """
+    if overwrite:
+        return
+    for path in paths:
+        try:
+            there = path.exists() or path.is_symlink()
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{path}: can't be written: {getattr(error, 'strerror', None) or error}") from error
+        if there:
+            raise BadInput(f"{path}: is there already; choose another name, or add --overwrite")

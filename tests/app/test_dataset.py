@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from geosleuth.app.dataset import dataset
+from geosleuth.app.cli.dataset import dataset
 from geosleuth.bench.sets import CARDS
 from geosleuth.errors import BadInput
 from set_files import jpeg, put

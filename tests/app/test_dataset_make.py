@@ -11,8 +11,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from geosleuth.app import locate_work
-from geosleuth.app.dataset_make import add_makers
+from geosleuth.app import console
+from geosleuth.app.cli.dataset import add_makers
 from geosleuth.bench.makers.tags import TAGS
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput, GeosleuthError
@@ -97,7 +97,7 @@ def test_nothing_is_sent_without_leave(tmp_path: Path, monkeypatch: pytest.Monke
     assert "add --yes to allow it" in run(*words, *away, fails=True)
     assert "--offline rules out" in run(*words, *away, "--offline", fails=True)
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(locate_work, "asked", lambda _question: False)
+    monkeypatch.setattr(console, "asked", lambda _question: False)
     assert "add --yes" in run(*words, *away, fails=True)
     assert not (tmp_path / "set" / "rated.csv").exists()
 

@@ -11,7 +11,7 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from baseline_tasks import ask
-from geosleuth.app.dataset_pictures import add_pictures
+from geosleuth.app.cli.dataset import add_pictures
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import UserError
 from geosleuth.geo import LatLon

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from geosleuth import __version__
-from geosleuth.app.doctor import EXTRAS, doctor_document, doctor_view, install_lines
+from geosleuth.app.cli.handlers.doctor import EXTRAS, doctor_document, doctor_view, install_lines
 from geosleuth.errors import install_command
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]

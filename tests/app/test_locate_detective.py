@@ -80,7 +80,7 @@ def test_python_gives_a_finding_with_a_card_for_notebooks(tmp_path: Path, sign: 
     assert "Finland" in shown
     assert "<script" not in shown
     assert read_trajectory(kept).started.policy == "detective"
-    with pytest.raises(BadInput, match="no option speed"):
+    with pytest.raises(BadInput, match="unknown field: speed"):
         geosleuth.locate(sign, speed="high")
     assert not hasattr(geosleuth, "nothing")
 
@@ -217,8 +217,8 @@ def test_a_hint_is_shown_as_it_is_and_does_nothing(tmp_path: Path) -> None:
 
 
 def test_a_polygon_file_is_an_area(tmp_path: Path) -> None:
-    from geosleuth.app.locate_area import area_of
     from geosleuth.geo import LatLon
+    from geosleuth.pipeline.area import area_of
 
     path = tmp_path / "area.geojson"
     ring = [[7.0, 43.0], [8.0, 43.0], [7.0, 44.0], [7.0, 43.0]]

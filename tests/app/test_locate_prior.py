@@ -11,11 +11,11 @@ import pytest
 
 import geosleuth
 from geosleuth.agent import read_trajectory
-from geosleuth.app.bench_run_work import BenchRequest, prepare
-from geosleuth.app.locate_setup import Wishes
+from geosleuth.app.cli.handlers.bench_run import BenchRequest, prepare
 from geosleuth.clues.visual import default_prior_path, learn
 from geosleuth.geo import LatLon
 from geosleuth.photo.eyes import load_encoder
+from geosleuth.pipeline.request import LocateRequest
 from locating import FINAL, locate_here
 from openai_server import openai_server
 from scenery import save, scene
@@ -112,20 +112,20 @@ def test_a_benchmark_run_notices_another_prior(prior: Path, photo: Path, tmp_pat
     table.write_text(f"image,lat,lon\n{photo},1,2\n")
     mine = tmp_path / "mine.prior"
 
-    def settings(wishes: Wishes) -> Mapping[str, Any]:
-        return prepare(BenchRequest(data=str(table), wishes=wishes, out=tmp_path / "run")).manifest.settings
+    def settings(locate: LocateRequest) -> Mapping[str, Any]:
+        return prepare(BenchRequest(data=str(table), locate=locate, out=tmp_path / "run")).manifest.settings
 
     shutil.copyfile(prior, mine)
-    first = settings(Wishes(prior=str(mine)))
-    assert first == settings(Wishes(prior=str(prior)))
+    first = settings(LocateRequest(prior=str(mine)))
+    assert first == settings(LocateRequest(prior=str(prior)))
     with zipfile.ZipFile(mine, "a") as archive:
         archive.comment = b"another"
-    other = settings(Wishes(prior=str(mine)))
+    other = settings(LocateRequest(prior=str(mine)))
     assert {name for name in first if first[name] != other[name]} == {"prior"}
-    assert "prior" not in settings(Wishes())
+    assert "prior" not in settings(LocateRequest())
     default_prior_path().parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(mine, default_prior_path())
     try:
-        assert settings(Wishes())["prior"] == other["prior"], "one at hand is asked, too"
+        assert settings(LocateRequest())["prior"] == other["prior"], "one at hand is asked, too"
     finally:
         default_prior_path().unlink()

@@ -8,7 +8,7 @@ import pytest
 
 from desks import all_told as all_told_of
 from desks import at_a_desk, case_with_photo, everything_in
-from geosleuth.app.desk import FILES, Desk, RunRequest
+from geosleuth.app.service import FILES, CaseService, RunRequest
 from geosleuth.atlas.online.keys import HIDDEN, Secret
 from geosleuth.atlas.redaction import redacted
 from locating import ANSWER, locate_outside, photo_file
@@ -63,7 +63,7 @@ def test_the_desk_neither_tells_nor_keeps_a_key_that_comes_back(
 ) -> None:
     monkeypatch.setenv(VARIABLE, KEY)
 
-    async def work(desk: Desk) -> None:
+    async def work(desk: CaseService) -> None:
         await desk.change_settings(offline=False)
         with openai_server([echo]) as url:
             run = await desk.start(await case_with_photo(desk), RunRequest(model="server:any", base_url=url))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from geosleuth.app.locate_outputs import asked
+from geosleuth.app.console import asked
 from geosleuth.atlas.base import base_path
 from locating import FINAL, at, command, environment, locate_here, locate_outside, photo_file
 from openai_server import ServerUrl, openai_server

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from geosleuth.app.locate_setup import Wishes
-from geosleuth.app.team_tries_work import measure_tries
+from geosleuth.app.cli.handlers.team_tries import measure_tries
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
+from geosleuth.pipeline.request import LocateRequest
 from in_process import Done, whole_command
 from openai_server import Reply, Request, chat_reply, failure, openai_server
 from scenery import save, scene
@@ -93,16 +93,16 @@ def test_what_fails_is_said_and_asked_about_again(atlas_home: Path, photos: Path
     ],
 )
 def test_what_is_refused(photos: Path, told: dict[str, Any], k: str | None, reason: str) -> None:
-    wishes = replace(Wishes(model="server:any", base_url="http://127.0.0.1:9/v1", parallel=4), **told)
+    request = replace(LocateRequest(model="server:any", base_url="http://127.0.0.1:9/v1", parallel=4), **told)
     with pytest.raises(BadInput, match=reason):
-        measure_tries(photos, wishes, k=k, photos=None, out=photos / "tries.jsonl", as_json=False)
+        measure_tries(photos, request, k=k, photos=None, out=photos / "tries.jsonl", as_json=False)
 
 
 def test_a_file_of_something_else_is_left_alone(photos: Path, tmp_path: Path) -> None:
     out = tmp_path / "mine.jsonl"
     out.write_text('{"mine": 1}\n', encoding="utf-8")
-    wishes = Wishes(model="server:any", base_url="http://127.0.0.1:9/v1", parallel=4)
+    request = LocateRequest(model="server:any", base_url="http://127.0.0.1:9/v1", parallel=4)
     for path, reason in ((out, "line 1: is no photo"), (tmp_path / "none" / "tries.jsonl", "does not exist")):
         with pytest.raises(BadInput, match=reason):
-            measure_tries(photos, wishes, k=None, photos=None, out=path, as_json=False)
+            measure_tries(photos, request, k=None, photos=None, out=path, as_json=False)
     assert out.read_text(encoding="utf-8") == '{"mine": 1}\n'

@@ -11,8 +11,8 @@ import yaml
 from typer.testing import CliRunner
 
 from geosleuth import __version__
-from geosleuth.app.commands import app
-from geosleuth.app.train_policy_work import _estimate
+from geosleuth.app.cli.commands import whole_app
+from geosleuth.app.cli.handlers.train_policy import _estimate
 from geosleuth.train.keeping import held_run, write_done
 from geosleuth.train.reading import as_mapping, read_recipe, recipe_names
 from geosleuth.train.reviewing import nobody_trains
@@ -59,7 +59,7 @@ def test_recipes_are_listed() -> None:
 
 
 def test_names_of_recipes_stay_whole_at_a_narrow_terminal() -> None:
-    shown = CliRunner().invoke(app, ["train", "recipes"], env={"COLUMNS": "50"}).stdout
+    shown = CliRunner().invoke(whole_app(), ["train", "recipes"], env={"COLUMNS": "50"}).stdout
     assert all(f" {name} " in shown for name in recipe_names())
     assert max(map(len, shown.splitlines())) <= 50
 
@@ -242,7 +242,7 @@ def test_a_stopped_run_says_how_it_goes_on(tmp_path: Path, monkeypatch: pytest.M
     done = geosleuth(*words, tmp_path / "out")
     assert done.returncode == 130
     assert done.stderr.endswith("stopped after step 0, before the first checkpoint; the same command begins anew\n")
-    monkeypatch.setattr("geosleuth.app.train_work.last_checkpoint", lambda _: Path("checkpoint-4"))
+    monkeypatch.setattr("geosleuth.app.cli.handlers.train.last_checkpoint", lambda _: Path("checkpoint-4"))
     done = geosleuth(*words, tmp_path / "out")
     assert done.stderr.endswith("\nstopped after step 4; the same command goes on\n")
 

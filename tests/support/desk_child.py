@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from desks import case_with_photo, ended
-from geosleuth.app.desk import Desk, RunRequest
+from geosleuth.app.service import CaseService, RunRequest
 
 
 def say(**told: object) -> None:
@@ -20,14 +20,14 @@ def say(**told: object) -> None:
 
 async def main(folder: Path, model: str, count: int) -> None:
     """Start the runs, and say of each when it is done."""
-    async with await Desk.open(folder, workers=2) as desk:
+    async with await CaseService.open(folder, workers=2) as desk:
         case_id = await case_with_photo(desk)
         runs = [await desk.start(case_id, RunRequest(model=model)) for _ in range(count)]
         say(started=[run.id for run in runs], workers=desk._jobs.pids)
 
         async def follow(run_id: str) -> None:
             row = await ended(desk, run_id)
-            say(ended=run_id, state=row.state, result=await desk.result(run_id))
+            say(ended=run_id, state=row.state, result=await desk.view(run_id))
 
         await asyncio.gather(*(follow(run.id) for run in runs))
         say(all=True)

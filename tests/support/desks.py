@@ -23,7 +23,7 @@ from geosleuth.agent import (
     write_trajectory,
 )
 from geosleuth.answer import parse_lenient
-from geosleuth.app.desk import Desk, DeskLimits, RunRow, Told
+from geosleuth.app.service import CaseService, RunRow, ServiceLimits, StreamEvent
 from geosleuth.policies import Prompt, Step
 from geosleuth.tools import ToolCall
 from tries import TASK
@@ -78,30 +78,30 @@ def recording(folder: Path, looks: int = 2, **answer: Any) -> str:
 
 
 def at_a_desk(
-    folder: Path, work: Callable[[Desk], Awaitable[T]], *, workers: int = 1, limits: DeskLimits | None = None
+    folder: Path, work: Callable[[CaseService], Awaitable[T]], *, workers: int = 1, limits: ServiceLimits | None = None
 ) -> T:
     """What comes of some work at a desk that is opened for it and closed after it."""
 
     async def opened() -> T:
-        async with await Desk.open(folder, workers=workers, limits=limits) as desk:
+        async with await CaseService.open(folder, workers=workers, limits=limits) as desk:
             return await work(desk)
 
     return asyncio.run(opened())
 
 
-async def case_with_photo(desk: Desk, title: str = "A case", data: bytes | None = None) -> str:
+async def case_with_photo(desk: CaseService, title: str = "A case", data: bytes | None = None) -> str:
     """The id of a new case with one photo in it."""
     case = await desk.new_case(title)
     await desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes() if data is None else data))
     return case.id
 
 
-async def all_told(desk: Desk, run_id: str, after: int = -1) -> list[Told]:
+async def all_told(desk: CaseService, run_id: str, after: int = -1) -> list[StreamEvent]:
     """Everything that is told of a run until it is over."""
     return [told async for told in desk.watch(run_id, after=after)]
 
 
-async def ended(desk: Desk, run_id: str) -> RunRow:
+async def ended(desk: CaseService, run_id: str) -> RunRow:
     """The run once it is over."""
     await all_told(desk, run_id)
     return await desk.run(run_id)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from desks import ended, photo_bytes, pieces
-from geosleuth.app.desk import Desk, Feedback, RunRequest
-from geosleuth.app.desk import jobs as jobs_module
+from geosleuth.app.service import CaseService, Feedback, RunRequest
+from geosleuth.app.service import jobs as jobs_module
 from geosleuth.errors import GeosleuthError
 
 
@@ -38,7 +38,7 @@ async def refused(what: Any) -> str:
     return ""
 
 
-async def wait_for_ending(desk: Desk, run_id: str) -> None:
+async def wait_for_ending(desk: CaseService, run_id: str) -> None:
     """Wait until the run's process is done with it, whatever its row says."""
     for _ in range(600):
         if run_id not in desk._jobs._under_way and run_id not in desk._jobs._waiting:
@@ -49,7 +49,7 @@ async def wait_for_ending(desk: Desk, run_id: str) -> None:
 async def work(folder: Path, model: str) -> None:
     filler = folder.parent / "filler"
     jobs_module.SETTLE_S = 1000.0 if len(sys.argv) > 3 else 0.5
-    async with await Desk.open(folder) as desk:
+    async with await CaseService.open(folder) as desk:
         case = await desk.new_case("A case")
         await desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
         run = await desk.start(case.id, RunRequest(model=model))

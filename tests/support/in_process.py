@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from typer.testing import CliRunner
 
-from geosleuth.app.commands import app
+from geosleuth.app.cli.commands import whole_app
 from geosleuth.errors import GeosleuthError
 
 
@@ -25,7 +25,7 @@ class Done:
 
 def geosleuth(*words: str | Path) -> Done:
     """Run a command; errors that `geosleuth.app.cli` would put into words are put into the same words."""
-    result = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "200"})
+    result = CliRunner().invoke(whole_app(), [str(word) for word in words], env={"COLUMNS": "200"})
     if isinstance(result.exception, GeosleuthError):
         return Done(result.exception.exit_code, result.stdout, f"{result.stderr}geosleuth: {result.exception}\n")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -35,7 +35,7 @@ def geosleuth(*words: str | Path) -> Done:
 
 def whole_command(*words: object, cwd: Path | None = None, **variables: str) -> Done:
     """Run the command from its beginning to its end: everything is the same but the process itself."""
-    from geosleuth.app import cli
+    from geosleuth.app.cli import entry
 
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True) for _ in range(2))
     code: object = 0
@@ -43,14 +43,14 @@ def whole_command(*words: object, cwd: Path | None = None, **variables: str) -> 
         patch.object(sys, "argv", ["geosleuth", *(str(word) for word in words)]),
         patch.object(sys, "stdin", io.StringIO()),
         # The test's own Ctrl-C stays as it is.
-        patch.object(cli, "_stop_quietly_on_ctrl_c"),
+        patch.object(entry, "_stop_quietly_on_ctrl_c"),
         patch.dict(os.environ, {"NO_COLOR": "1", "COLUMNS": "80", **variables}),
         chdir(cwd) if cwd is not None else nullcontext(),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
         try:
-            cli.main()
+            entry.main()
         except SystemExit as ending:
             code = ending.code
     assert isinstance(code, int | None)

@@ -38,7 +38,7 @@ from geosleuth.tools import Case, ToolCall, Toolset
 from geosleuth.tools.catalogue import all_tools
 
 if TYPE_CHECKING:
-    from geosleuth.app.http import ServeSettings
+    from geosleuth.app.service.http import ServeSettings
     from geosleuth.atlas import Atlas
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
@@ -190,8 +190,8 @@ def served_here(
     """
     import uvicorn
 
-    from geosleuth.app.desk import Desk
-    from geosleuth.app.http import Keys, ServeSettings, make_app
+    from geosleuth.app.service import CaseService
+    from geosleuth.app.service.http import Keys, ServeSettings, make_app
 
     chosen = settings or ServeSettings()
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
@@ -202,7 +202,7 @@ def served_here(
 
     async def work() -> None:
         keys = Keys()
-        async with await Desk.open(folder, workers=workers, limits=chosen.limits, keys=keys.environment) as desk:
+        async with await CaseService.open(folder, workers=workers, limits=chosen.limits, keys=keys.environment) as desk:
             app = make_app(desk, chosen, keys=keys)
             config = uvicorn.Config(app, http="h11", ws="none", log_level="critical", timeout_graceful_shutdown=1)
             held["server"] = uvicorn.Server(config)

@@ -102,7 +102,7 @@ export const api = {
   eventsUrl: (runId: string, after: number) => `/api/runs/${id(runId)}/events${after >= 0 ? `?after=${after}` : ""}`,
   goOn: (runId: string, feedback: Feedback) => send<RunRow>("POST", `/api/runs/${id(runId)}/continue`, feedback),
   cancel: (runId: string) => send<RunRow>("POST", `/api/runs/${id(runId)}/cancel`, {}),
-  result: (runId: string) => get<ResultView>(`/api/runs/${id(runId)}/result`),
+  result: (runId: string) => get<ResultView>(`/api/runs/${id(runId)}/view`),
   fileUrl: (runId: string, format: string) => `/api/runs/${id(runId)}/files/${id(format)}`,
   pictureUrl: (runId: string, handle: string) => `/api/runs/${id(runId)}/pictures/${id(handle)}`,
   check: (runId: string, lat: number, lon: number) => send<CheckedView>("POST", `/api/runs/${id(runId)}/check`, { lat, lon }),

@@ -1,10 +1,13 @@
-"""Who gets to print where: answers on stdout, talk and progress on stderr."""
+"""The terminal: answers on stdout, messages and progress on stderr, questions, Ctrl-C and exit codes."""
 
 import json
+import logging
 import os
+import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +16,15 @@ from geosleuth.bench.plain import one_line
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress, TaskID
+
+    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.pipeline.plan import Plan
+
+CTRL_C = 130
+"""The exit code of a run that was stopped."""
+
+SOME_FAILED = 1
+"""The exit code where some photos failed or are missing."""
 
 
 def show(view: "RenderableType") -> None:
@@ -123,3 +135,122 @@ def reading(paths: list[Path]) -> Iterator[Callable[[int], None]]:
     total = sum(path.stat().st_size for path in paths if path.is_file())
     with progress("scoring", total, measure="bytes") as bar:
         yield bar.advance
+
+
+@contextmanager
+def building() -> Iterator[Callable[[str, float], None]]:
+    """A bar for the one-time building of the base atlas."""
+    bars: list[Bar] = []
+    with ExitStack() as held:
+
+        def tell(what: str, share: float) -> None:
+            # Not before there is something to build: most of the time it is built already.
+            if not bars:
+                bars.append(held.enter_context(progress("building the base atlas, once")))
+            bars[0].at(round(100 * share), 100, what)
+
+        yield tell
+
+
+def offline_atlas(*, needed: bool) -> "OfflineAtlas":
+    """The atlas on this machine, its base built where it is needed."""
+    from geosleuth.atlas import OfflineAtlas
+    from geosleuth.atlas.base import ensure_base
+
+    if needed:
+        # Here and not in one of the atlas's threads, so that an interrupt stops the building at once.
+        with building() as tell:
+            ensure_base(tell)
+    return OfflineAtlas()
+
+
+def asked(question: str) -> bool:
+    """Ask whoever sits at the terminal; anything but yes is no."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def ask_consent(plan: "Plan", *, yes: bool) -> None:
+    """Say where the photo goes, and ask before it leaves the machine.
+
+    Raises:
+        BadInput: nobody agreed.
+    """
+    from geosleuth.errors import BadInput
+    from geosleuth.policies import consent_line
+    from geosleuth.policies.detective import Detective
+    from geosleuth.policies.replay import ReplayPolicy
+
+    searched = sorted(plan.image_hosts)
+    asked_models = [one for one in plan.thinkers if not isinstance(one, ReplayPolicy | Detective)]
+    for note in plan.notes:
+        talk(note)
+    lines = [consent_line(one) for one in asked_models]
+    lines += [f"the image search sends the photo and cuts of it to {' and '.join(searched)}"] if searched else []
+    lines += [plan.borrowed.consent] if plan.borrowed else []
+    if not lines:
+        return
+    told = "; ".join(lines)
+    if yes or not (plan.sent_to[1] or plan.borrowed):
+        talk(told)
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(f"{told}; add --yes to allow it")
+    if not asked(f"{told}. Go on?"):
+        raise BadInput("stopped; nothing was sent")
+
+
+@contextmanager
+def cancelled_by_ctrl_c() -> Iterator[None]:
+    """Let the first Ctrl-C, or a scheduler's SIGTERM, call the running task off, so that it closes its files.
+
+    A second one ends at once.
+    """
+    import asyncio
+
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    # Ignored on purpose, as nohup does, or set by somebody who is not Python: leave it.
+    before = {
+        one: handler
+        for one in (signal.SIGINT, signal.SIGTERM)
+        if (handler := signal.getsignal(one)) not in (signal.SIG_IGN, None)
+    }
+
+    def back() -> None:
+        for one, handler in before.items():
+            with suppress(NotImplementedError, ValueError):
+                loop.remove_signal_handler(one)
+                signal.signal(one, handler)
+
+    def stop() -> None:
+        back()
+        if task is not None:
+            task.cancel()
+
+    # Not every system and thread has signals in its event loop; what they do there stays as it is.
+    with suppress(NotImplementedError, RuntimeError, ValueError):
+        for one in before:
+            loop.add_signal_handler(one, stop)
+    try:
+        yield
+    finally:
+        back()
+
+
+@contextmanager
+def quiet_libraries() -> Iterator[None]:
+    """Keep the warnings of libraries off the terminal: nobody at this command can mend them.
+
+    Whoever asks Python for warnings (-W, PYTHONWARNINGS) gets them.
+    """
+    root, nowhere = logging.getLogger(), logging.NullHandler()
+    with warnings.catch_warnings():
+        if not sys.warnoptions:
+            warnings.simplefilter("ignore")
+        if not root.handlers:
+            root.addHandler(nowhere)
+        try:
+            yield
+        finally:
+            root.removeHandler(nowhere)

@@ -13,11 +13,11 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner, Result
 
-from geosleuth.app.bench_ablate_work import applied
-from geosleuth.app.commands import app
-from geosleuth.app.locate_setup import Wishes
+from geosleuth.app.cli.commands import whole_app
+from geosleuth.app.cli.handlers.bench_ablate import applied
 from geosleuth.bench.ablation import SETTINGS
 from geosleuth.bench.run.folder import RunFolder
+from geosleuth.pipeline.request import LocateRequest
 from openai_server import Reply, Request, chat_reply, openai_server
 
 PARIS = '{"lat": 48.8566, "lon": 2.3522, "city": "Paris", "country": "France"}'
@@ -56,7 +56,7 @@ def make_set(tmp_path: Path) -> MakeSet:
 
 
 def bench(*words: object) -> Result:
-    return CliRunner().invoke(app, ["bench", *map(str, words)])
+    return CliRunner().invoke(whole_app(), ["bench", *map(str, words)])
 
 
 def two_recordings(table: Path) -> tuple[str, str]:
@@ -75,10 +75,10 @@ def finished(out: Path) -> dict[str, int]:
 
 
 def test_every_setting_is_an_option_of_a_run() -> None:
-    names = {one.name for one in fields(Wishes)}
+    names = {one.name for one in fields(LocateRequest)}
     assert {setting.replace("-", "_") for setting in SETTINGS} - {"mask"} <= names
-    wishes = Wishes(tools="read_text", parallel=3, web_search="tavily")
-    changed = applied(wishes, {"tools": None, "parallel": None, "web-search": None, "team": "team.yaml"})
+    request = LocateRequest(tools="read_text", parallel=3, web_search="tavily")
+    changed = applied(request, {"tools": None, "parallel": None, "web-search": None, "team": "team.yaml"})
     assert (changed.tools, changed.parallel, changed.web_search, changed.team) == (None, 1, None, Path("team.yaml"))
 
 

@@ -15,7 +15,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from geosleuth.app.bench_judge import judge
+from geosleuth.app.cli.bench import judge
 from geosleuth.errors import BadInput, GeosleuthError
 from openai_server import Line, Reply, Request, ServerUrl, chat_reply, failure, openai_server
 

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image, ImageDraw, TiffImagePlugin
 from typer.testing import CliRunner
 
-from geosleuth.app.commands import app
+from geosleuth.app.cli.commands import whole_app
 from geosleuth.tools.similar import build_index
 from locating import GEOSLEUTH, environment
 from openai_server import Reply, Request, chat_reply, openai_server
@@ -79,7 +79,7 @@ def _team(folder: Path, models: Sequence[str], url: str | None = None) -> Path:
 
 
 def _here(words: list[str]) -> tuple[int, str]:
-    result = CliRunner().invoke(app, words)
+    result = CliRunner().invoke(whole_app(), words)
     return result.exit_code, result.stdout
 
 
@@ -159,7 +159,7 @@ def test_an_index_that_holds_the_photos_tells_nothing_about_them(
     out = tmp_path / "run"
     with openai_server([searches_first]) as url:
         result = CliRunner().invoke(
-            app,
+            whole_app(),
             ["bench", "run", "--data", str(marked_set), "--limit", "1", "--model", "server:any", "--base-url", str(url),
              "--image-search", str(index), "--tools", "search_image", "--yes", "--out", str(out), "--json", *more],
         )  # fmt: skip
@@ -189,7 +189,9 @@ def with_gallery(folder: Path, kind: str) -> Path:
     table = folder / "photos.csv"
     table.write_text("\n".join(rows) + "\n")
     gallery = folder / "gallery"
-    made = CliRunner().invoke(app, ["dataset", "gallery", str(table), "--encoder", "eyes", "--out", str(gallery)])
+    made = CliRunner().invoke(
+        whole_app(), ["dataset", "gallery", str(table), "--encoder", "eyes", "--out", str(gallery)]
+    )
     assert made.exit_code == 0, made.output
     return folder
 
@@ -211,7 +213,7 @@ def test_a_gallery_that_holds_the_photos_tells_nothing_about_them(
     models = [f"nearest:{gallery},k={count}" for count in (1, 2)]
     model = ["--model", models[0]] if who == "one" else ["--team", str(_team(tmp_path, models))]
     words = ["bench", "run", "--data", str(table), *model, "--out", str(out), "--json", *more]
-    result = CliRunner().invoke(app, words)
+    result = CliRunner().invoke(whole_app(), words)
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert (told["answered"], told["unlocated"]) == (4, 0)
@@ -233,7 +235,7 @@ def _files(folder: Path) -> Iterator[Path]:
 def test_the_detective_gets_no_more(marked_set: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     result = CliRunner().invoke(
-        app, ["bench", "run", "--data", str(marked_set), "--limit", "2", "--out", str(out), "--json"]
+        whole_app(), ["bench", "run", "--data", str(marked_set), "--limit", "2", "--out", str(out), "--json"]
     )
     assert result.exit_code == 0, result.output
     kept = list(_files(out / "trajectories"))

@@ -13,11 +13,11 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from foreground import started, wait_for
-from geosleuth.app.bench_run_work import BenchRequest, prepare
-from geosleuth.app.commands import app
-from geosleuth.app.locate_setup import Wishes
+from geosleuth.app.cli.commands import whole_app
+from geosleuth.app.cli.handlers.bench_run import BenchRequest, prepare
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.geo import LatLon
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.tools.similar import build_index
 from locating import GEOSLEUTH
 from openai_server import Reply, Request, chat_reply, failure, openai_server
@@ -51,7 +51,7 @@ def make_set(tmp_path: Path) -> MakeSet:
 
 
 def bench(*words: object, inputs: str | None = None) -> Result:
-    return CliRunner().invoke(app, ["bench", *map(str, words)], input=inputs)
+    return CliRunner().invoke(whole_app(), ["bench", *map(str, words)], input=inputs)
 
 
 def replayed(table: Path, out: Path, *more: object) -> Result:
@@ -171,11 +171,11 @@ def test_a_model_that_never_answers_misses_whether_it_tries_once_or_twice(
 
 
 def test_so_much_is_set_aside_for_a_photo_as_all_its_minds_may_use(make_set: MakeSet, tmp_path: Path) -> None:
-    wishes = Wishes(model="server:any", base_url="http://127.0.0.1:9/v1", tokens=1000, yes=True)
-    several = replace(wishes, parallel=3, verifier="same")
+    locate = LocateRequest(model="server:any", base_url="http://127.0.0.1:9/v1", tokens=1000, yes=True)
+    several = replace(locate, parallel=3, verifier="same")
     limits = [
-        prepare(BenchRequest(data=str(make_set(1)), wishes=one, out=tmp_path / "run")).limits
-        for one in (wishes, several)
+        prepare(BenchRequest(data=str(make_set(1)), locate=one, out=tmp_path / "run")).limits
+        for one in (locate, several)
     ]
     assert [one.tokens_per_photo for one in limits] == [1000, 4000]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.app.desk import DeskLimits
-from geosleuth.app.http import ServeSettings
+from geosleuth.app.service import ServiceLimits
+from geosleuth.app.service.http import ServeSettings
 from geosleuth.photo import Limits
 from homes import home_with_base
 from serving import MOST_BYTES, MOST_STREAMS, Served, recording, served, served_here
@@ -47,7 +47,7 @@ def wordy_replayed(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def cramped(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Iterator[Served]:
     """A server with small buffers, small caps and little patience."""
-    limits = DeskLimits(photo=Limits(max_bytes=MOST_BYTES))
+    limits = ServiceLimits(photo=Limits(max_bytes=MOST_BYTES))
     settings = ServeSettings(heartbeat_s=0.1, write_s=0.5, streams_each=MOST_STREAMS, limits=limits)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GEOSLEUTH_HOME", str(home))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from geosleuth.app.desk.formats import FILES
+from geosleuth.app.service.formats import FILES
 from serving import Served, photo_bytes
 
 FORMATS = {
@@ -103,6 +103,9 @@ def test_a_run_tells_its_story_in_order(server: Served, finished: str) -> None:
 def test_the_result_is_what_was_told(server: Served, finished: str) -> None:
     result = server.client.get(f"/api/runs/{finished}/result").json()
     assert result["answer"]["lat"] == pytest.approx(43.7384)
+    view = server.client.get(f"/api/runs/{finished}/view").json()
+    assert view["answer"]["lat"] == pytest.approx(43.7384)
+    assert view["trajectory"] == result["trajectory"]
     assert result["granularity"] == "exact"
     row = server.client.get(f"/api/runs/{finished}").json()
     assert row["state"] == "done"

@@ -12,13 +12,13 @@ from keyring.backends.fail import Keyring as NoKeyring
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from geosleuth.app.http import Hosts, Keys, named_hosts
-from geosleuth.app.http.bodies import Bodies
-from geosleuth.app.http.door import Sessions, check_host, check_origin, host_name
-from geosleuth.app.http.headers import PAGE_POLICY, with_online_tiles
-from geosleuth.app.http.pacing import Pace, Streams, client_of
-from geosleuth.app.http.page import tile_origin
-from geosleuth.app.http.refusing import Refused
+from geosleuth.app.service.http import Hosts, Keys, named_hosts
+from geosleuth.app.service.http.bodies import Bodies
+from geosleuth.app.service.http.door import Sessions, check_host, check_origin, host_name
+from geosleuth.app.service.http.headers import PAGE_POLICY, with_online_tiles
+from geosleuth.app.service.http.page import tile_origin
+from geosleuth.app.service.http.rates import Pace, Streams, client_of
+from geosleuth.app.service.http.refusals import Refused
 from geosleuth.errors import BadInput
 
 

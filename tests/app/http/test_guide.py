@@ -45,9 +45,9 @@ def test_every_request_of_the_api_is_in_the_guide(server: Served) -> None:
 def test_every_option_of_the_guide_is_the_commands() -> None:
     from typer.testing import CliRunner
 
-    from geosleuth.app.commands import app
+    from geosleuth.app.cli.commands import whole_app
 
-    told = CliRunner().invoke(app, ["serve", "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).output
+    told = CliRunner().invoke(whole_app(), ["serve", "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).output
     # What comes after are the benchmark's.
     guide, _, _ = GUIDE.partition("## Figures")
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", guide)) - {"--json", "--data-binary"}

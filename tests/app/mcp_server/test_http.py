@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 from typer.testing import CliRunner
 
-from geosleuth.app.commands import app
+from geosleuth.app.cli.commands import whole_app
 from geosleuth.errors import UserError
 from geosleuth.tools.catalogue import all_tools
 from locating import FINAL, ZOOM
@@ -158,7 +158,7 @@ def test_a_token_is_asked_for_where_there_is_one(mcp_home: Path) -> None:
     ],
 )
 def test_it_refuses_to_start_with_one_line(words: tuple[str, ...], trouble: str) -> None:
-    done = CliRunner().invoke(app, ["mcp", *words], env={"GEOSLEUTH_TOKEN": None, "OPENAI_API_KEY": None})
+    done = CliRunner().invoke(whole_app(), ["mcp", *words], env={"GEOSLEUTH_TOKEN": None, "OPENAI_API_KEY": None})
     assert isinstance(done.exception, UserError)
     assert trouble in str(done.exception)
     assert "\n" not in str(done.exception)

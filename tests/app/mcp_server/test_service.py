@@ -19,10 +19,11 @@ from mcp import Client
 from mcp.types import CallToolResult
 from PIL import Image
 
-from geosleuth.app.locate_setup import Wishes, plan_of
-from geosleuth.app.mcp_server import Service, Shelf, Source, make_server
+from geosleuth.app.service.mcp import Service, Shelf, Source, make_server
 from geosleuth.clues.visual import Cell, Distribution, Reach
 from geosleuth.geo import LatLon
+from geosleuth.pipeline.plan import make_plan
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.tools import Case, Output, Toolset, tool
 from geosleuth.tools.surfaces import protocol
 from locating import FINAL, ZOOM
@@ -47,9 +48,9 @@ def _atlas(atlas_home: Path) -> None:
     assert atlas_home.is_dir()
 
 
-def service_of(**wishes: Any) -> Service:
-    asked = Wishes(prior="none", **wishes)
-    return Service(plan_of(asked, []), asked, Source(anywhere=True))
+def service_of(**request: Any) -> Service:
+    asked = LocateRequest(prior="none", **request)
+    return Service(make_plan(asked, []), asked, Source(anywhere=True))
 
 
 def talk(service: Service, use: Callable[[Client], Awaitable[Any]]) -> Any:

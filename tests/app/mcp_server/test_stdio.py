@@ -13,7 +13,7 @@ from mcp.types import CallToolResult, ListToolsResult
 from PIL import Image
 from typer.testing import CliRunner
 
-from geosleuth.app.commands import app
+from geosleuth.app.cli.commands import whole_app
 from geosleuth.tools.catalogue import all_tools
 from mcp_talk import over_stdio, pictures_of, words_of
 
@@ -219,6 +219,6 @@ def test_an_area_is_never_read_from_a_file(talk: Talk) -> None:
 
 
 def test_the_help_has_examples() -> None:
-    done = CliRunner().invoke(app, ["mcp", "--help"])
+    done = CliRunner().invoke(whole_app(), ["mcp", "--help"])
     assert done.exit_code == 0
     assert "geosleuth mcp --http --port 8712" in done.output

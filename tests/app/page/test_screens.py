@@ -77,7 +77,7 @@ def test_a_sign_in_a_photo_stays_text(open_page: Opener, located: Located) -> No
         result["clues"] = [one | {"seen": HOSTILE, "says": HOSTILE} for one in result["clues"]]
         route.fulfill(json=result)
 
-    page.route("**/api/runs/*/result", changed)
+    page.route("**/api/runs/*/view", changed)
     page.evaluate("(hash) => { location.hash = hash }", located.path.lstrip("/"))
     expect(page.locator(".clue-seen").first).to_have_text(HOSTILE)
     expect(page.locator(".photo-box.clue").first).to_have_attribute("title", re.compile(re.escape(HOSTILE)))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from geosleuth.app.desk import shapes
-from geosleuth.app.http import asked, shown
+from geosleuth.app.service import shapes
+from geosleuth.app.service.http import asked, shown
 
 SOURCES = Path(__file__).parents[3] / "page" / "src"
 

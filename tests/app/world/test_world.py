@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner, Result
 
-from geosleuth.app.world import world
+from geosleuth.app.cli.world import world
 from geosleuth.errors import BadInput
 from homes import home_with_base
 from worlds import world_of

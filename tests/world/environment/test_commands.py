@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import geosleuth.app.world_environment  # noqa: F401  (adds its commands)
-from geosleuth.app.world import world
+import geosleuth.app.cli.world  # noqa: F401  (adds its commands)
+from geosleuth.app.cli.world import world
 from geosleuth.errors import BadInput, UserError
 from tool_cases import sign
 

@@ -4,7 +4,6 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
@@ -19,6 +18,7 @@ from geosleuth.bench.page.canvas import n
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.bench.page.worldmap import shared_drawing, to_page
 from geosleuth.geo import LatLon, coordinates
+from geosleuth.pipeline.outputs import SUMMARY_GENERATOR
 
 from .digest import as_finding, digest_of
 from .ground import WORLD
@@ -31,13 +31,11 @@ if TYPE_CHECKING:
 Status = Literal["located", "unlocated", "failed"]
 
 THUMBNAIL_PX = 120
-_GENERATOR = "geosleuth batch"
 _STATUS = {"located": "found", "unlocated": "can't tell", "failed": "failed"}
 _ORDER: tuple[Status, ...] = ("located", "unlocated", "failed")
 _SURE, _LIKELY = 0.85, 0.5
 _CLOSEST = 220.0  # units of the world drawing: on fewer, its coarse outline says nothing
 _FEW = 200
-_HEAD_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +129,7 @@ def summary_html(rows: Sequence[SummaryRow], *, title: str | None = None, genera
         el("footer", None, f"Made with geosleuth {__version__}, {made}. This page is one file and loads nothing."),
         el("script", None, Html(script)),
     )
-    return document(heading, body, script, generator=_GENERATOR)
-
-
-def is_summary(path: Path) -> bool:
-    """Whether a file is such a page, so that the next one may take its place.
-
-    Raises:
-        OSError: it can't be read.
-    """
-    with path.open("rb") as stream:
-        return f'content="{_GENERATOR}"'.encode() in stream.read(_HEAD_BYTES)
+    return document(heading, body, script, generator=SUMMARY_GENERATOR)
 
 
 def _counted(rows: Sequence[SummaryRow]) -> Html:

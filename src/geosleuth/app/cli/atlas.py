@@ -1,0 +1,410 @@
+"""``geosleuth atlas``: ask the offline world, and add regions to it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from geosleuth.app.cli.options import takes
+
+atlas = typer.Typer(no_args_is_help=True)
+
+# A latitude may begin with a minus sign; it must not be taken for an option.
+_NUMBERS: dict[str, Any] = {"ignore_unknown_options": True}
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+Limit = Annotated[int, typer.Option(min=1, max=1000, help="How many results.")]
+Via = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="Ask an online service instead: nominatim, photon, overpass, google, amap, opencage, xyz."),
+]
+Allow = Annotated[
+    list[str], typer.Option(metavar="HOST", help="A host that may be contacted; nothing is sent to any other.")
+]
+Point = Annotated[str, typer.Argument(metavar="LAT,LON", help="Such as 48.8584,2.2945 or '33.86 S, 151.2 E'.")]
+Near = Annotated[Optional[str], typer.Option(metavar="LAT,LON", help="Prefer what is near here.")]  # noqa: UP045
+Within = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(metavar="AREA", help="Only there: S,W,N,E in degrees, or LAT,LON,RADIUS_KM."),
+]
+Category = Annotated[Optional[str], typer.Option(help="Such as cafe, pharmacy or shop=bakery.")]  # noqa: UP045
+
+
+@atlas.command()
+def geocode(
+    text: Annotated[str, typer.Argument(help="A place, street or address.")],
+    *,
+    country: Annotated[Optional[str], typer.Option(help="Only in this country (name or code).")] = None,  # noqa: UP045
+    within: Within = None,
+    limit: Limit = 5,
+    via: Via = None,
+    allow: Allow = [],  # noqa: B006
+    as_json: JsonFlag = False,
+) -> None:
+    """Find where a place or an address is.
+
+    Examples:
+
+      geosleuth atlas geocode "Springfield, Illinois"
+
+      geosleuth atlas geocode "12 Rue Grimaldi, Monaco" --json
+
+      geosleuth atlas geocode Paris --via nominatim --allow nominatim.openstreetmap.org
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    work.show_hits(
+        work.ask(via, allow, lambda it: it.geocode(
+            text, limit=limit, within=work.area(within), country=work.country(country)
+        )), as_json=as_json,
+    )  # fmt: skip
+
+
+@atlas.command(context_settings=_NUMBERS)
+def reverse(point: Point, *, via: Via = None, allow: Allow = [], as_json: JsonFlag = False) -> None:  # noqa: B006
+    """Say what lies at a point: country and region by polygon, the place it belongs to, what stands near.
+
+    Example: geosleuth atlas reverse 48.8584,2.2945
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    work.show_reverse(work.ask(via, allow, lambda it: it.reverse(work.point(point))), as_json=as_json)
+
+
+@atlas.command()
+def suggest(
+    prefix: Annotated[str, typer.Argument(help="How the name begins.")],
+    *,
+    near: Near = None,
+    limit: Limit = 10,
+    via: Via = None,
+    allow: Allow = [],  # noqa: B006
+    as_json: JsonFlag = False,
+) -> None:
+    """Complete the beginning of a name.
+
+    Example: geosleuth atlas suggest "San Fr"
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    where = work.maybe_point(near)
+    work.show_hits(work.ask(via, allow, lambda it: it.suggest(prefix, limit=limit, near=where)), as_json=as_json)
+
+
+@atlas.command()
+def search(
+    text: Annotated[str, typer.Argument(help="A name as it was read, misspelled or not.")],
+    *,
+    near: Near = None,
+    within: Within = None,
+    category: Category = None,
+    limit: Limit = 10,
+    via: Via = None,
+    allow: Allow = [],  # noqa: B006
+    as_json: JsonFlag = False,
+) -> None:
+    """Search features by name, forgiving what text reading does to names.
+
+    Example: geosleuth atlas search "BOULANGERlE C0STA" --near 43.7384,7.4246
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    where, inside = work.maybe_point(near), work.area(within)
+    work.show_hits(
+        work.ask(via, allow, lambda it: it.search_pois(
+            text, near=where, within=inside, category=category, limit=limit
+        )), as_json=as_json,
+    )  # fmt: skip
+
+
+@atlas.command()
+def poi(
+    place_id: Annotated[str, typer.Argument(metavar="ID", help="An id from another answer.")],
+    *,
+    via: Via = None,
+    allow: Allow = [],  # noqa: B006
+    as_json: JsonFlag = False,
+) -> None:
+    """Show all that is known of one place.
+
+    Example: geosleuth atlas poi geonames:2993458
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    work.show_place(place_id, work.ask(via, allow, lambda it: it.poi(place_id)), as_json=as_json)
+
+
+@atlas.command(context_settings=_NUMBERS)
+def nearby(
+    point: Point,
+    *,
+    radius: Annotated[float, typer.Option(min=1, max=50_000, help="Metres around the point.")] = 250,
+    category: Category = None,
+    limit: Limit = 20,
+    via: Via = None,
+    allow: Allow = [],  # noqa: B006
+    as_json: JsonFlag = False,
+) -> None:
+    """List what stands around a point.
+
+    Example: geosleuth atlas nearby 43.7384,7.4246 --radius 100 --category cafe
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    where = work.point(point)
+    hits = work.ask(via, allow, lambda it: it.nearby(where, radius, category=category, limit=limit))
+    work.show_hits(hits, as_json=as_json)
+
+
+@atlas.command()
+def crossing(
+    first: Annotated[str, typer.Argument(help="One street.")],
+    second: Annotated[str, typer.Argument(help="The other.")],
+    *,
+    within: Within = None,
+    limit: Limit = 5,
+    via: Via = None,
+    allow: Allow = [],  # noqa: B006
+    as_json: JsonFlag = False,
+) -> None:
+    """Find where two streets meet.
+
+    Example: geosleuth atlas crossing "Rue Grimaldi" "Rue Suffren Reymond"
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    inside = work.area(within)
+    hits = work.ask(via, allow, lambda it: it.crossing(first, second, within=inside, limit=limit))
+    work.show_hits(hits, as_json=as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColocatedOptions:
+    """The options of ``colocated``."""
+
+    features: Annotated[list[str], typer.Argument(help="Two to five names or categories.")]
+    metres: Annotated[float, typer.Option(min=1, max=20_000, help="How near each other they stand.")] = 150
+    within: Within = None
+    bearings: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="DEG,DEG,…", help="Direction from the first feature to each other one; x for unknown."),
+    ] = None
+    in_order: Annotated[bool, typer.Option("--in-order", help="They lie along a line in this order.")] = False
+    limit: Limit = 10
+    via: Via = None
+    allow: Allow = field(default_factory=list)
+    as_json: JsonFlag = False
+
+
+@atlas.command()
+@takes(ColocatedOptions)
+def colocated(options: ColocatedOptions) -> None:
+    """Find every place where all these features stand near each other.
+
+    Example: geosleuth atlas colocated Carrefour pharmacy --metres 200
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    inside, directions = work.area(options.within), work.bearings(options.bearings, len(options.features))
+    found = work.ask(
+        options.via,
+        options.allow,
+        lambda it: it.colocated(
+            options.features,
+            options.metres,
+            within=inside,
+            bearings_deg=directions,
+            in_order=options.in_order,
+            limit=options.limit,
+        ),
+    )
+    work.show_colocations(found, as_json=options.as_json)
+
+
+@atlas.command()
+def documents(
+    text: Annotated[str, typer.Argument(help="What to look for.")],
+    *,
+    zim: Annotated[list[Path], typer.Option(help="Also search this Kiwix file (Wikipedia, Wikivoyage).")] = [],  # noqa: B006
+    limit: Limit = 5,
+    as_json: JsonFlag = False,
+) -> None:
+    """Search texts about countries and places.
+
+    Example: geosleuth atlas documents "landlocked country cotton Aral Sea"
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    work.show_documents(work.find_documents(text, zim, limit), as_json=as_json)
+
+
+@atlas.command()
+def country(
+    name: Annotated[str, typer.Argument(help="A country's name in any language, or its code.")],
+    *,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show the facts of a country: plates, phone, postcode, side of the road, languages, currency.
+
+    Example: geosleuth atlas country Japan
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    work.show_country(name, as_json=as_json)
+
+
+@atlas.command()
+def brand(
+    name: Annotated[str, typer.Argument(help="A brand as it stands on a sign.")],
+    *,
+    limit: Limit = 10,
+    as_json: JsonFlag = False,
+) -> None:
+    """Say where in the world a brand is found.
+
+    Example: geosleuth atlas brand Monoprix
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    work.show_brands(name, limit, as_json=as_json)
+
+
+@atlas.command(context_settings=_NUMBERS)
+def phone(
+    number: Annotated[str, typer.Argument(help="A phone number as it stands on a sign.")],
+    *,
+    region: Annotated[Optional[str], typer.Option(help="The country it is dialled in, if known.")] = None,  # noqa: UP045
+    as_json: JsonFlag = False,
+) -> None:
+    """Say where a phone number belongs.
+
+    Example: geosleuth atlas phone "+377 93 15 00 00"
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    work.show_phone(number, work.country(region), as_json=as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawOptions:
+    """The options of ``draw``."""
+
+    point: Point
+    out: Annotated[Path, typer.Option("--out", "-o", help="The PNG file to write.")]
+    zoom: Annotated[float, typer.Option(min=0, max=20, help="15 shows a quarter, 5 a country.")] = 15
+    width: Annotated[int, typer.Option(min=64, max=2048)] = 640
+    height: Annotated[int, typer.Option(min=64, max=2048)] = 640
+    marker: Annotated[list[str], typer.Option(metavar="LAT,LON", help="Put a pin there.")] = field(default_factory=list)
+    via: Via = None
+    allow: Allow = field(default_factory=list)
+    as_json: JsonFlag = False
+
+
+@atlas.command(name="map", context_settings=_NUMBERS)
+@takes(DrawOptions)
+def draw(options: DrawOptions) -> None:
+    """Draw a map.
+
+    Example: geosleuth atlas map 43.7384,7.4246 --zoom 16 --out monaco.png
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    centre, pins = work.point(options.point), work.markers(options.marker)
+    work.check_png(options.out)
+    picture = work.ask(
+        options.via,
+        options.allow,
+        lambda it: it.map(centre, zoom=options.zoom, size=(options.width, options.height), markers=pins),
+    )
+    work.write_picture(options.out, picture, as_json=options.as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SatelliteOptions:
+    """The options of ``satellite``."""
+
+    point: Point
+    out: Annotated[Path, typer.Option("--out", "-o", help="The PNG file to write.")]
+    tiles: Annotated[Path | None, typer.Option(help="Your MBTiles or PMTiles file.")] = None
+    zoom: Annotated[float, typer.Option(min=0, max=20)] = 16
+    width: Annotated[int, typer.Option(min=64, max=2048)] = 640
+    height: Annotated[int, typer.Option(min=64, max=2048)] = 640
+    via: Via = None
+    allow: Allow = field(default_factory=list)
+    as_json: JsonFlag = False
+
+
+@atlas.command(context_settings=_NUMBERS)
+@takes(SatelliteOptions)
+def satellite(options: SatelliteOptions) -> None:
+    """Cut a picture from above out of your own tiles.
+
+    Example: geosleuth atlas satellite 43.7384,7.4246 --tiles riviera.mbtiles --out monaco.png
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    centre = work.point(options.point)
+    work.check_png(options.out)
+    picture = work.ask(
+        options.via,
+        options.allow,
+        lambda it: it.satellite(centre, zoom=options.zoom, size=(options.width, options.height)),
+        tiles=options.tiles,
+    )
+    work.write_picture(options.out, picture, as_json=options.as_json)
+
+
+@atlas.command()
+def add(
+    file: Annotated[Path, typer.Argument(help="An OpenStreetMap extract (.osm.pbf) or Overture places (.parquet).")],
+    *,
+    name: Annotated[Optional[str], typer.Option(help="What to call the region; the file's name without it.")] = None,  # noqa: UP045
+    as_json: JsonFlag = False,
+) -> None:
+    """Add a region to the atlas. Safe to interrupt; running it again replaces the region.
+
+    Example: geosleuth atlas add monaco.osm.pbf
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    work.add_region(file, name, as_json=as_json)
+
+
+@atlas.command(name="list")
+def list_regions(*, as_json: JsonFlag = False) -> None:
+    """List the regions that were added.
+
+    Example: geosleuth atlas list
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    work.show_regions(as_json=as_json)
+
+
+@atlas.command()
+def remove(
+    name: Annotated[str, typer.Argument(help="The region's name, as list shows it.")], *, as_json: JsonFlag = False
+) -> None:
+    """Remove a region from the atlas.
+
+    Example: geosleuth atlas remove monaco
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    work.remove_region(name, as_json=as_json)
+
+
+@atlas.command()
+def info(
+    name: Annotated[Optional[str], typer.Argument(help="A region; without it, the atlas as a whole.")] = None,  # noqa: UP045
+    *,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show what a region, or the whole atlas, holds, where it lies and whom to credit.
+
+    Example: geosleuth atlas info monaco
+    """
+    from geosleuth.app.cli.handlers import atlas as work
+
+    work.show_info(name, as_json=as_json)

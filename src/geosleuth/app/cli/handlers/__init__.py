@@ -1,0 +1,1 @@
+"""What commands do once their arguments are read; each is imported only when one of its commands runs."""

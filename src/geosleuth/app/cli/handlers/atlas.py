@@ -1,0 +1,495 @@
+"""What the ``atlas`` commands do; imported only when one runs."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from geosleuth.app.console import building, progress, show, show_json, talk
+from geosleuth.atlas import Atlas, Colocation, Document, Hit, Marker, OfflineAtlas, Picture, Place, Reverse, regions_dir
+from geosleuth.atlas.base import ensure_base
+from geosleuth.bench.numbers import distance
+from geosleuth.errors import BadInput
+from geosleuth.files import write_bytes_atomically
+from geosleuth.geo import Box, Disc, Extent, LatLon
+from geosleuth.geo.plain import extent_dict, plain
+from geosleuth.names import country_name, required_country_code
+from geosleuth.pipeline.area import parse_point
+from geosleuth.pipeline.services import online_settings
+
+if TYPE_CHECKING:
+    from geosleuth.atlas.facts.brands import BrandHit
+    from geosleuth.atlas.facts.countries import CountryFacts
+    from geosleuth.atlas.facts.phones import PhoneInfo
+    from geosleuth.atlas.regions import RegionInfo
+
+_T = TypeVar("_T")
+
+
+def ask(
+    via: str | None, allow: Sequence[str], question: Callable[[Atlas], Awaitable[_T]], tiles: Path | None = None
+) -> _T:
+    """Put a question to the offline atlas, or to an online service whose hosts the user allowed."""
+
+    async def answer() -> _T:
+        return await question(atlas)
+
+    if via is None:
+        # Here and not in one of the atlas's threads, so that an interrupt stops the building at once.
+        with building() as progress:
+            ensure_base(progress)
+        atlas: Atlas = OfflineAtlas(tiles=tiles)
+        return asyncio.run(answer())
+    from geosleuth.atlas.online import make_online
+
+    atlas = make_online(via, online_settings(allow))
+    return asyncio.run(answer())
+
+
+# Reading arguments.
+
+
+def point(text: str) -> LatLon:
+    """A point as people write it."""
+    return parse_point(text)
+
+
+def maybe_point(text: str | None) -> LatLon | None:
+    """A point, if one was given."""
+    return None if text is None else parse_point(text)
+
+
+def area(text: str | None) -> Extent | None:
+    """An area: four numbers are a box, three a disc."""
+    if text is None:
+        return None
+    try:
+        numbers = [float(part) for part in text.split(",")]
+        if len(numbers) == 4:
+            return Box(*numbers)
+        if len(numbers) == 3:
+            return Disc(LatLon(*numbers[:2]), numbers[2])
+    except ValueError as error:
+        raise BadInput(f"--within {text[:60]!r} is no area: {error}") from error
+    raise BadInput(f"--within {text[:60]!r} is no area; write S,W,N,E in degrees or LAT,LON,RADIUS_KM")
+
+
+def country(text: str | None) -> str | None:
+    """A country's code, from its name or code."""
+    return None if text is None else required_country_code(text)
+
+
+def bearings(text: str | None, count: int) -> list[float | None] | None:
+    """Directions from the first feature to the others; x where unknown."""
+    if text is None:
+        return None
+    try:
+        values = [None if part.strip().casefold() in ("x", "") else float(part) % 360 for part in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) != count - 1:
+        raise BadInput(f"--bearings takes {count - 1} directions in degrees for {count} features, such as 90,x")
+    return values
+
+
+def markers(texts: Sequence[str]) -> list[Marker]:
+    """Pins, lettered in the order given."""
+    return [Marker(parse_point(text), chr(ord("A") + number % 26)) for number, text in enumerate(texts)]
+
+
+def check_png(path: Path) -> None:
+    """Complain before the work about a file that can't be written."""
+    if path.suffix.lower() != ".png":
+        raise BadInput(f"{path}: maps are written as .png")
+    if not path.parent.is_dir():
+        raise BadInput(f"{path}: the folder {path.parent} does not exist")
+
+
+# Showing answers.
+
+
+def show_hits(hits: list[Hit], *, as_json: bool) -> None:
+    """Places, best first."""
+    if as_json:
+        show_json([hit_dict(hit) for hit in hits])
+    else:
+        show(hit_view(hits))
+
+
+def show_reverse(found: Reverse, *, as_json: bool) -> None:
+    """What lies at a point."""
+    if as_json:
+        show_json(reverse_dict(found))
+    else:
+        show(reverse_view(found))
+
+
+def show_place(place_id: str, place: Place | None, *, as_json: bool) -> None:
+    """One place."""
+    if place is None:
+        raise BadInput(f"no place has the id {place_id[:80]!r}; ids are in the answers of search and geocode")
+    if as_json:
+        show_json(place_dict(place))
+    else:
+        show(place_view(place))
+
+
+def show_colocations(found: list[Colocation], *, as_json: bool) -> None:
+    """Groups of features."""
+    if as_json:
+        show_json([colocation_dict(item) for item in found])
+    else:
+        show(colocation_view(found))
+
+
+def find_documents(text: str, zims: Sequence[Path], limit: int) -> list[Document]:
+    """Passages from the bundled texts and from the user's Kiwix files."""
+    found = ask(None, (), lambda it: it.search_documents(text, limit=limit))
+    for path in zims:
+        from geosleuth.atlas.facts.zim import ZimDocuments
+
+        found += ZimDocuments(path).search(text, limit=limit)
+    return found
+
+
+def show_documents(found: list[Document], *, as_json: bool) -> None:
+    """Passages of text."""
+    if as_json:
+        show_json([document_dict(document) for document in found])
+    else:
+        show(document_view(found))
+
+
+def show_country(name: str, *, as_json: bool) -> None:
+    """Facts of a country."""
+    from geosleuth.atlas.facts.countries import country_facts
+
+    facts = country_facts(name)
+    if as_json:
+        show_json(plain(facts))
+    else:
+        show(country_view(facts))
+
+
+def show_brands(name: str, limit: int, *, as_json: bool) -> None:
+    """Brands and where they are found."""
+    from geosleuth.atlas.facts.brands import brand
+
+    hits = brand(name, limit=limit)
+    if as_json:
+        show_json([plain(hit) for hit in hits])
+    else:
+        show(brand_view(hits))
+
+
+def show_phone(number: str, region: str | None, *, as_json: bool) -> None:
+    """Where a number belongs."""
+    from geosleuth.atlas.facts.phones import phone
+
+    found = phone(number, region)
+    if as_json:
+        show_json(plain(found))
+    else:
+        show(phone_view(found))
+
+
+def write_picture(path: Path, picture: Picture, *, as_json: bool) -> None:
+    """Save a picture and say what it shows and whom to credit."""
+    write_bytes_atomically(path, picture.png)
+    if as_json:
+        show_json({"file": str(path), "attribution": picture.attribution, "extent": extent_dict(picture.extent)})
+    else:
+        talk(f"wrote {path}; credit: {picture.attribution or 'none needed'}")
+
+
+# Regions.
+
+
+def add_region(file: Path, name: str | None, *, as_json: bool) -> None:
+    """Import a file of features."""
+    from geosleuth.atlas.regions import import_osm, import_overture
+
+    folder = regions_dir()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{folder}: regions can't be kept there: {error.strerror or error}") from error
+    take = import_overture if file.suffix.lower() in (".parquet", ".geoparquet") else import_osm
+    with importing() as progress:
+        found = take(file, name, folder=folder, progress=progress)
+    if as_json:
+        show_json(plain(found))
+    else:
+        show(regions_view([found]))
+
+
+def show_regions(*, as_json: bool) -> None:
+    """All added regions, damaged ones too."""
+    from geosleuth.atlas.regions import RegionStore
+
+    store = RegionStore(regions_dir())
+    found, damaged = list(store.list()), list(store.damaged())
+    for item in damaged:
+        talk(item.message)
+    if as_json:
+        show_json([plain(item) for item in found])
+    else:
+        show(regions_view(found))
+
+
+def remove_region(name: str, *, as_json: bool) -> None:
+    """Delete a region's file."""
+    from geosleuth.atlas.regions import RegionStore
+
+    RegionStore(regions_dir()).remove(name)
+    if as_json:
+        show_json({"removed": name})
+    else:
+        talk(f"removed {name}")
+
+
+def show_info(name: str | None, *, as_json: bool) -> None:
+    """One region, or the whole atlas."""
+    from geosleuth.atlas.base import base_path
+    from geosleuth.atlas.regions import RegionStore
+
+    store = RegionStore(regions_dir())
+    if name is not None:
+        found: Any = plain(store.info(name))
+    else:
+        base = base_path()
+        found = {
+            "base": str(base),
+            "base_built": base.is_file(),
+            "base_bytes": base.stat().st_size if base.is_file() else None,
+            "regions_folder": str(regions_dir()),
+            "regions": [item.name for item in store.list()],
+        }
+    if as_json:
+        show_json(found)
+    else:
+        show(facts_view(found))
+
+
+# Progress, on stderr and only at a terminal.
+
+
+@contextmanager
+def importing() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for importing a region."""
+    with progress("importing") as bar:
+        yield lambda what, done, total: bar.at(done, total, what)
+
+
+_NOTHING = "nothing found"
+
+
+def place_dict(place: Place) -> dict[str, Any]:
+    """A place."""
+    return {
+        "id": place.id,
+        "name": place.name,
+        "kind": place.kind,
+        "lat": place.point.lat,
+        "lon": place.point.lon,
+        "extent": extent_dict(place.extent),
+        "country": place.country,
+        "region": place.region,
+        "address": place.address,
+        "source": place.source,
+        "details": dict(place.details),
+    }
+
+
+def hit_dict(hit: Hit) -> dict[str, Any]:
+    """A place found, and how."""
+    how = {"score": hit.score, "match": hit.match, "matched": hit.matched, "distance_km": hit.distance_km}
+    return {**place_dict(hit.place), **how}
+
+
+def reverse_dict(found: Reverse) -> dict[str, Any]:
+    """What lies at a point."""
+    return {
+        "lat": found.point.lat,
+        "lon": found.point.lon,
+        "country": found.country,
+        "country_name": found.country_name,
+        "region": found.region,
+        "address": found.address,
+        "places": [hit_dict(hit) for hit in found.places],
+        "source": found.source,
+    }
+
+
+def colocation_dict(found: Colocation) -> dict[str, Any]:
+    """A group of features."""
+    return {
+        "lat": found.point.lat,
+        "lon": found.point.lon,
+        "spread_m": found.spread_m,
+        "score": found.score,
+        "places": [place_dict(place) for place in found.places],
+    }
+
+
+def document_dict(document: Document) -> dict[str, Any]:
+    """A passage of text."""
+    found: dict[str, Any] = plain(document)
+    return found
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        # What people copy must stay in one piece; names may fold.
+        table.add_column(column, overflow="fold", no_wrap=column in ("where", "ids", "fit", "away", "data of"))
+    return table
+
+
+def _where(point: LatLon) -> str:
+    return f"{point.lat:.5f}, {point.lon:.5f}"
+
+
+def hit_view(hits: Sequence[Hit]) -> RenderableType:
+    """Places, best first."""
+    if not hits:
+        return Text(_NOTHING)
+    far = any(hit.distance_km is not None for hit in hits)
+    table = _table("place", "kind", "where", *(["away"] if far else []), "fit")
+    for hit in hits:
+        place = hit.place
+        apart = bool(place.address) and not (place.address or "").startswith(place.name)
+        name = Text(place.name if apart else place.address or place.name)
+        name.append(f"\n{place.address}" if apart else "", style="dim")
+        name.append(f"\n{place.id}", style="dim")
+        away = [] if not far else ["" if hit.distance_km is None else distance(hit.distance_km)]
+        table.add_row(name, place.kind, _where(place.point), *away, f"{hit.match} {hit.score:.2f}")
+    return table
+
+
+def reverse_view(found: Reverse) -> RenderableType:
+    """What lies at a point."""
+    if found.country is None:
+        return Text("at sea: no country within 5 km")
+    return Group(Text(found.address), hit_view(found.places))
+
+
+def place_view(place: Place) -> RenderableType:
+    """One place."""
+    facts = {
+        "name": place.name, "kind": place.kind, "where": _where(place.point), "address": place.address,
+        "country": place.country, "region": place.region, "source": place.source, **place.details,
+    }  # fmt: skip
+    return facts_view({key: value for key, value in facts.items() if value})
+
+
+def facts_view(facts: Mapping[str, Any]) -> RenderableType:
+    """Names and values."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for key, value in facts.items():
+        text = ", ".join(str(item) for item in value) if isinstance(value, list | tuple) else str(value)
+        table.add_row(key.replace("_", " "), "–" if value in (None, "", [], ()) else text)
+    return table
+
+
+def colocation_view(found: Sequence[Colocation]) -> RenderableType:
+    """Groups of features."""
+    if not found:
+        return Text(_NOTHING)
+    table = _table("features", "where", "apart", "ids")
+    for item in found:
+        names = "\n".join(f"{place.name} ({place.kind})" for place in item.places)
+        ids = "\n".join(place.id for place in item.places)
+        table.add_row(names, _where(item.point), distance(item.spread_m / 1000), ids)
+    return table
+
+
+def document_view(found: Sequence[Document]) -> RenderableType:
+    """Passages of text."""
+    if not found:
+        return Text(_NOTHING)
+    parts: list[RenderableType] = []
+    for document in found:
+        parts += [Text(document.title, style="bold"), Text(document.snippet), Text(document.source, style="dim"), ""]
+    return Group(*parts[:-1])
+
+
+def country_view(facts: "CountryFacts") -> RenderableType:
+    """Facts of a country that a photo may show."""
+    languages = [f"{language.name}" for language in facts.languages]
+    return facts_view(
+        {
+            "country": f"{facts.name} ({facts.code}, {facts.iso3})",
+            "capital": facts.capital,
+            "continent": facts.continent,
+            "languages": languages[:8],
+            "scripts": facts.scripts,
+            "driving side": facts.driving_side,
+            "speed unit": facts.speed_unit,
+            "calling code": [f"+{code.lstrip('+')}" for code in facts.calling_codes],
+            "internet": facts.tlds,
+            "currency": [f"{money.name} ({money.code})" for money in facts.currencies],
+            "postcode": None if facts.postcode is None else facts.postcode.pattern,
+            "plate": None if facts.plate is None else f"{facts.plate.pattern}; {facts.plate.colours}",
+            "neighbours": [country_name(code) for code in facts.neighbours],
+            "population": f"{facts.population:,}",
+            "area, km²": None if facts.area_km2 is None else f"{facts.area_km2:,.0f}",
+            "roads, km": None if facts.road_km is None else f"{facts.road_km:,.0f}",
+        }
+    )
+
+
+def brand_view(hits: Sequence["BrandHit"]) -> RenderableType:
+    """Brands and where they are found."""
+    if not hits:
+        return Text(_NOTHING)
+    table = _table("brand", "kind", "countries", "fit")
+    for hit in hits:
+        table.add_row(hit.brand.name, hit.brand.kind, _spread(hit), f"{hit.how} {hit.score:.2f}")
+    return table
+
+
+def _spread(hit: "BrandHit") -> str:
+    listed = hit.except_countries if hit.countries is None else hit.countries
+    places = sorted(country_name(code) for code in listed)
+    shown = ", ".join(places[:12]) + (f" and {len(places) - 12} more" if len(places) > 12 else "")
+    if hit.countries is None:
+        return f"worldwide except {shown}" if places else "worldwide"
+    return shown
+
+
+def phone_view(found: "PhoneInfo") -> RenderableType:
+    """Where a number belongs."""
+    if not found.countries:
+        return Text("no country's numbering plan has this number")
+    return facts_view(
+        {
+            "number": found.international or found.text,
+            "countries": [country_name(code) for code in found.countries[:12]],
+            "place": found.place,
+            "kind": found.kind,
+            "carrier": found.carrier,
+            "time zones": found.time_zones,
+        }
+    )
+
+
+def regions_view(found: Sequence["RegionInfo"]) -> RenderableType:
+    """Added regions."""
+    if not found:
+        return Text("no region was added yet; add one with: geosleuth atlas add FILE.osm.pbf")
+    table = _table("region", "features", "streets", "addresses", "MB", "data of", "credit")
+    for item in found:
+        counts = (f"{count:,}" for count in (item.features, item.streets, item.addresses))
+        table.add_row(
+            item.name, *counts, f"{item.size_bytes / 1e6:.1f}", (item.data_date or "–")[:10], item.attribution
+        )
+    return table

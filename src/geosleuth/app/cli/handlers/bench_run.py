@@ -1,0 +1,382 @@
+"""What ``geosleuth bench run`` does; imported only when it runs."""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+import typer
+
+from geosleuth import __version__
+from geosleuth.app.console import (
+    CTRL_C,
+    SOME_FAILED,
+    Bar,
+    ask_consent,
+    cancelled_by_ctrl_c,
+    offline_atlas,
+    progress,
+    quiet_libraries,
+    show,
+    show_json,
+    talk,
+)
+from geosleuth.bench.masking import masking_job_of
+from geosleuth.bench.numbers import count, distance, percent_sign, plural
+from geosleuth.bench.run.engine import Ending, run_set
+from geosleuth.bench.run.feeding import JobOf, plain_job
+from geosleuth.bench.run.folder import MANIFEST, RunFolder
+from geosleuth.bench.run.limits import RunLimits
+from geosleuth.bench.run.local import LocalWorker
+from geosleuth.bench.run.manifest import DataInfo, Manifest
+from geosleuth.bench.run.model import Worker
+from geosleuth.bench.run.results import accuracy_to_dict
+from geosleuth.bench.run.standing import Standing
+from geosleuth.bench.sets import BoxKind, DataSet, fingerprint, open_set, subset
+from geosleuth.errors import BadInput
+from geosleuth.pipeline.attempt import BenchMaking, Recordings, bench_plan, is_recording, make_attempt, recordings_of
+from geosleuth.pipeline.plan import DETECTIVE, Plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.services import prior_file
+from geosleuth.policies.gates import Rests, listening
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_LINE_EVERY_S = 5.0
+SHOWN_KM = (1.0, 25.0, 200.0, 750.0)
+
+
+class Live:
+    """Shows how a run stands: at a terminal in the bar, elsewhere as a line now and then."""
+
+    def __init__(self, bar: Bar) -> None:
+        """Show it in this bar."""
+        self._bar, self._said_at = bar, time.monotonic()
+
+    def __call__(self, standing: Standing) -> None:
+        """Show the newest."""
+        words = standing_words(standing)
+        self._bar.at(standing.done, standing.total, words)
+        now = time.monotonic()
+        if not self._bar.drawn and now - self._said_at >= _LINE_EVERY_S:
+            self._said_at = now
+            left = "" if standing.eta_s is None else f", about {_duration(standing.eta_s)} left"
+            self._bar.say(f"{standing.done}/{standing.total} {words}{left}")
+
+
+def standing_words(standing: Standing) -> str:
+    """Accuracy so far, failures, cost, and whoever rests, on one line."""
+    parts = []
+    if standing.within_25km is not None:
+        parts.append(f"{percent_sign(100 * standing.within_25km)} within 25 km")
+    if standing.failed:
+        parts.append(plural(standing.failed, "error", "errors"))
+    if standing.tokens:
+        parts.append(f"{count(standing.tokens)} tokens")
+    if standing.usd:
+        parts.append(f"${standing.usd:.2f}")
+    if standing.resting:
+        parts.append(f"{standing.resting} is left alone for a while")
+    return ", ".join(parts)
+
+
+def ending_view(ending: Ending, folder: Path) -> "RenderableType":
+    """What came of it, for people."""
+    from rich.table import Table
+
+    standing = ending.standing
+    table = Table(box=None, show_header=False, pad_edge=False)
+    answered = f"{count(standing.answered)} of {plural(standing.total, 'photo', 'photos')}"
+    unlocated = f", {count(standing.unlocated)} of them without a place" if standing.unlocated else ""
+    rows = [
+        ("answered", answered + unlocated),
+        ("errors", f"{count(standing.failed)}, in no other figure; --retry errors tries them again")
+        if standing.failed
+        else ("errors", "none"),
+        ("missing", f"{count(standing.missing)}; {ending.words}") if standing.missing else None,
+        ("within 1, 25, 200, 750 km", _accuracies(ending)) if standing.answered else None,
+        ("median error", distance(ending.summary.accuracy.median_km.value)) if standing.answered else None,
+        ("spent", _spent(standing)),
+        ("kept in", str(folder)),
+        ("look closer", f"geosleuth bench report {quote(str(folder))} --out report.html"),
+    ]
+    for row in rows:
+        if row is not None:
+            table.add_row(*row)
+    return table
+
+
+def _accuracies(ending: Ending) -> str:
+    within = ending.summary.accuracy.within
+    return ", ".join(percent_sign(within[km].percent.value) for km in SHOWN_KM)
+
+
+def _spent(standing: Standing) -> str:
+    parts = [_duration(standing.seconds)]
+    if standing.tokens:
+        parts.append(f"{count(standing.tokens)} tokens")
+    if standing.usd is None:
+        parts.append("money not known")
+    elif standing.usd:
+        parts.append(f"${standing.usd:.4f}")
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def ending_document(ending: Ending, folder: Path) -> dict[str, Any]:
+    """What came of it, for programs."""
+    standing = ending.standing
+    return {
+        "run": str(folder),
+        "ended": ending.why,
+        "words": ending.words,
+        "photos": standing.total,
+        "answered": standing.answered,
+        "unlocated": standing.unlocated,
+        "errors": standing.failed,
+        "missing": standing.missing,
+        "accuracy": accuracy_to_dict(ending.summary),
+        "tokens": standing.tokens,
+        "usd": standing.usd,
+        "seconds": round(standing.seconds, 3),
+    }
+
+
+_AT_ONCE_DETECTIVE, _AT_ONCE_MODEL, _AT_ONCE_RECORDED = 2, 4, 64
+# What says where files go and who may be asked, not what is answered.
+_NO_PART_OF_AN_ANSWER = frozenset(
+    ("out", "overwrite", "trajectory", "yes", "write_exif", "sidecars", "offline", "requests", "allow", "drawn", "seed")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchRequest:
+    """The words of ``bench run``."""
+
+    data: str
+    locate: LocateRequest = field(repr=False)
+    out: Path
+    at_once: int | None = None
+    limits: RunLimits = field(default_factory=RunLimits)
+    retry: Literal["errors"] | None = None
+    limit: int | None = None
+    sample: int | None = None
+    sample_seed: int = 0
+    only: tuple[str, ...] = ()
+    cluster: str | None = None
+    gpus: float = 0.0
+    mask: BoxKind | None = None
+    unmasked: Path | None = None
+
+    @property
+    def selection(self) -> dict[str, Any]:
+        """Which photos of the set, as the manifest says it."""
+        drawn = {"sample": self.sample, "sample_seed": self.sample_seed} if self.sample is not None else {}
+        return {"limit": self.limit, **drawn, "only": list(self.only)}
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that can begin: everything is checked, nothing has been written or sent."""
+
+    request: BenchRequest
+    data: DataSet
+    plan: Plan
+    recordings: Recordings | None
+    manifest: Manifest
+    limits: RunLimits
+    job_of: JobOf
+    at_once: int
+
+
+def prepare(request: BenchRequest) -> Prepared:
+    """Open the data set and check every word; says where photos go, and asks before they leave the machine.
+
+    Raises:
+        UserError: something must be mended.
+    """
+    if request.retry is not None and not (request.out / MANIFEST).is_file():
+        raise BadInput(f"{request.out}: there is no run whose errors could be tried again; leave out --retry")
+    if request.gpus and request.cluster is None:
+        raise BadInput("--gpus is for the processes of a cluster; name it with --cluster, or leave it out")
+    at_once = request.at_once or _usual_at_once(request.locate)
+    locate = request.locate
+    if locate.requests is None:
+        locate = replace(locate, requests=at_once * locate.parallel)
+    data = subset(
+        open_set(request.data),
+        limit=request.limit,
+        sample=request.sample,
+        seed=request.sample_seed,
+        only=request.only,
+    )
+    plan, recordings = bench_plan(locate), recordings_of(locate)
+    with progress("looking through the data set", measure="time"):
+        count, sha256 = fingerprint(data)
+        job_of = plain_job if request.mask is None else masking_job_of(request.mask, request.unmasked, data)
+    if request.mask is None and request.unmasked is not None:
+        raise BadInput("--unmasked is the run whose clues are hidden; it goes with --mask clue")
+    if not count:
+        why = "no photo is left to work on; check --only" if request.only else "holds no photo with a known place"
+        raise BadInput(f"{request.data}: {why}")
+    if recordings is not None and not any(recordings.knows(item.id) for item in data):
+        raise BadInput(f"{locate.model}: has a recording of none of these photos; their ids must be the same")
+    ask_consent(plan, yes=locate.yes)
+    manifest = Manifest(
+        data=DataInfo(data.card.name, count, sha256, request.selection),
+        settings={**settings_of(locate, plan, recordings), **_unmasked(request.unmasked)},
+        seed=locate.seed,
+        mask=request.mask,
+    )
+    budget, minds = plan.budget, _minds(plan)
+    limits = replace(
+        request.limits,
+        tokens_per_photo=None if budget.tokens is None else minds * budget.tokens,
+        usd_per_photo=None if budget.usd is None else minds * budget.usd,
+    )
+    return Prepared(replace(request, locate=locate), data, plan, recordings, manifest, limits, job_of, at_once)
+
+
+def _minds(plan: Plan) -> int:
+    """How often a photo's budget is given out: to each of several tries and their verifier; a team shares one."""
+    several = plan.several
+    return 1 if several is None or several.team is not None else several.tries + (several.verifier is not None)
+
+
+def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None) -> dict[str, Any]:
+    """All that decides an answer beside the photo; no key, and no path that says more than a name."""
+    told = {
+        name: value
+        for name, value in asdict(locate).items()
+        if name not in _NO_PART_OF_AN_ANSWER and value not in (None, (), False)
+    }
+    for name in ("team", "mcp"):
+        if name in told:
+            told[name] = _file_digest(Path(told[name]))
+    if plan.index is not None:
+        told["image_search"] = plan.index.fingerprint
+    if plan.visual is not None and (prior := prior_file(locate.prior, _tools_of(plan))):
+        told["prior"] = _file_digest(prior)
+    if locate.base_url is not None:
+        parts = urlsplit(locate.base_url)
+        told["base_url"] = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+    if recordings is not None:
+        told["model"] = "replay"
+        told["recording_sha256"] = recordings.sha256
+    return {
+        **{name: list(value) if isinstance(value, tuple) else value for name, value in told.items()},
+        "thinks": plan.policy.name,
+        **({"fingerprint": mark} if (mark := getattr(plan.policy, "fingerprint", None)) else {}),
+        "method": plan.method.name,
+        "tools": sorted(plan.toolset.names),
+        "budget": asdict(plan.budget),
+        "sampling": asdict(plan.sampling),
+        "wire": plan.wire,
+    }
+
+
+def _tools_of(plan: Plan) -> frozenset[str]:
+    team = plan.several.team if plan.several else None
+    return frozenset(plan.toolset.names) if team is None else team.tools
+
+
+def _unmasked(path: Path | None) -> dict[str, str]:
+    """Which run's clues are hidden: another one's would be another run."""
+    return {} if path is None else {"unmasked": RunFolder.read(path).manifest.id}
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+
+
+def _usual_at_once(locate: LocateRequest) -> int:
+    if is_recording(locate.model):
+        return _AT_ONCE_RECORDED
+    return _AT_ONCE_DETECTIVE if locate.model in (None, DETECTIVE) and locate.team is None else _AT_ONCE_MODEL
+
+
+async def run_bench(ready: Prepared, watch: Callable[[Standing], None]) -> Ending:
+    """Work on every photo that is not finished; the folder has all of it.
+
+    Raises:
+        UserError: the run can't begin or go on; what was finished is kept.
+    """
+    request = ready.request
+    rests = Rests()
+    with RunFolder.begin(request.out, ready.manifest, talk) as folder, listening(rests):
+        if folder.manifest.geosleuth != __version__:
+            talk(f"this run was begun by geosleuth {folder.manifest.geosleuth} and goes on with {__version__}")
+        async with _worker(ready, folder) as worker:
+            return await run_set(
+                ready.data,
+                folder,
+                worker,
+                at_once=ready.at_once,
+                limits=ready.limits,
+                retry=request.retry,
+                watch=watch,
+                resting=rests.host,
+                job_of=ready.job_of,
+            )
+
+
+@asynccontextmanager
+async def _worker(ready: Prepared, folder: RunFolder) -> AsyncIterator[Worker]:
+    address = ready.request.cluster
+    if address is not None:
+        from geosleuth.bench.run.cluster import ray_worker
+
+        making = BenchMaking(ready.request.locate)
+        async with ray_worker(
+            address, making, folder, at_once=ready.at_once, gpus=ready.request.gpus, say=talk
+        ) as worker:
+            yield worker
+        return
+    made = await make_attempt(ready.plan, ready.recordings, atlas_opener=offline_atlas)
+    try:
+        yield LocalWorker(made.attempt, folder)
+    finally:
+        await made.aclose()
+
+
+def bench_run(request: BenchRequest, *, as_json: bool) -> None:
+    """Run it, say how far it is on stderr, print what came of it.
+
+    Raises:
+        UserError: something must be mended; what was finished is kept.
+        typer.Exit: photos are missing or failed, or it was stopped.
+    """
+    with quiet_libraries():
+        ready = prepare(request)
+        try:
+            ending = asyncio.run(_watched(ready))
+        except asyncio.CancelledError:
+            talk(f"stopped; {request.out} keeps what is finished; give the same command again to go on")
+            raise typer.Exit(CTRL_C) from None
+    if as_json:
+        show_json(ending_document(ending, request.out))
+    else:
+        show(ending_view(ending, request.out))
+    if ending.standing.failed or ending.standing.missing:
+        talk(ending.words)
+        raise typer.Exit(SOME_FAILED)
+
+
+async def _watched(ready: Prepared) -> Ending:
+    with progress("answering", ready.manifest.data.count) as bar, cancelled_by_ctrl_c():
+        return await run_bench(ready, Live(bar))

@@ -1,0 +1,501 @@
+"""What the ``data`` commands do; imported only when one runs."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from geosleuth.answer import ParserName
+from geosleuth.app.cli.handlers.atlas import facts_view
+from geosleuth.app.cli.handlers.bench_run import Live
+from geosleuth.app.console import (
+    CTRL_C,
+    SOME_FAILED,
+    asked,
+    building,
+    cancelled_by_ctrl_c,
+    progress,
+    quiet_libraries,
+    show,
+    show_json,
+    talk,
+)
+from geosleuth.atlas.base import ensure_base
+from geosleuth.bench.numbers import count, distance, percent, threshold
+from geosleuth.bench.plain import printable
+from geosleuth.bench.run import Ending, RunLimits, Standing
+from geosleuth.data import About, Store, StoreWriter, write_store
+from geosleuth.data.annotations import ByModel, ByRules, Normaliser, import_notes, read_notes
+from geosleuth.data.cards import Figures, card_text, figures_of
+from geosleuth.data.checking import check_store
+from geosleuth.data.curriculum import PHASES_KM, Phase, curriculum
+from geosleuth.data.exporting import INFO, Trainer, export_store, split_file
+from geosleuth.data.factory import (
+    STAND_IN,
+    Recipe,
+    SceneFolder,
+    SceneRange,
+    Scenes,
+    Work,
+    made_in,
+    run_factory,
+    tally_in,
+)
+from geosleuth.data.filtering import PAPER_KEPT, PAPER_PHOTOS, Filtered, filtered, tries_of
+from geosleuth.data.filtering_report import file_names, filter_document, write_filtered
+from geosleuth.data.filtering_sources import read_tries
+from geosleuth.data.manifest import SCENES
+from geosleuth.data.reading import CARD, MANIFEST
+from geosleuth.data.rejection import REASON_WORDS, Tally, tally_markdown, tally_to_dict
+from geosleuth.data.spotagent import TOOLS, toolset_of
+from geosleuth.data.standins import Slips
+from geosleuth.errors import BadInput, require
+from geosleuth.files import refuse_to_replace, write_text_atomically
+from geosleuth.policies import Policy, consent_line, make_policy
+from geosleuth.world.layer import ensure_layer
+from geosleuth.world.world import open_world
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_MOST_PROCESSES = 4
+"""Each holds an atlas of its own, about a gigabyte; whoever has the memory asks for more."""
+
+STATISTICS, STATISTICS_WORDS = "statistics.json", "statistics.md"
+Words = Mapping[str, Any]
+
+
+def make_spotagent(words: Words, *, as_json: bool) -> None:
+    """SpotAgent's synthesis.
+
+    Raises:
+        UserError: something must be mended; what was finished is kept.
+        typer.Exit: some failed, or it was stopped.
+    """
+    tools = TOOLS if words["tools"] is None else tuple(name.strip() for name in words["tools"].split(","))
+    toolset_of(tools)
+    slips = Slips(*(words[name] for name in ("missed", "misread", "hasty", "wrong_guess", "bad_call")))
+    recipe = Recipe(
+        kind="spotagent",
+        observer=words["observer"],
+        caller=words["caller"],
+        within_km=words["within_km"],
+        tools=tools,
+        slips=slips,
+        **_common(words),
+    )
+    _make(recipe, words, as_json=as_json)
+
+
+def make_geovista(words: Words, *, as_json: bool) -> None:
+    """GeoVista's assembly.
+
+    Raises:
+        UserError: something must be mended; what was finished is kept.
+        typer.Exit: some failed, or it was stopped.
+    """
+    slips = Slips(words["missed"], words["misread"], 0.0, 0.0, 0.0)
+    _make(Recipe(kind="geovista", observer=words["proposer"], slips=slips, **_common(words)), words, as_json=as_json)
+
+
+def make_geoagent(words: Words, *, as_json: bool) -> None:
+    """GeoAgent's records.
+
+    Raises:
+        UserError: something must be mended; what was finished is kept.
+        typer.Exit: it was stopped.
+    """
+    _make(Recipe(kind="geoagent", **_common(words)), words, as_json=as_json)
+
+
+def _common(words: Words) -> dict[str, Any]:
+    return {
+        "seed": words["luck"],
+        "world": words["world"],
+        "noise": words["noise"],
+        "regions": tuple(words["region"]),
+        "base_url": words.get("base_url"),
+    }
+
+
+def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
+    scenes, out = _scenes(words), _out(words)
+    if words["store"] is not None:
+        # Told before anything is made, not when it is all to be kept.
+        require("pyarrow.parquet", extra="bench")
+    models = [name for name in dict.fromkeys((recipe.observer, recipe.caller)) if name != STAND_IN]
+    with quiet_libraries():
+        ask_leave([make_policy(name, base_url=recipe.base_url) for name in models], yes=bool(words.get("yes")))
+        _open_world_once(recipe)
+        work = Work(
+            recipe,
+            scenes.data(),
+            scenes.info(),
+            processes=1
+            if models or words["cluster"]
+            else words["processes"] or min(os.cpu_count() or 1, _MOST_PROCESSES),
+            at_once=words["at_once"] if models or words["cluster"] else 1,
+            cluster=words["cluster"],
+        )
+        try:
+            ending = asyncio.run(_watched(work, out, words))
+        except asyncio.CancelledError:
+            talk(f"stopped; {out} keeps what is finished; give the same command again to go on")
+            raise typer.Exit(CTRL_C) from None
+    tally = tally_in(out)
+    write_text_atomically(out / STATISTICS, f"{json.dumps(tally_to_dict(tally), indent=1)}\n")
+    write_text_atomically(out / STATISTICS_WORDS, tally_markdown(tally))
+    if words["store"] is not None:
+        _into_store(words["store"], out, recipe, scenes)
+    if as_json:
+        show_json({"run": str(out), "ended": ending.why, "words": ending.words, **tally_to_dict(tally)})
+    else:
+        show(_view(tally, out, words["store"]))
+    if ending.standing.failed or ending.standing.missing:
+        talk(ending.words)
+        raise typer.Exit(SOME_FAILED)
+
+
+def _out(words: Words) -> Path:
+    """The run's folder, beside the store where only that is named."""
+    out: Path | None = words["out"]
+    store: Path | None = words["store"]
+    if out is None and store is None:
+        raise BadInput("say with --out where the run's folder is, or with --store where what is kept goes")
+    return out if out is not None else Path(f"{store}.run")
+
+
+def _scenes(words: Words) -> Scenes:
+    if words["scenes"] is not None:
+        return SceneFolder(words["scenes"], words["count"])
+    if words["count"] is None:
+        raise BadInput("say how many scenes with --count, or where drawn ones are with --scenes")
+    return SceneRange(
+        count=words["count"],
+        seed=words["seed"],
+        split=words["split"],
+        first=words["first"],
+        world=words["world"],
+        noise=words["noise"],
+        regions=tuple(words["region"]),
+    )
+
+
+def ask_leave(
+    models: Sequence[Policy], *, yes: bool, told: str = "scenes and what tools find", kept: str = "them"
+) -> None:
+    """Say who gets to see what, and ask before anything leaves the machine.
+
+    Raises:
+        BadInput: nobody agreed.
+    """
+    if not models:
+        return
+    lines = "; ".join(consent_line(one, told=told, kept=kept) for one in models)
+    if yes or not any(one.hosts for one in models):
+        talk(lines)
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(f"{lines}; add --yes to allow it")
+    if not asked(f"{lines}. Go on?"):
+        raise BadInput("stopped; nothing was sent")
+
+
+def _open_world_once(recipe: Recipe) -> None:
+    """Build the maps here, where a bar can be seen, before several processes want them at once."""
+    with building() as base:
+        ensure_base(base)
+    if recipe.kind == "spotagent" and recipe.world is not None:
+        world = open_world(recipe.world, recipe.regions, noise=recipe.noise)
+        with progress("opening the world's map", measure="time"):
+            ensure_layer(world)
+
+
+async def _watched(work: Work, out: Path, words: Words) -> Ending:
+    limits = RunLimits(tokens=words.get("run_tokens"), usd=words.get("run_usd"))
+    with progress("making trajectories", work.info.count) as bar, cancelled_by_ctrl_c():
+        live = Live(bar)
+
+        def watch(standing: Standing) -> None:
+            # Only SpotAgent's synthesis holds answers against the truth.
+            live(standing if work.recipe.kind == "spotagent" else replace(standing, within_25km=None))
+
+        return await run_factory(work, out, limits=limits, retry=words.get("retry"), watch=watch, say=talk)
+
+
+def _into_store(store: Path, run: Path, recipe: Recipe, scenes: Scenes) -> None:
+    with progress("into the store") as bar:
+        write_store(
+            store, made_in(run), about_of(recipe, scenes), progress=lambda kept, gone: bar.at(kept + gone, None)
+        )
+
+
+def about_of(recipe: Recipe, scenes: Scenes) -> About:
+    """What people must know of what a recipe makes of scenes."""
+    stands_in = STAND_IN in (recipe.observer, recipe.caller) and recipe.kind != "geoagent"
+    faults = ["Scenes are drawn and businesses are made up: nothing here says what real places look like."]
+    if stands_in:
+        faults.append("Rules stood in for models: the wording varies little, and slips come at rates set by hand.")
+    return About(
+        name=f"world-{recipe.kind}",
+        title=f"Trajectories by {recipe.kind}'s synthesis over drawn street scenes",
+        licence="CC0-1.0 for scenes and made-up places; answers of maps carry GeoNames' and OpenStreetMap's terms",
+        how_made=_HOW[recipe.kind],
+        sources=("GeoNames (CC BY 4.0)", "geosleuth's drawn scenes"),
+        faults=tuple(faults),
+        settings={**recipe.settings(), SCENES: [scenes.told()]},
+    )
+
+
+_HOW = {
+    "spotagent": "An Observer described each scene and its crops; a text-only caller asked real tools and answered. "
+    "Kept are runs whose calls were all valid and successful and whose answer lies near enough.",
+    "geovista": "A proposer named boxes and queries with reasons; they were carried out and put together. "
+    "Answers were not held against the truth.",
+    "geoagent": "Written from what each scene legibly shows, level by level.",
+    "imported": "People's own notes, brought into one form.",
+}
+
+
+def _view(tally: Tally, out: Path, store: Path | None) -> "RenderableType":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name, justify in (("", "left"), ("trajectories", "right"), ("share", "right")):
+        table.add_column(name, justify="right" if justify == "right" else "left")
+    rows = [("made", tally.made), ("kept", tally.kept)]
+    rows += [
+        (f"rejected: {words}", tally.first[reason]) for reason, words in REASON_WORDS.items() if tally.first[reason]
+    ]
+    for words, number in rows:
+        table.add_row(words, f"{number:,}", f"{100 * number / tally.made:.1f} %" if tally.made else "")
+    table.caption = f"kept in {out}{'' if store is None else f', and in the store {store}'}"
+    return table
+
+
+def import_notes_into(
+    notes: Path,
+    store: Path,
+    photos: Path | None,
+    *,
+    model: str | None,
+    base_url: str | None,
+    split: str,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Read every note, bring it into the form, keep it; what the store has already is passed over.
+
+    Raises:
+        UserError: something must be mended; what was finished is kept.
+        typer.Exit: some notes can't be used.
+    """
+    read = list(read_notes(notes, photos))
+    with quiet_libraries():
+        policy = None if model is None else make_policy(model, base_url=base_url)
+        if policy is not None:
+            ask_leave([policy], yes=yes, told="the notes, and no photo,", kept="the notes")
+        normaliser: Normaliser = ByRules() if policy is None else ByModel(policy)
+        about = About(
+            name="imported-notes",
+            title="People's notes on photos, as records of three levels",
+            licence="as the notes and photos that were given",
+            how_made=f"From {notes.name}: {normaliser.name}. Conclusions are the people's own.",
+            settings={"normaliser": normaliser.name},
+        )
+
+        async def work() -> tuple[int, int]:
+            with StoreWriter(store, about) as writer, progress("importing notes", len(read)) as bar:
+                done = 0
+                async for made in import_notes(read, normaliser, is_known=writer.__contains__, split=split):
+                    writer.add(made)
+                    done += 1
+                    bar.at(done, len(read), "")
+                if policy is not None:
+                    await policy.aclose()
+                return writer.kept, writer.rejected
+
+        kept, rejected = asyncio.run(work())
+    if as_json:
+        show_json({"store": str(store), "notes": len(read), "kept": kept, "rejected": rejected})
+    else:
+        talk(f"{len(read)} notes: the store {store} holds {kept} records, {rejected} could not be used")
+    if rejected:
+        raise typer.Exit(SOME_FAILED)
+
+
+def filter_tries(
+    runs: Sequence[Path], out: Path, tries: int | None, parser: ParserName, *, overwrite: bool, as_json: bool
+) -> None:
+    """Read tries, filter, write, tell."""
+    refuse_to_replace([out / name for name in file_names(len(PHASES_KM))], overwrite=overwrite)
+    with progress("reading tries") as bar:
+        found_km = read_tries(runs, parser=parser, progress=lambda photos: bar.at(photos, None))
+    table = tries_of(found_km, tries=tries)
+    left_out = len(found_km) - len(table)
+    if not len(table):
+        raise BadInput(f"no photo has {tries} tries; the most is {max(map(len, found_km.values()))}")
+    found = filtered(table)
+    phases = curriculum(found)
+    write_filtered(out, found, phases, left_out)
+    if as_json:
+        show_json(filter_document(found, phases, left_out))
+    else:
+        show(_regimes_view(found))
+        show(_phases_view(found, phases))
+    if left_out:
+        talk(f"left out: {count(left_out)} photos with fewer than {tries} tries")
+    if found.single_tries:
+        talk(f"{count(found.single_tries)} photos were tried only once and can't be kept; give more runs of them")
+    talk(f"wrote {out}")
+
+
+def _regimes_view(found: Filtered) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("within", "kept", "%", "none within", "all within", "SpotAgent kept", "its %"):
+        table.add_column(column, justify="right")
+    for one in found.regimes:
+        theirs = PAPER_KEPT[one.km]
+        table.add_row(
+            threshold(one.km), count(one.kept), percent(100 * one.kept / one.photos), count(one.never),
+            count(one.always), count(theirs), percent(100 * theirs / PAPER_PHOTOS),
+        )  # fmt: skip
+    return table
+
+
+def _phases_view(found: Filtered, phases: Sequence[Phase]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("phase", "learns from", "photos", "%"):
+        table.add_column(column, justify="left" if column == "learns from" else "right")
+    for phase in phases:
+        wanted = ", ".join(threshold(km) for km in phase.thresholds_km)
+        share = percent(100 * len(phase) / len(found.tries))
+        table.add_row(str(phase.number), wanted, count(len(phase)), share)
+    return table
+
+
+_SHOWN = 20
+
+
+def show_info(path: Path, *, as_json: bool) -> None:
+    """A store in a few lines, or in figures for programs."""
+    store = Store(path)
+    figures = figures_of(store)
+    if as_json:
+        show_json(_document(store, figures))
+        return
+    error_km = figures.spreads["error_km"].median
+    made = figures.samples + figures.rejections
+    turns, calls = figures.spreads["turns"], figures.spreads["calls"]
+    show(
+        facts_view(
+            {
+                "set": f"{store.about.name}: {store.about.title}",
+                "licence": store.about.licence,
+                "trajectories": f"{count(figures.samples)} on {count(figures.scenes)} scenes or photos",
+                "made by": _mix(figures.sources),
+                "splits": _mix(figures.splits),
+                "kept": f"{percent(100 * figures.samples / made)} % of {count(made)}" if figures.rejections else None,
+                "turns": f"{turns.median:g} in the median, {turns.most:g} at most" if turns.count else None,
+                "calls": f"{calls.median:g} in the median, {calls.most:g} at most" if calls.count else None,
+                "tools": _mix(figures.calls) or None,
+                "error": None if error_km is None else f"{distance(error_km)} in the median",
+                "pictures": f"{count(figures.image_files)} files, {figures.image_bytes / 1e6:,.1f} MB",
+                "shards": count(len(store.manifest.shards)),
+            }
+        )
+    )
+
+
+def check(path: Path, *, as_json: bool) -> bool:
+    """Whether a store is whole; what is wrong is said.
+
+    Raises:
+        BadInput: there is no store.
+    """
+    trajectories, found = 0, []
+    try:
+        store = Store(path)
+    except BadInput as error:
+        if not (path / MANIFEST).is_file():
+            raise
+        found = [str(error)]
+    else:
+        shards = sum(shard.rows for shard in store.manifest.shards)
+        with progress(f"checking {store.about.name}", shards) as bar:
+
+            def at(rows: int) -> None:
+                nonlocal trajectories
+                trajectories = rows
+                bar.at(rows, None)
+
+            found = list(check_store(store, at))
+    if as_json:
+        show_json({"whole": not found, "trajectories": trajectories, "troubles": found})
+    else:
+        for line in found[:_SHOWN]:
+            talk(printable(line))
+        if len(found) > _SHOWN:
+            talk(f"and {count(len(found) - _SHOWN)} more; --json names them all")
+        sys.stdout.write("not whole\n" if found else f"whole: {count(trajectories)} trajectories\n")
+    return not found
+
+
+def show_card(path: Path, out: Path | None, *, overwrite: bool, as_json: bool) -> None:
+    """The card, on stdout or in a file."""
+    store = Store(path)
+    figures = figures_of(store)
+    if out is not None:
+        refuse_to_replace([out], overwrite=overwrite)
+        write_text_atomically(out, card_text(store.about, figures))
+        talk(f"wrote {out}")
+    if as_json:
+        show_json(_document(store, figures))
+    elif out is None:
+        sys.stdout.write(printable(card_text(store.about, figures)))
+
+
+def export(
+    path: Path, to: Trainer, out: Path, split: str | None, *, absolute: bool, overwrite: bool, as_json: bool
+) -> None:
+    """Rows and pictures for a trainer."""
+    store = Store(path)
+    if out.exists() and out.resolve() == path.resolve():
+        raise BadInput(f"{out}: is the store itself; choose another folder")
+    there = {row["split"] for row in store.rows(("split",))}
+    splits = there if split is None else there & {split}
+    if not splits:
+        raise BadInput(
+            f"{path}: holds no trajectory{'' if split is None else f' of the split {split[:40]!r}'}; "
+            f"its splits are: {', '.join(sorted(there)) or 'none'}"
+        )
+    names = [*(split_file(one) for one in sorted(splits)), *([INFO] if to == "llama-factory" else []), CARD]
+    refuse_to_replace([out / name for name in names], overwrite=overwrite)
+    with progress(f"writing {store.about.name} for {to}", len(store)) as bar:
+        done = export_store(store, to, out, split=split, absolute=absolute, progress=lambda rows: bar.at(rows, None))
+    if done.missing_images:
+        talk(f"{count(done.missing_images)} pictures are named in the rows and are not in the store")
+    if done.without_reply and to == "llama-factory":
+        talk(f"{count(done.without_reply)} rows end before a reply: LLaMA-Factory skips them")
+    if as_json:
+        show_json(asdict(done))
+    else:
+        for name, rows in done.files.items():
+            sys.stdout.write(f"{out / name}: {count(rows)} rows\n")
+
+
+def _mix(counts: Any) -> str:
+    return ", ".join(f"{printable(name)} {count(number)}" for name, number in list(counts.items())[:8])
+
+
+def _document(store: Store, figures: Figures) -> dict[str, Any]:
+    about = asdict(store.about)
+    return {"about": about, "figures": asdict(figures), "shards": [asdict(one) for one in store.manifest.shards]}

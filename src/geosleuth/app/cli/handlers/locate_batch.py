@@ -1,0 +1,365 @@
+"""Many photos, one finding each: what is finished is kept and not done again, and a bad photo is not the end."""
+
+import asyncio
+import glob
+import hashlib
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from geosleuth import __version__
+from geosleuth.agent import Trajectory, read_trajectory
+from geosleuth.answer.formats import Entry
+from geosleuth.answer.formats.document import document as public_document
+from geosleuth.answer.formats.document import dump
+from geosleuth.answer.granularity import cap_text
+from geosleuth.app.cli.handlers.locate_files import names_left_out, numbered, write_copies, write_report, write_sidecars
+from geosleuth.app.console import (
+    CTRL_C,
+    SOME_FAILED,
+    ask_consent,
+    cancelled_by_ctrl_c,
+    offline_atlas,
+    progress,
+    quiet_libraries,
+    show,
+    show_json,
+    talk,
+)
+from geosleuth.app.report import SummaryRow, summary_html, summary_row
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.bench.giving_up import GIVE_UP, InARow
+from geosleuth.bench.numbers import plural
+from geosleuth.bench.plain import one_line
+from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.files import write_text_atomically
+from geosleuth.geo import LatLon, coordinates
+from geosleuth.photo import open_photo
+from geosleuth.photo.runtime import give_back_memory
+from geosleuth.pipeline.check import check_claim, checked_lines
+from geosleuth.pipeline.outputs import INDEX, PAGE, Placed, entries_of, is_copy, write_entries
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.result import result_document
+from geosleuth.pipeline.run import run_plan
+from geosleuth.pipeline.team import files_beside
+
+ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
+_PATTERN = frozenset("*?[")
+_NAME_LENGTH = 16
+_RESUME = "resume"
+_DETECTIVE_JOBS, _MODEL_JOBS = 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One photo of a batch, finished: its row, and its entry in the files, where it has a finding.
+
+    ``by_model`` is set where it failed though nothing is wrong with the photo.
+    """
+
+    row: SummaryRow
+    entries: tuple[Entry, ...] = ()
+    document: dict[str, Any] | None = None
+    path: Path = Path()
+    by_model: bool = False
+
+
+def inputs_of(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[list[Path], bool]:
+    """The photos that the command names, and whether they are a batch.
+
+    Raises:
+        BadInput: a folder or pattern holds no photo, or the words contradict each other.
+    """
+    if batch and same_place:
+        raise BadInput("--batch is an answer for each photo, --same-place one for all; leave one of them out")
+    paths: list[Path] = []
+    many = batch
+    for word in words:
+        found = _expanded(word)
+        many = many or found is not None
+        paths += [Path(word)] if found is None else found
+    unique = list(dict.fromkeys(paths))
+    return unique, not same_place and (many or len(unique) > 1)
+
+
+def _expanded(word: str) -> list[Path] | None:
+    """The photos of a folder or a pattern; None for anything else."""
+    if not word.strip():
+        raise BadInput("an empty name is no photo; give a photo, a folder or a quoted pattern")
+    path = Path(word)
+    try:
+        if path.is_dir():
+            found = [one for one in path.rglob("*") if _is_photo(one.relative_to(path)) and one.is_file()]
+            found = [one for one in found if not is_copy(one)]
+        elif _PATTERN & set(word) and not path.exists():
+            found = [Path(one) for one in glob.glob(word, recursive=True) if Path(one).is_file()]  # noqa: PTH207  (may begin anywhere)
+        else:
+            return None
+    except (OSError, ValueError):
+        # Whoever opens it as a photo says what is wrong with it.
+        return None
+    if not found and not path.is_dir():
+        raise BadInput(f"{word}: there is no such file, and none that fits it as a pattern")
+    if not found:
+        raise BadInput(f"{word}: holds no photo; photos end in {', '.join(ENDINGS)}")
+    return sorted(found)
+
+
+def _is_photo(inside: Path) -> bool:
+    return inside.suffix.lower() in ENDINGS and not any(part.startswith(".") for part in inside.parts)
+
+
+def locate_batch(paths: Sequence[Path], request: LocateRequest, *, as_json: bool, jobs: int | None) -> None:
+    """Work on every photo, say how far it is on stderr, print a table, write what was asked for.
+
+    Raises:
+        UserError: something must be mended; nothing has been sent.
+        typer.Exit: some photos failed, or it was stopped.
+    """
+    if request.trajectory is not None:
+        raise BadInput("--trajectory is for one photo; for a batch use --out DIR/, which keeps a trajectory each")
+    with quiet_libraries(), names_left_out(paths, request.granularity):
+        plan = make_plan(request, paths, batch=True)
+        if request.model is not None and request.model.startswith("replay:"):
+            raise BadInput("a recording is of one photo; it can't stand in for a batch")
+        if plan.outputs.folder is not None:
+            _make_folder(plan.outputs.folder)
+        ask_consent(plan, yes=request.yes)
+        # Reading text keeps two cores busy, looking names up and drawing reports only one; models are waited for.
+        usual = _DETECTIVE_JOBS if plan.by_detective else _MODEL_JOBS
+        batch = _Batch(plan, settings_of(request), jobs or usual)
+        try:
+            done = asyncio.run(batch.work(paths))
+        except asyncio.CancelledError:
+            talk("stopped; what is finished is kept" if plan.outputs.folder else "stopped")
+            raise typer.Exit(CTRL_C) from None
+        _write(done, plan, yes=request.yes)
+    if as_json:
+        untried = {"not_tried": len(paths) - len(done)} if batch.given_up else {}
+        show_json({"photos": [_document(one) for one in done], "failed": _failed(done), **untried})
+    else:
+        _show(done)
+    if batch.given_up:
+        go_on = "run the same command again to go on" if plan.outputs.folder else "add --out DIR/ to keep what is found"
+        left = plural(len(paths) - len(done), "photo was", "photos were")
+        talk(f"stopped: {GIVE_UP} times in a row {batch.given_up}; {left} not tried; mend it, then {go_on}")
+    if _failed(done):
+        raise typer.Exit(SOME_FAILED)
+
+
+def settings_of(request: LocateRequest) -> str:
+    """What a finding depends on beside the photo, as a short name: a finding made otherwise is made again."""
+    files = {"out", "overwrite", "trajectory", "yes", "write_exif", "sidecars"}
+    told = {name: value for name, value in asdict(request).items() if name not in files}
+    return hashlib.sha256(json.dumps([__version__, told], default=str, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{folder}: can't be made: {error.strerror or error}") from error
+
+
+class _Batch:
+    """A few photos at a time, with no more of them in memory than are worked on.
+
+    ``given_up`` says what went wrong time and again, where the rest was not tried for that reason.
+    """
+
+    def __init__(self, plan: Plan, settings: str, jobs: int) -> None:
+        self._plan, self._settings, self._jobs = plan, settings, jobs
+        self._folder = plan.outputs.folder
+        self._under_way: dict[str, asyncio.Lock] = {}
+        self._in_a_row = InARow()
+        self.given_up = ""
+
+    async def work(self, paths: Sequence[Path]) -> list[Done]:
+        plan = self._plan
+        async with AsyncExitStack() as held:
+            await plan.load(held)
+            atlas = offline_atlas(needed=True)
+            advance = held.enter_context(_progress(len(paths)))
+            held.enter_context(cancelled_by_ctrl_c())
+            done: list[Done | None] = [None] * len(paths)
+            waiting = iter(enumerate(paths))
+
+            async def worker() -> None:
+                for number, path in waiting:
+                    one = replace(await self._one(number, path, atlas), path=path)
+                    give_back_memory()
+                    done[number] = one
+                    advance(str(path) if plan.granularity == "exact" else one.row.name, one)
+                    self._watch(one)
+                    if self.given_up:
+                        return
+
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._jobs):
+                    group.create_task(worker())
+        return [one for one in done if one is not None]
+
+    def _watch(self, one: Done) -> None:
+        """Give up where a model fails again and again in the same way; a bad photo says nothing about it."""
+        if one.row.status == "failed" and not one.by_model:
+            return
+        if self._in_a_row.is_enough(one.row.note if one.by_model else ""):
+            self.given_up = one.row.note
+
+    async def _one(self, number: int, path: Path, atlas: OfflineAtlas) -> Done:
+        name = path.name if self._plan.granularity == "exact" else numbered(number)
+        try:
+            sha256 = await asyncio.to_thread(_hash, path)
+            async with self._under_way.setdefault(sha256, asyncio.Lock()):
+                return self._finished(sha256, path, name) or await self._worked(sha256, path, name, atlas)
+        except BadInput as error:
+            # What is wrong with a file is said of the file alone, and may always be told; its name may not.
+            return Done(SummaryRow(name, "failed", note=str(error).removeprefix(f"{path}: ")))
+        except Exception as error:  # noqa: BLE001  (one photo's trouble is not the batch's)
+            known = isinstance(error, GeosleuthError)
+            note = str(error) if known else f"{type(error).__name__}: {error}"
+            return Done(SummaryRow(name, "failed", note=cap_text(note, self._plan.granularity)), by_model=True)
+
+    async def _worked(self, sha256: str, path: Path, name: str, atlas: OfflineAtlas) -> Done:
+        plan = self._plan
+        photo = await asyncio.to_thread(open_photo, path)
+        similar = plan.similar_for([photo])
+        kept = self._file(sha256, ".jsonl")
+        if kept is not None:
+            for old in (kept, *files_beside(kept, plan.several)):
+                old.unlink(missing_ok=True)
+        finding = await run_plan(plan, [photo], atlas, similar=similar, keep_in=kept)
+        page = self._file(sha256, ".html")
+        checked = await check_claim(finding, plan, atlas)
+        claim = () if checked is None else tuple(checked_lines(checked))
+        if page is not None:
+            await write_report(page, finding, atlas, claim=claim)
+        row = summary_row(name, finding, report=page.name if page else None)
+        if row.status == "failed":
+            return Done(replace(row, note=row.note or "the model failed"), by_model=True)
+        document = result_document(finding, checked)
+        if checked is not None:
+            row = replace(row, note="; ".join(filter(None, (row.note, claim[0].removesuffix(".")))))
+        entries = self._entries(finding.trajectory, sha256, path)
+        self._keep(sha256, row, document, entries[0])
+        return Done(row, entries, document)
+
+    def _entries(self, trajectory: Trajectory, sha256: str, path: Path) -> tuple[Entry, ...]:
+        return tuple(entries_of(trajectory, [(sha256, path)], self._plan.granularity))
+
+    def _file(self, sha256: str, ending: str) -> Path | None:
+        return None if self._folder is None else self._folder / f"{sha256[:_NAME_LENGTH]}{ending}"
+
+    def _keep(self, sha256: str, row: SummaryRow, document: dict[str, Any], entry: Entry) -> None:
+        """Write the finding for programs, and under a key of its own what a later run goes on from.
+
+        It comes last of all, so that it is there only if everything else is.
+        """
+        path = self._file(sha256, ".json")
+        if path is None:
+            return
+        plain = asdict(replace(row, thumbnail=None, name=""))
+        plain["thumbnail"] = b64encode(row.thumbnail).decode() if row.thumbnail else None
+        check = {"check": document["check"]} if "check" in document else {}
+        resume = {"settings": self._settings, "row": plain, "document": document}
+        write_text_atomically(path, dump({**public_document(entry), **check, _RESUME: resume}))
+
+    def _finished(self, sha256: str, path: Path, name: str) -> Done | None:
+        """What an earlier run with the same settings found; None where there is none, or half of one."""
+        kept, told = self._file(sha256, ".json"), self._file(sha256, ".jsonl")
+        if kept is None or told is None or not kept.is_file():
+            return None
+        try:
+            resume = json.loads(kept.read_text(encoding="utf-8"))[_RESUME]
+            if resume["settings"] != self._settings:
+                return None
+            plain, document = resume["row"], resume["document"]
+            point = LatLon(**plain["point"]) if plain["point"] else None
+            small = b64decode(plain["thumbnail"]) if plain["thumbnail"] else None
+            row = SummaryRow(**{**plain, "name": name, "point": point, "thumbnail": small})
+            return Done(row, self._entries(read_trajectory(told), sha256, path), document)
+        except (BadInput, OSError, ValueError, KeyError, TypeError):
+            return None
+
+
+def _hash(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[str, Done], None]]:
+    """A bar at a terminal, else a line for each photo; trouble is a line either way."""
+    count = iter(range(1, total + 1))
+    with progress("locating", total) as bar:
+
+        def advance(name: str, one: Done) -> None:
+            row = one.row
+            outcome = row.note if row.status == "failed" else row.place or "can't tell"
+            told = f"{name}: {outcome}"
+            if not bar.drawn:
+                bar.say(f"{next(count)}/{total} {told}")
+            elif row.status == "failed":
+                bar.say(f"failed: {told}")
+            bar.advance()
+
+        yield advance
+
+
+def _failed(done: Sequence[Done]) -> int:
+    return sum(1 for one in done if one.row.status == "failed")
+
+
+def _write(done: Sequence[Done], plan: Plan, *, yes: bool) -> None:
+    entries = [entry for one in done for entry in one.entries]
+    pages = [path for path in plan.outputs.files if path.name.lower().endswith(PAGE)]
+    if plan.outputs.folder is not None:
+        write_text_atomically(plan.outputs.folder / INDEX, summary_html([one.row for one in done]))
+        talk(f"wrote {plan.outputs.folder / INDEX}")
+    for path in plan.outputs.files:
+        if path in pages:
+            write_text_atomically(path, summary_html([replace(one.row, report=None) for one in done]))
+        else:
+            write_entries(path, entries)
+        talk(f"wrote {path}")
+    placed = [Placed(one.path, entry, one.row.name) for one in done for entry in one.entries]
+    write_sidecars(placed, plan.outputs)
+    write_copies(placed, plan.outputs, yes=yes)
+
+
+def _document(one: Done) -> dict[str, Any]:
+    return {"name": one.row.name, "status": one.row.status, "note": one.row.note or None, **(one.document or {})}
+
+
+def _show(done: Sequence[Done]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from geosleuth.answer.wording import percent_words, radius_words
+
+    table = Table(box=None, pad_edge=False)
+    checked = any("check" in (one.document or {}) for one in done)
+    for heading in ("photo", "place", "how sure", "point", *(("check",) if checked else ())):
+        table.add_column(heading, overflow="fold")
+    for one in done:
+        row = one.row
+        sure = "" if row.probability is None else percent_words(row.probability)
+        sure += f", {radius_words(row.radius_km)}" if sure and row.radius_km is not None else ""
+        point = "" if row.point is None else coordinates(row.point, row.radius_km)
+        place = row.place or {"failed": f"failed: {row.note}", "unlocated": "can't tell"}.get(row.status, "")
+        place += " (the file claims another place)" if row.conflicts else ""
+        verdict = (one.document or {}).get("check", {}).get("verdict", "")
+        table.add_row(*(Text(one_line(" ".join(text.split()))) for text in (row.name, place, sure, point, verdict)))
+    show(table)
+    found = sum(1 for one in done if one.row.status == "located")
+    talk(f"{found} of {len(done)} found, {_failed(done)} failed; leads, not verdicts")

@@ -1,0 +1,131 @@
+"""What the ``photo`` commands do once their words are read; imported only when one runs."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from geosleuth.app.cli.handlers.atlas import facts_view
+from geosleuth.app.console import progress, show, show_json
+from geosleuth.bench.plain import printable
+from geosleuth.errors import BadInput
+from geosleuth.geo.plain import plain
+from geosleuth.photo import Claims, first_view, open_photo
+from geosleuth.photo.text import TextLine, read_text
+from geosleuth.tools.similar import NO_TROUBLE, ImageIndex, IndexSummary, Match, build_index, default_index_path
+
+_SKIPPED_SHOWN = 10
+
+
+def show_claims(file: Path, *, as_json: bool) -> None:
+    """What the metadata of a photo claims."""
+    found = open_photo(file).claims
+    if as_json:
+        show_json({name: _value(value) for name, value in plain(found).items()})
+    else:
+        show(_claims_view(found))
+
+
+def show_text(file: Path, *, as_json: bool) -> None:
+    """What is written in a photo."""
+    lines = read_text(open_photo(file).photo.image)
+    if as_json:
+        show_json([plain(line) for line in lines])
+    else:
+        show(_text_view(lines))
+
+
+def make_index(folder: Path, out: Path | None, encoder: str, coordinates: Path | None, *, as_json: bool) -> None:
+    """Look at the photos of a folder and say what came of it."""
+    path = out or default_index_path()
+    if out is None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"{path.parent}: the index can't be kept there: {error.strerror or error}") from error
+    with progress("looking at photos") as bar:
+        done = build_index(folder, path, encoder, bar.at, coordinates=coordinates)
+    if as_json:
+        show_json({"index": str(path), **plain(done), "reasons": dict(done.reasons)})
+    else:
+        show(_summary_view(path, done))
+
+
+def show_similar(file: Path, index: Path | None, limit: int, *, as_json: bool) -> None:
+    """Which photos of the index look like this one."""
+    opened = open_photo(file)
+    photos = ImageIndex.open(index or default_index_path()).searching_for([opened])
+    found = photos.find(first_view(opened.photo).image, limit=limit)
+    if as_json:
+        show_json([plain(match) for match in found])
+    else:
+        show(_similar_view(found))
+
+
+def _value(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _claims_view(found: Claims) -> RenderableType:
+    point = found.point
+    kind = "estimated from the picture, not measured" if found.estimated else "a claim, not evidence"
+    return facts_view(
+        {
+            "format": f"{found.format}, {found.size_px[0]} x {found.size_px[1]}, {found.file_bytes:,} bytes",
+            "claims to be at": None if point is None else f"{point.lat:.5f}, {point.lon:.5f} ({kind})",
+            "claims to be taken": None if found.taken_at is None else str(_value(found.taken_at)),
+            "camera": printable(" ".join(part for part in (found.camera_make, found.camera_model) if part)),
+            "software": None if found.software is None else printable(found.software),
+            "sha256": found.sha256,
+            "notes": [printable(note) for note in found.notes],
+        }
+    )
+
+
+def _text_view(lines: list[TextLine]) -> RenderableType:
+    if not lines:
+        return Text("no text found")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("text", "script", "sure", "where"):
+        table.add_column(name, overflow="fold")
+    for line in lines:
+        left, top, right, bottom = (round(edge) for edge in line.bounds)
+        where = f"{left}, {top} to {right}, {bottom}"
+        table.add_row(printable(line.text), line.script, f"{line.confidence:.2f}", where)
+    return table
+
+
+def _summary_view(path: Path, done: IndexSummary) -> RenderableType:
+    left_out = [f"{count} x {printable(reason)}" for reason, count in sorted(done.reasons.items())]
+    # Photos without a place are many and no trouble; the others someone may want to mend.
+    named = [f"{printable(one.path)}: {printable(one.reason)}" for one in done.skipped if one.reason not in NO_TROUBLE]
+    more = [f"and {len(named) - _SKIPPED_SHOWN} more; --json names them all"] if len(named) > _SKIPPED_SHOWN else []
+    return facts_view(
+        {
+            "index": str(path),
+            "photos in it": done.total,
+            "newly looked at": done.added,
+            "unchanged": done.unchanged,
+            "gone": done.removed,
+            "left out": left_out,
+            "in trouble": "\n".join(named[:_SKIPPED_SHOWN] + more),
+            "rows of the table without a photo": done.unmatched or None,
+        }
+    )
+
+
+def _similar_view(found: list[Match]) -> RenderableType:
+    if not found:
+        return Text("the index is empty")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("alike", "where", "photo"):
+        table.add_column(name, overflow="fold")
+    for match in found:
+        point = match.point
+        where = f"{point.lat:.5f}, {point.lon:.5f}" if point else f"{match.same}: no evidence"
+        table.add_row(f"{match.score:.3f}", where, printable(match.title))
+    return table

@@ -1,0 +1,96 @@
+"""What ``geosleuth serve`` does once its words are read; imported only when it runs."""
+
+import os
+import signal
+import socket
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from geosleuth.atlas.folders import data_dir
+from geosleuth.errors import BadInput
+from geosleuth.policies.services import is_loopback
+
+if TYPE_CHECKING:
+    from geosleuth.app.cli.serve import ServeOptions
+
+TOKEN_VARIABLE = "GEOSLEUTH_TOKEN"  # noqa: S105 -- its name, not a token
+LEAST_TOKEN = 16
+"""Characters of a token: a short one can be guessed."""
+
+
+def serve_here(options: "ServeOptions") -> None:
+    """Serve until somebody stops it.
+
+    Raises:
+        BadInput: the port is taken, the address is none of this machine's, the token is missing or too short, or
+            another server works on the same cases.
+    """
+    token = token_of(options.token_file)
+    if token is None and not is_loopback(options.host):
+        raise BadInput(
+            f"{options.host} can be reached from other machines, so a token is needed: "
+            f"set {TOKEN_VARIABLE}, or name a file that holds one with --token-file"
+        )
+    listener = listening(options.host, options.port)
+    with listener:
+        # Only now: what is wrong with the words is said at once, and loading takes a while.
+        from geosleuth.app.service.http.server import door_of, serve_on
+
+        settings = door_of(options.host, options.allowed_host, token)
+        if options.run_memory is not None:
+            settings = replace(settings, limits=replace(settings.limits, run_bytes=int(options.run_memory * 1024**3)))
+        folder = options.home or data_dir() / "desk"
+        stopped_by = serve_on(
+            listener, settings, folder, options.workers, open_page=options.open_page, as_json=options.as_json
+        )
+    if stopped_by == signal.SIGINT:
+        raise typer.Exit(128 + signal.SIGINT)
+
+
+def token_of(file: Path | None) -> str | None:
+    """The token, from a file or from the environment; None where there is none.
+
+    Raises:
+        BadInput: the file can't be read, or the token is too short to be one.
+    """
+    if file is None:
+        found, where = os.environ.get(TOKEN_VARIABLE, "").strip(), TOKEN_VARIABLE
+        if not found:
+            return None
+    else:
+        where = str(file)
+        try:
+            with file.open(encoding="utf-8") as stream:
+                found = stream.readline(10_000).strip()
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is no text"
+            raise BadInput(f"{file}: the token can't be read: {reason}") from error
+    if len(found) < LEAST_TOKEN or not (found.isascii() and found.isprintable()) or " " in found:
+        raise BadInput(
+            f"{where}: a token has at least {LEAST_TOKEN} characters and no spaces; "
+            "make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
+        )
+    return found
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens.
+
+    Raises:
+        BadInput: the port is taken, or the address is none of this machine's.
+    """
+    try:
+        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        # A port that another server has is refused, on systems too that would share it.
+        return socket.create_server(address[:2], family=family, backlog=512, reuse_port=False)
+    except OSError as error:
+        if isinstance(error, socket.gaierror):
+            raise BadInput(f"{host!r} is no address of this machine; try --host 127.0.0.1") from error
+        reason = os.strerror(error.errno).lower() if error.errno else str(error)
+        raise BadInput(
+            f"can't listen at {host}, port {port}: {reason}; try another --port, or --port 0 for any"
+        ) from error

@@ -1,0 +1,294 @@
+"""What ``team learn`` and ``team show`` do once their words are read; imported only when one runs."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from geosleuth.app.cli.handlers.atlas import facts_view
+from geosleuth.app.cli.handlers.team_compare import ask_leave
+from geosleuth.app.console import CTRL_C, cancelled_by_ctrl_c, offline_atlas, progress, show, show_json, talk
+from geosleuth.app.report.team_network import Drawn, country_words, network_svg, standing_page
+from geosleuth.bench.numbers import plural
+from geosleuth.bench.plain import printable
+from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.files import refuse_to_replace, write_text_atomically
+from geosleuth.photo import open_photo
+from geosleuth.team import Placer, Standing, StrangersSociety
+from geosleuth.team.learning import (
+    PAPER,
+    PAPER_ROUNDS,
+    QUICK,
+    Budget,
+    LearnSettings,
+    LearnSummary,
+    Overview,
+    best_of,
+    learn,
+    overview,
+    read_sources,
+)
+from geosleuth.team.network import TrainedSociety
+from geosleuth.team.swarm import Surroundings, TeamSpec, make_team, read_team
+
+_BAR = 20
+_COUNTRIES_SHOWN = 12
+_UNSUPPLIED = {"search_image": "no index of pictures", "visual_prior": "no visual prior"}
+_KINDS = (".html", ".svg", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What ``team learn`` is told."""
+
+    dataset: Path
+    team: Path
+    state: Path | None
+    encoder: str
+    preset: str
+    rounds: int
+    within_km: float
+    judged: Any
+    labels: Any
+    link_rule: Any
+    ask_anew: bool
+    photos: int | None
+    max_tokens: int | None
+    max_seconds: float | None
+    at_once: int
+    seed: int
+    offline: bool
+    yes: bool
+
+
+def learn_team(wanted: Wanted, *, as_json: bool) -> None:
+    """Ask the team about photos whose place is known, and say what came of it."""
+    spec = read_team(wanted.team)
+    usual = spec.society or spec.beside
+    state = wanted.state or usual
+    if state is None:
+        raise BadInput(f"{wanted.team}: its society is none; name another there, or say with --state where to learn")
+    if not state.parent.is_dir():
+        raise BadInput(f"{state}: the folder {state.parent} does not exist")
+    try:
+        summary = asyncio.run(_learned(wanted, spec, state))
+    except asyncio.CancelledError:
+        talk(f"stopped; {state} holds every photo that was finished, and the same command goes on from there")
+        raise typer.Exit(CTRL_C) from None
+    used = usual is not None and usual.resolve() == state.resolve()
+    if as_json:
+        show_json(_summary_document(summary, state, used=used))
+    else:
+        show(_summary_view(summary, state, wanted.team, used=used))
+    if summary.nobody_answered:
+        why = printable(summary.failure or "no member named a place")
+        raise GeosleuthError(f"nothing was learned, nobody answered: {why}")
+
+
+async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
+    sources = read_sources(wanted.dataset)
+    team = make_team(spec, offline=wanted.offline, society=StrangersSociety(len(spec.agents)))
+    ask_leave(team, yes=wanted.yes)
+    for tool in sorted(_UNSUPPLIED.keys() & team.tools):
+        talk(f"{tool} finds nothing while a team learns: there is {_UNSUPPLIED[tool]} here")
+    atlas = offline_atlas(needed=True)
+    as_printed = wanted.preset == "paper"
+    usual = PAPER_ROUNDS if as_printed else LearnSettings()
+    settings = replace(
+        usual,
+        rounds=wanted.rounds,
+        within_km=wanted.within_km,
+        reviewers=spec.settings.reviewers,
+        judged=wanted.judged or usual.judged,
+        labels=wanted.labels or usual.labels,
+        link_rule=wanted.link_rule,
+        ask_anew=wanted.ask_anew or usual.ask_anew,
+        seed=wanted.seed,
+    )
+    try:
+        await team.load()
+        with progress("learning", len(sources)) as bar, cancelled_by_ctrl_c():
+            return await learn(
+                sources,
+                team.members(Surroundings(atlas)),
+                state,
+                placer=Placer(atlas),
+                encoder=wanted.encoder,
+                settings=settings,
+                swarm=spec.settings,
+                training=replace(PAPER if as_printed else QUICK, seed=wanted.seed),
+                budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
+                at_once=wanted.at_once,
+                progress=lambda what, done, total: bar.at(done, total, what),
+            )
+    finally:
+        await team.aclose()
+
+
+def _summary_document(summary: LearnSummary, state: Path, *, used: bool) -> dict[str, Any]:
+    return {
+        "state": str(state),
+        "used_by_team": used,
+        "learned": summary.learned,
+        "known": summary.known,
+        "left_out": dict(summary.left_out),
+        "replies": summary.replies,
+        "tokens": summary.tokens,
+        "stopped": summary.stopped,
+        "first_failure": summary.failure,
+        "version": summary.version,
+        "lessons": 0 if summary.weights is None else summary.weights.lessons,
+        "figures": {} if summary.weights is None else dict(summary.weights.figures),
+    }
+
+
+def _summary_view(summary: LearnSummary, state: Path, team: Path, *, used: bool) -> RenderableType:
+    weights = summary.weights
+    facts: dict[str, Any] = {
+        "state": str(state),
+        "photos": f"{summary.learned} learned from now, {summary.known} known before",
+        "left out": [f"{count} x {printable(reason)}" for reason, count in summary.left_out.items()],
+        "asked": f"{plural(summary.replies, 'reply', 'replies')}, {summary.tokens:,} tokens by the team's tariff",
+    }
+    if summary.failure:
+        facts["first failure"] = printable(summary.failure)
+    if summary.stopped:
+        facts["stopped"] = f"{summary.stopped}; the same command goes on from there"
+    if weights is None:
+        facts["learned"] = "nothing yet"
+    else:
+        facts["learned"] = f"version {summary.version} from {plural(weights.lessons, 'photo', 'photos')}"
+        facts["believed"] = trust_words(weights.trust, weights.trust_links)
+        facts["written to"] = (
+            f"{state}; geosleuth locate --team {team} goes by it"
+            if used
+            else f"{state}; write society: {state.resolve()} into {team}, and geosleuth locate goes by it"
+        )
+        facts["look at it"] = f"geosleuth team show {state}"
+    return facts_view(facts)
+
+
+def trust_words(trust: float, trust_links: float) -> str:
+    """How far what was learned is believed."""
+    if not trust and not trust_links:
+        return "nothing: on photos the network had not seen, its word was no better than chance; all stand alike"
+    return f"election {trust:.0%}, links {trust_links:.0%} (how much of it held on photos the network had not seen)"
+
+
+def learned_words(society: TrainedSociety, seen: Overview) -> str:
+    """What a state holds, and how far it is believed."""
+    photos = plural(seen.photos, "photo", "photos")
+    if not society.version:
+        kept = f"; {photos} written down, and the same team learn command goes on from there" if seen.photos else ""
+        return f"nothing was learned yet: all stand alike{kept}"
+    return f"version {society.version}, learned from {photos}; believed: {trust_words(*society.trust)}"
+
+
+def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: bool, as_json: bool) -> None:
+    """Print and draw the social network of a team."""
+    if out is not None:
+        if out.suffix.lower() not in _KINDS:
+            raise BadInput(f"{out}: give a name that ends in {', '.join(_KINDS)}")
+        refuse_to_replace([out], overwrite=overwrite)
+    society = TrainedSociety.open(state)
+    seen = overview(state)
+    standing = None if photo is None else society.standing([open_photo(photo)])
+    document = _document(society, seen, standing)
+    if out is not None:
+        drawn = Drawn(state.stem, society, seen, standing)
+        text = {
+            ".json": lambda: json.dumps(document, ensure_ascii=False, indent=1) + "\n",
+            ".svg": lambda: f"{network_svg(society.members, drawn.shown, drawn.title, alone=True)}\n",
+            ".html": lambda: standing_page(drawn, learned_words(society, seen)),
+        }[out.suffix.lower()]()
+        write_text_atomically(out, text)
+        talk(f"written: {out}")
+    if as_json:
+        show_json(document)
+    else:
+        show(_view(society, seen, standing))
+
+
+def _document(society: TrainedSociety, seen: Overview, standing: Standing | None) -> dict[str, Any]:
+    def told(one: Standing) -> Mapping[str, Any]:
+        return {"election": one.election, "links": one.links}
+
+    order = [seen.members.index(name) for name in society.members]
+    return {
+        "members": society.members,
+        "version": society.version,
+        "photos": seen.photos,
+        "trust": {"election": society.trust[0], "links": society.trust[1]},
+        "usual": told(society.usual()),
+        "photo": None if standing is None else told(standing),
+        "right": [seen.right[i] for i in order] if seen.right else None,
+        "countries": [
+            {
+                "country": one.code,
+                "photos": one.photos,
+                "right": [one.right[i] for i in order],
+                "election": [one.election[i] for i in order],
+            }
+            for one in seen.countries
+        ],
+    }
+
+
+def _view(society: TrainedSociety, seen: Overview, standing: Standing | None) -> RenderableType:
+    shown = society.usual() if standing is None else standing
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("member")
+    table.add_column("this photo" if standing is not None else "elected with")
+    table.add_column("")
+    table.add_column("right before", justify="right")
+    table.add_column("asks for reviews")
+    for i in sorted(range(len(society.members)), key=lambda i: -shown.election[i]):
+        chance, right = shown.election[i], f"{seen.right[i]:.0%}" if seen.right else ""
+        table.add_row(
+            printable(society.members[i]), f"{chance:.0%}", "#" * round(_BAR * chance), right,
+            _asks(society.members, shown, i),
+        )  # fmt: skip
+    parts: list[RenderableType] = [table]
+    if seen.countries:
+        parts.append(_countries(seen))
+    parts.append(Text(learned_words(society, seen)))
+    return Group(*parts)
+
+
+def _asks(members: tuple[str, ...], standing: Standing, i: int) -> str:
+    row = standing.links[i]
+    total = sum(row)
+    if not total:
+        return ""
+    order = sorted((j for j in range(len(row)) if j != i), key=lambda j: -row[j])[:3]
+    return ", ".join(f"{printable(members[j])} {row[j] / total:.0%}" for j in order)
+
+
+def _first(members: tuple[str, ...], shares: tuple[float, ...], alike: str) -> str:
+    best = best_of(shares)
+    return f"{alike} {max(shares):.0%}" if best is None else f"{printable(members[best])} {shares[best]:.0%}"
+
+
+def _countries(seen: Overview) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, title="by country, as learned", title_justify="left")
+    table.add_column("country")
+    table.add_column("photos", justify="right")
+    table.add_column("elected first")
+    table.add_column("right most often")
+    for one in seen.countries[:_COUNTRIES_SHOWN]:
+        table.add_row(
+            country_words(one.code), str(one.photos), _first(seen.members, one.election, "by lot"),
+            _first(seen.members, one.right, "several alike"),
+        )  # fmt: skip
+    if len(seen.countries) > _COUNTRIES_SHOWN:
+        table.caption = f"and {len(seen.countries) - _COUNTRIES_SHOWN} more countries; --out page.html has them all"
+        table.caption_justify = "left"
+    return table

@@ -1,0 +1,400 @@
+"""What the stages of ``train`` do, and what ``train show`` and ``train chart`` print; imported only when one runs."""
+
+import errno
+import logging
+import os
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from functools import partial
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from geosleuth.app.console import progress, show, show_json, talk
+from geosleuth.bench.numbers import count, plural
+from geosleuth.bench.plain import one_line
+from geosleuth.errors import BadInput, GeosleuthError, MissingExtra
+from geosleuth.files import write_text_atomically
+from geosleuth.train.curves import chart_alone, in_words, names_of
+from geosleuth.train.curves_reading import read_chart
+from geosleuth.train.keeping import Finished, Progress, RunFolder, finished, is_first_process, last_checkpoint, step_of
+from geosleuth.train.metrics import missing_tensorboard
+from geosleuth.train.page import headlines, write_page
+from geosleuth.train.reading import as_mapping, override_of, read_recipe, recipe_names
+from geosleuth.train.recipe import Recipe, Stage
+from geosleuth.train.reviewing import Change, Reviewed, changes, nobody_trains, read_run, review_document
+
+GOES_ON = "the same command goes on"
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_LOCKED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+# What safetensors says, which raises no OSError.
+_FULL_WORDS = ("No space left on device", "StorageFull", "code: 28,")
+# What torch leaves where it fails in the middle of a file.
+_NO_ROOM_BYTES = 1 << 20
+
+
+class NoRoom(GeosleuthError):
+    """The disk takes no more; the command line was right, and nothing that was finished is lost."""
+
+
+@contextmanager
+def plain_ends(out: Path | None, stopped: Callable[[], str] | None = None, *, again: str = GOES_ON) -> Iterator[None]:
+    """Put what ends the block early into one line.
+
+    Args:
+        out: where it writes to; None where it writes nothing.
+        stopped: what to say after Ctrl-C; None says nothing.
+        again: what will happen once there is room on the disk.
+
+    Raises:
+        NoRoom: the disk is full.
+        BadInput: this user may not write there.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        if stopped is not None:
+            talk(stopped())
+        raise
+    except Exception as error:
+        if (why := _no_room(error, out)) is not None:
+            raise NoRoom(f"{out or 'something'}: can't be written: {why}; make room, and {again}") from error
+        if isinstance(error, OSError) and error.errno in _LOCKED:
+            place = error.filename or out or "a file"
+            raise BadInput(f"{place}: can't be used: {error.strerror}; give another folder, or see to it") from error
+        raise
+
+
+def _no_room(error: BaseException, out: Path | None) -> str | None:
+    """Why the disk takes no more; None where that is not the trouble."""
+    one: BaseException | None = error
+    while one is not None:
+        if isinstance(one, OSError) and one.errno in _FULL:
+            return one.strerror
+        if any(words in str(one) for words in _FULL_WORDS):
+            return _FULL_WORDS[0]
+        one = one.__cause__ or one.__context__
+    return _FULL_WORDS[0] if isinstance(error, RuntimeError) and _is_full(out) else None
+
+
+def _is_full(out: Path | None) -> bool:
+    there = next((one for one in (out, *out.absolute().parents) if one.is_dir()), None) if out is not None else None
+    return there is not None and shutil.disk_usage(there).free < _NO_ROOM_BYTES
+
+
+_NEEDED = ("torch", "transformers", "trl", "datasets", "accelerate", "peft")
+_LINE_EVERY_S = 60.0
+_READY = "samples ready"
+
+
+def run_stage(
+    stage: Stage, config: str, out: Path, changes: Sequence[str], *, resume: bool, seconds: float | None, as_json: bool
+) -> None:
+    """One stage of training, from the recipe to the policy."""
+    recipe = read_recipe(config, dict(map(override_of, changes)))
+    if recipe.stage != stage:
+        raise BadInput(f"recipe {recipe.name}: is for the stage {recipe.stage}; run: geosleuth train {recipe.stage}")
+    ask_for_extra()
+    first = is_first_process()
+    before = finished(RunFolder(out))
+    if first and before is None:
+        _tell_estimate(recipe)
+        if recipe.run.tensorboard and (trouble := missing_tensorboard()):
+            talk(trouble)
+    at = _At()
+    with (
+        plain_ends(out, lambda: _stopped(out, at.step)),
+        progress(f"{stage}: {recipe.name}") as bar,
+        libraries_quiet(),
+    ):
+        told: Progress = bar.at
+        preparing: Progress = partial(bar.at, what=_READY)
+        if first and not bar.drawn:
+            told, preparing = _Lines(stage), _Lines(stage, _READY)
+        found = _trained(recipe, out, resume=resume, seconds=seconds, told=at.and_tell(told), preparing=preparing)
+    if not first:
+        return
+    if before is None:
+        from geosleuth.train.page import write_page
+
+        with plain_ends(out):
+            write_page(out)
+    if as_json:
+        show_json(_document(recipe, found))
+    else:
+        show(_view(recipe, found))
+    if before is not None:
+        talk(f"{out}: this run was finished already; nothing was trained. Another --out begins a new one")
+    if not as_json:
+        _tell_what_next(found)
+
+
+class _At:
+    """At which step a run is, for whoever stops it."""
+
+    def __init__(self) -> None:
+        self.step = 0
+
+    def and_tell(self, told: Progress) -> Progress:
+        """Hear it, and pass it on."""
+
+        def hear(done: int, total: int) -> None:
+            self.step = done
+            told(done, total)
+
+        return hear
+
+
+def _stopped(out: Path, step: int) -> str:
+    kept = last_checkpoint(RunFolder(out))
+    if kept is None:
+        return f"stopped after step {step}, before the first checkpoint; the same command begins anew"
+    # Stopped before it went on, it has come no farther than the checkpoint.
+    saved = step_of(kept)
+    since = "" if step <= saved else f" from the checkpoint after step {saved}"
+    return f"stopped after step {max(step, saved)}; {GOES_ON}{since}"
+
+
+def _tell_what_next(found: Finished) -> None:
+    if found.complete:
+        model = shlex.quote(f"hf:{found.policy}")
+        talk(f"the policy: {found.policy}; to use it: geosleuth locate photo.jpg --model {model}")
+    else:
+        talk(f"not yet at its end, after {plural(found.steps, 'step', 'steps')}; give the same command to go on")
+    talk(f"the page: {RunFolder(found.folder).page}")
+
+
+class _Lines:
+    """Progress for logs, where no bar is drawn: a line now and then."""
+
+    def __init__(self, stage: str, what: str = "steps") -> None:
+        self._stage, self._what, self._said_at = stage, what, time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        if time.monotonic() - self._said_at >= _LINE_EVERY_S:
+            self._said_at = time.monotonic()
+            of = f" of {count(total)}" if total else ""
+            talk(f"{self._stage}: {count(done)}{of} {self._what}")
+
+
+def _trained(
+    recipe: Recipe, out: Path, *, resume: bool, seconds: float | None, told: Progress, preparing: Progress
+) -> Finished:
+    if recipe.stage == "grpo":
+        from geosleuth.train.grpo import run_grpo
+
+        return run_grpo(recipe, out, resume=resume, progress=told, seconds=seconds)
+    from geosleuth.train.sft import run_sft
+
+    return run_sft(recipe, out, resume=resume, progress=told, seconds=seconds, preparing=preparing)
+
+
+def ask_for_extra(*modules: str) -> None:
+    """Say at once what is not installed (all that training needs, if no modules are named), not after minutes of work.
+
+    Raises:
+        MissingExtra: one is not.
+    """
+    for module in modules or _NEEDED:
+        if find_spec(module) is None:
+            raise MissingExtra(module, "train")
+
+
+def _tell_estimate(recipe: Recipe) -> None:
+    from geosleuth.train.architectures import configuration_of, shape_of
+    from geosleuth.train.estimate import as_lines, estimate
+
+    configuration = configuration_of(recipe.model)
+    try:
+        lines = as_lines(estimate(recipe, shape_of(configuration)))
+    except BadInput as error:
+        # A model that nobody has counted can be trained all the same.
+        lines = [f"nobody knows: {error}"]
+    talk(f"{recipe.name}, stage {recipe.stage}, from {recipe.model.path}. What it takes, at most:")
+    for line in lines:
+        talk(f"  {line}")
+
+
+@contextmanager
+def libraries_quiet() -> Iterator[None]:
+    """Keep libraries from printing on stdout, where answers go, and from alarms that concern nobody.
+
+    transformers prints every step on stdout. It also warns of disks without times where checkpoints are less than a
+    second apart, as those of tiny models are.
+    """
+    heard = logging.getLogger("transformers.trainer_utils")
+    heard.addFilter(_no_time_alarm)
+    try:
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):  # noqa: PTH123
+            yield
+    finally:
+        heard.removeFilter(_no_time_alarm)
+    sys.stdout.flush()
+
+
+def _no_time_alarm(record: logging.LogRecord) -> bool:
+    return "mtime may not be reliable" not in record.getMessage()
+
+
+def _document(recipe: Recipe, found: Finished) -> dict[str, Any]:
+    return {
+        "run": str(found.folder),
+        "recipe": recipe.name,
+        "stage": recipe.stage,
+        "finished": found.complete,
+        "steps": found.steps,
+        "policy": str(found.policy) if found.complete else None,
+        "figures": dict(found.figures),
+    }
+
+
+def _view(recipe: Recipe, found: Finished) -> Table:
+    table = Table(
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        title=f"{recipe.name}, {plural(found.steps, 'step', 'steps')}",
+        title_justify="left",
+    )
+    table.add_column("figure", overflow="fold")
+    table.add_column("last", justify="right")
+    for name, value in found.figures.items():
+        table.add_row(name, f"{value:,.6g}")
+    return table
+
+
+def dry_run(recipe: str, changes: Sequence[str], *, as_json: bool) -> None:
+    """Everything but the weights.
+
+    Raises:
+        typer.Exit: with 1, where it would not work.
+    """
+    from geosleuth.train import dryrun
+
+    resolved = read_recipe(recipe, dict(map(override_of, changes)))
+    ask_for_extra()
+    with progress("dry run", measure="time"), libraries_quiet():
+        report = dryrun.dry_run(resolved)
+    if as_json:
+        show_json(dryrun.as_mapping(report))
+    else:
+        for line in dryrun.as_lines(report):
+            typer.echo(one_line(line))
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def list_recipes(*, as_json: bool) -> None:
+    """Those that come with the package."""
+    found = [read_recipe(name) for name in recipe_names()]
+    if as_json:
+        show_json({"recipes": [_recipe_words(one) for one in found]})
+        return
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("recipe", "stage", "model", "tuned", "values of", "devices"):
+        # A name that is cut might be that of another recipe, so it stays whole and the rest is folded.
+        table.add_column(column, overflow="fold", no_wrap=column == "recipe")
+    for one in found:
+        words = _recipe_words(one)
+        table.add_row(*(str(words[key] or "ours") for key in ("name", "stage", "model", "tuned", "paper", "devices")))
+    show(table)
+    talk("to see one: geosleuth train recipes NAME")
+
+
+def show_recipe(name: str, *, as_json: bool) -> None:
+    """One recipe: its file as it is, or all that it comes to for machines.
+
+    Raises:
+        BadInput: there is no such recipe.
+    """
+    recipe = read_recipe(name)
+    if as_json:
+        show_json(as_mapping(recipe))
+        return
+    shipped = files("geosleuth.train").joinpath("recipes", f"{name}.yaml")
+    text = Path(name).read_text(encoding="utf-8") if Path(name).is_file() else shipped.read_text(encoding="utf-8")
+    typer.echo(text, nl=False)
+
+
+def _recipe_words(recipe: Recipe) -> Mapping[str, Any]:
+    return {
+        "name": recipe.name,
+        "stage": recipe.stage,
+        "model": recipe.model.path,
+        "tuned": recipe.model.tuned,
+        "paper": recipe.paper,
+        "devices": recipe.run.devices,
+        "unpublished": list(recipe.unpublished),
+    }
+
+
+_AGAIN = "give the same command again"
+
+
+def show_run(folder: Path, *, watch: float | None, as_json: bool) -> None:
+    """Read, tell, draw; again and again where somebody watches.
+
+    Raises:
+        BadInput: there is no run, or several documents would end up on stdout.
+    """
+    if as_json and watch is not None:
+        raise BadInput("--json prints one document, and --watch would print many; leave one of them out")
+    while True:
+        run = read_run(folder)
+        with plain_ends(folder, again=_AGAIN):
+            page = write_page(folder)
+        if as_json:
+            show_json(review_document(run))
+        else:
+            show(_view_show(run))
+        talk(f"wrote {page}")
+        if watch is None or run.done is not None:
+            return
+        if nobody_trains(folder):
+            talk(
+                f"{folder}: nobody trains here; the run stopped after step {run.step}, and its command goes on with it"
+            )
+            return
+        time.sleep(watch)
+
+
+def draw_chart(source: Path, out: Path, *, as_json: bool) -> None:
+    """From JSON to SVG.
+
+    Raises:
+        BadInput: the source is no chart, or the picture would be none.
+    """
+    if out.suffix.lower() != ".svg":
+        raise BadInput(f"{out}: charts are drawn as SVG; give a name that ends in .svg")
+    chart = read_chart(source)
+    with plain_ends(out, again=_AGAIN):
+        write_text_atomically(out, chart_alone(chart))
+    if as_json:
+        show_json({"picture": str(out), "title": chart.title, "names": list(names_of(chart)), "words": in_words(chart)})
+    talk(f"wrote {out}")
+
+
+def _view_show(run: Reviewed) -> Group:
+    moved = changes(run)
+    said = [Text(one_line(f"{run.name} ({run.stage})"), style="bold"), *(Text(line) for line in headlines(run, moved))]
+    return Group(*said, *([_table(moved)] if moved else []))
+
+
+def _table(moved: dict[str, Change]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("figure", overflow="fold")
+    for column in ("first tenth", "last tenth", "steps"):
+        table.add_column(column, justify="right")
+    for name, one in moved.items():
+        table.add_row(one_line(name), f"{one.first:,.5g}", f"{one.last:,.5g}", count(one.steps))
+    return table

@@ -1,0 +1,240 @@
+"""Options that several commands share, and commands whose options are the fields of a dataclass."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar, get_type_hints
+
+import typer
+
+if TYPE_CHECKING:
+    from geosleuth.pipeline.request import LocateRequest
+
+PANEL = "What may be reached"
+
+Maps = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(metavar="SERVICE", rich_help_panel=PANEL, help="An online map service; by default the atlas."),
+]
+WebSearch = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(metavar="SERVICE", rich_help_panel=PANEL, help="An online search; by default the atlas's texts."),
+]
+ImageSearch = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="SERVICE|FILE",
+        rich_help_panel=PANEL,
+        help="An online image search, or an index made by geosleuth photo index.",
+    ),
+]
+Prior = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="FILE|geoclip:FOLDER|none",
+        rich_help_panel=PANEL,
+        show_default="the one of geosleuth prior learn",
+        help="What places look like: for the detective, and as a tool for any model.",
+    ),
+]
+Allow = Annotated[
+    list[str],
+    typer.Option(metavar="HOST", rich_help_panel=PANEL, help="A host that map and search services may ask."),
+]
+
+
+MODEL = "Models and budgets"
+WAY = "How to go about it"
+
+Model = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=MODEL,
+        show_default="detective: no model, on this machine",
+        help="Who thinks: detective, openai:…, anthropic:…, google:…, mistral:…, groq:…, openrouter:…, bedrock:…, "
+        "ollama:…, server:NAME with --base-url, hf:DIRECTORY for weights on disk, replay:TRAJECTORY.",
+    ),
+]
+BaseUrl = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(metavar="URL", rich_help_panel=MODEL, help="Where the model is served."),
+]
+Parallel = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        max=64,
+        rich_help_panel=MODEL,
+        help="So many tries at once; a verifier decides. Budgets hold for each try, and for the verifier.",
+    ),
+]
+Verifier = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=MODEL,
+        show_default="in code: claims are checked against the atlas",
+        help="The model that reads all tries and decides; same for the one that made them.",
+    ),
+]
+ChainsRead = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        rich_help_panel=MODEL,
+        show_default="whole up to 4 tries, then facts",
+        help="What the verifier reads of each try: whole, or facts (what was observed).",
+    ),
+]
+TeamFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(metavar="TEAM.YAML", rich_help_panel=MODEL, help="Several agents that review and discuss."),
+]
+Turns = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, rich_help_panel=MODEL, help="Replies of the model, at most."),
+]
+Calls = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=0, rich_help_panel=MODEL, help="Tool calls, at most."),
+]
+Tokens = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, rich_help_panel=MODEL, help="Tokens in and out together, at most."),
+]
+ReplyTokens = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, rich_help_panel=MODEL, help="Tokens of one reply, at most."),
+]
+Seconds = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0.1, rich_help_panel=MODEL, help="Seconds, at most."),
+]
+Usd = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0.0, rich_help_panel=MODEL, help="US dollars, at most."),
+]
+Temperature = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0.0, max=2.0, rich_help_panel=MODEL, help="How freely replies are drawn."),
+]
+Seed = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(rich_help_panel=MODEL, help="For models that can repeat themselves."),
+]
+MethodName = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=WAY,
+        show_default="the detective's, default for models, or the recording's own",
+        help="default, geovista, spotagent, geoagent, twm, smilegeo or detective.",
+    ),
+]
+ToolNames = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(metavar="A,B,…", rich_help_panel=WAY, help="Only these tools; none for no tool at all."),
+]
+WireName = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(rich_help_panel=WAY, help="How calls travel: native or tagged; by default as the method has it."),
+]
+Boxes = Annotated[
+    str, typer.Option(rich_help_panel=WAY, help="How the model gives boxes: pixels, or thousandths (0 to 1000).")
+]
+ForceAnswer = Annotated[
+    bool,
+    typer.Option("--force-answer", rich_help_panel=WAY, help="Ask for a best guess, with its honest probability."),
+]
+OfflineFlag = Annotated[
+    bool, typer.Option("--offline", rich_help_panel=PANEL, help="No network at all, not even this machine's own.")
+]
+McpServers = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        metavar="SERVERS.JSON",
+        rich_help_panel=PANEL,
+        help="MCP servers of your own, whose tools a model may use: those that --mcp-allow names.",
+    ),
+]
+McpAllow = Annotated[
+    list[str],
+    typer.Option(metavar="SERVER.TOOL", rich_help_panel=PANEL, help="A tool of these servers. May be repeated."),
+]
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", "-y", rich_help_panel=PANEL, help="Send the photo, or write a copy, without asking."),
+]
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The options of every command that locates photos, by the names of `LocateRequest`."""
+
+    model: Model = None
+    base_url: BaseUrl = None
+    parallel: Parallel = 1
+    verifier: Verifier = None
+    chains: ChainsRead = None
+    team: TeamFile = None
+    turns: Turns = None
+    calls: Calls = None
+    tokens: Tokens = None
+    reply_tokens: ReplyTokens = None
+    seconds: Seconds = None
+    usd: Usd = None
+    temperature: Temperature = None
+    seed: Seed = None
+    method: MethodName = None
+    tools: ToolNames = None
+    wire: WireName = None
+    boxes: Boxes = "pixels"
+    force_answer: ForceAnswer = False
+    offline: OfflineFlag = False
+    yes: Yes = False
+    maps: Maps = None
+    web_search: WebSearch = None
+    image_search: ImageSearch = None
+    prior: Prior = None
+    allow: Allow = field(default_factory=list)
+    mcp: McpServers = None
+    mcp_allow: McpAllow = field(default_factory=list)
+
+
+def request_of(options: Any, *parts: type, **more: Any) -> "LocateRequest":
+    """Build the request of a command from those parts of its options that are fields of a request."""
+    from geosleuth.pipeline.request import LocateRequest
+
+    names = [one.name for part in parts for one in fields(part)]
+    return LocateRequest.of(**{name: getattr(options, name) for name in names}, **more)
+
+
+def takes(options: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
+    """Make a command of a function of one object: typer sees a parameter for each field of its dataclass."""
+    hints = get_type_hints(options, include_extras=True)
+    parameters = [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=_default(one), annotation=hints[one.name])
+        for one in fields(options)  # type: ignore[arg-type]
+    ]
+
+    def made(work: Callable[[T], None]) -> Callable[..., None]:
+        @wraps(work)
+        def command(**given: Any) -> None:
+            work(options(**given))
+
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        return command
+
+    return made
+
+
+def _default(one: "Field[Any]") -> Any:
+    if one.default_factory is not MISSING:
+        return one.default_factory()
+    return inspect.Parameter.empty if one.default is MISSING else one.default

@@ -1,0 +1,80 @@
+"""``geosleuth photo``: what a photo's metadata claims, what is written in it, which of your own look like it."""
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+photo = typer.Typer(no_args_is_help=True)
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+PhotoFile = Annotated[Path, typer.Argument(help="JPEG, PNG, WebP, TIFF or HEIC.")]
+
+
+@photo.command()
+def claims(file: PhotoFile, *, as_json: JsonFlag = False) -> None:
+    """Show what the metadata claims: place, time, camera. Claims can be forged; they are never evidence.
+
+    Example: geosleuth photo claims photo.jpg
+    """
+    from geosleuth.app.cli.handlers import photo as work
+
+    work.show_claims(file, as_json=as_json)
+
+
+@photo.command()
+def text(file: PhotoFile, *, as_json: JsonFlag = False) -> None:
+    """Read the text in a photo, in any of 22 scripts, offline.
+
+    Example: geosleuth photo text sign.jpg
+    """
+    from geosleuth.app.cli.handlers import photo as work
+
+    work.show_text(file, as_json=as_json)
+
+
+@photo.command()
+def index(
+    folder: Annotated[Path, typer.Argument(help="Where your geotagged photos are; folders in it count too.")],
+    *,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="The index; by default one for all folders."),
+    ] = None,
+    encoder: Annotated[
+        str, typer.Option(metavar="SPEC", help="eyes (bundled), an .onnx file, or a folder with a transformers model.")
+    ] = "eyes",
+    coordinates: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="CSV", help="Columns path, lat, lon; goes before what the photos claim."),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Remember what your geotagged photos look like, so that similar ones are found. Run it again to update.
+
+    Examples:
+
+      geosleuth photo index holiday
+
+      geosleuth photo index archive --out archive.index --coordinates places.csv
+    """
+    from geosleuth.app.cli.handlers import photo as work
+
+    work.make_index(folder, out, encoder, coordinates, as_json=as_json)
+
+
+@photo.command()
+def similar(
+    file: PhotoFile,
+    *,
+    index: Annotated[Optional[Path], typer.Option(metavar="FILE", help="The index; by default that one.")] = None,  # noqa: UP045
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many results.")] = 10,
+    as_json: JsonFlag = False,
+) -> None:
+    """Find which of your indexed photos look like this one, and where those were taken.
+
+    Example: geosleuth photo similar photo.jpg --index archive.index
+    """
+    from geosleuth.app.cli.handlers import photo as work
+
+    work.show_similar(file, index, limit, as_json=as_json)

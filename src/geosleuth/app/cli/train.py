@@ -1,0 +1,374 @@
+"""``geosleuth train``: policies from recipes, stage by stage."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, Optional
+
+import typer
+
+from geosleuth.app.cli.options import takes
+
+train = typer.Typer(no_args_is_help=True)
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+Config = Annotated[
+    str,
+    typer.Option("--config", "-c", metavar="RECIPE", help="A YAML file, or a name of geosleuth train recipes."),
+]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--out", "-o", metavar="RUN/", help="The run's folder; one with a run of this recipe is gone on with."
+    ),
+]
+Changes = Annotated[
+    list[str],
+    typer.Option("--set", metavar="NAME=VALUE", help="Change a value of the recipe: --set optim.learning_rate=1e-5"),
+]
+NoResume = Annotated[bool, typer.Option("--no-resume", help="Refuse a folder that holds a run already.")]
+Seconds = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=1.0, metavar="S", help="Stop after about so long, with a checkpoint to go on from."),
+]
+
+
+@train.command()
+def sft(
+    *,
+    config: Config,
+    out: Out,
+    changes: Changes = [],  # noqa: B006 -- typer copies it
+    no_resume: NoResume = False,
+    seconds: Seconds = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Fine-tune on questions about scenes, or on a store of trajectories.
+
+    What it will take is told before it starts. Stopped or killed, the same command goes on from the last checkpoint.
+    The policy ends up in RUN/policy: geosleuth locate photo.jpg --model hf:RUN/policy
+
+    Examples:
+
+      geosleuth train sft --config recipe.yaml --out runs/sft/
+
+      geosleuth train sft --config recipe.yaml --out runs/try/ --set optim.steps=10 --set model.tuned=lora
+    """
+    from geosleuth.app.cli.handlers import train as work
+
+    work.run_stage("sft", config, out, changes, resume=not no_resume, seconds=seconds, as_json=as_json)
+
+
+@train.command()
+def coldstart(
+    *,
+    config: Config,
+    out: Out,
+    changes: Changes = [],  # noqa: B006 -- typer copies it
+    no_resume: NoResume = False,
+    seconds: Seconds = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Learn to use tools from a store of trajectories; only the assistant's own words carry a loss.
+
+    Examples:
+
+      geosleuth train coldstart --config recipe.yaml --out runs/cold/ --set model.path=runs/sft/policy
+
+      geosleuth train coldstart --config recipe.yaml --out runs/cold/ --set data.store=trajectories/
+    """
+    from geosleuth.app.cli.handlers import train as work
+
+    work.run_stage("coldstart", config, out, changes, resume=not no_resume, seconds=seconds, as_json=as_json)
+
+
+@train.command()
+def grpo(
+    *,
+    config: Config,
+    out: Out,
+    changes: Changes = [],  # noqa: B006 -- typer copies it
+    no_resume: NoResume = False,
+    seconds: Seconds = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Reinforce what answers well: groups of replies with tools in the world, or over photos, rewarded by the recipe.
+
+    Examples:
+
+      geosleuth train grpo --config recipe.yaml --out runs/grpo/ --set model.path=runs/cold/policy
+
+      accelerate launch $(command -v geosleuth) train grpo --config recipe.yaml --out runs/grpo/
+    """
+    from geosleuth.app.cli.handlers import train as work
+
+    work.run_stage("grpo", config, out, changes, resume=not no_resume, seconds=seconds, as_json=as_json)
+
+
+@train.command("dry-run")
+def dry_run(
+    recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="A YAML file, or a name of geosleuth train recipes.")],
+    *,
+    changes: Changes = [],  # noqa: B006 -- typer copies it
+    as_json: JsonFlag = False,
+) -> None:
+    """Build all of a run but the weights, hold its values against the paper's, and say what it will take.
+
+    Ends with 1 where something can't work or differs from the paper without being marked.
+
+    Examples:
+
+      geosleuth train dry-run spotagent-grpo
+
+      geosleuth train dry-run recipe.yaml --set run.devices=8 --json
+    """
+    from geosleuth.app.cli.handlers import train as work
+
+    work.dry_run(recipe, changes, as_json=as_json)
+
+
+@train.command()
+def recipes(
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(metavar="[NAME]", help="One of them: print its YAML, to copy and change."),
+    ] = None,
+    *,
+    as_json: JsonFlag = False,
+) -> None:
+    """List the recipes that come with geosleuth: stage, model, whose hyper-parameters. Or print one.
+
+    Examples:
+
+      geosleuth train recipes
+
+      geosleuth train recipes twm-grpo > mine.yaml
+    """
+    from geosleuth.app.cli.handlers import train as work
+
+    if name is None:
+        work.list_recipes(as_json=as_json)
+    else:
+        work.show_recipe(name, as_json=as_json)
+
+
+@train.command()
+def show(
+    run: Annotated[Path, typer.Argument(metavar="RUN/", help="The folder of a run, under way or finished.")],
+    *,
+    watch: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            "--watch", min=1.0, metavar="S", help="Again every S seconds until the run has ended, or nobody trains."
+        ),
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Sum up a run and draw its page, RUN/run.html, anew.
+
+    Examples:
+
+      geosleuth train show runs/grpo/
+
+      geosleuth train show runs/grpo/ --watch 30
+    """
+    from geosleuth.app.cli.handlers import train as work
+
+    work.show_run(run, watch=watch, as_json=as_json)
+
+
+@train.command()
+def chart(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE.json", help="Lines or bars with intervals; see docs/training.md.")
+    ],
+    *,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE.svg", help="The picture; one of that name is replaced.")
+    ],
+    as_json: JsonFlag = False,
+) -> None:
+    """Draw results as a picture for documents, in light and dark.
+
+    Examples:
+
+      geosleuth train chart stages.json --out stages.svg
+    """
+    from geosleuth.app.cli.handlers import train as work
+
+    work.draw_chart(source, out, as_json=as_json)
+
+
+__all__ = ["train"]
+
+pieces = typer.Typer(help="Cut a folder into pieces with checksums, and put it together again.", no_args_is_help=True)
+train.add_typer(pieces, name="pieces")
+
+_SCENES, _PLAY, _REPLIES = "Scenes", "How it is played", "Replies"
+
+
+@train.command()
+def tries(
+    *,
+    config: Config,
+    policy: Annotated[
+        Path,
+        typer.Option("--policy", "-p", metavar="POLICY/", help="Who tries: a folder with weights, such as RUN/policy."),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE.jsonl", help="Rows that are in it already are left alone.")
+    ],
+    each: Annotated[int, typer.Option("--tries", "-k", min=2, metavar="K", help="Replies drawn for a row.")] = 8,
+    at_once: Annotated[int, typer.Option(min=1, metavar="N", help="Rows of one generation.")] = 8,
+    changes: Changes = [],  # noqa: B006 -- typer copies it
+    as_json: JsonFlag = False,
+) -> None:
+    """Let a policy try the rows of a recipe several times, for choosing those that teach something.
+
+    The recipe is one of reinforcement learning; name the file in it as data.tries. Cut off, the same command goes on.
+
+    Examples:
+
+      geosleuth train tries --config recipe.yaml --policy runs/sft/policy --out tries.jsonl
+
+      geosleuth data filter tries.jsonl --out filtered/
+    """
+    from geosleuth.app.cli.handlers import train_policy as work
+
+    work.make_tries(policy, config, changes, out, tries=each, at_once=at_once, as_json=as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """The options of ``evaluate``."""
+
+    policy: Annotated[
+        str, typer.Argument(metavar="POLICY/", help="A folder with weights, such as RUN/policy; or: detective")
+    ]
+    scenes: Annotated[int, typer.Option(min=1, rich_help_panel=_SCENES, help="So many, drawn on the spot.")] = 1000
+    seed: Annotated[int, typer.Option(rich_help_panel=_SCENES, help="The seed of the scenes.")] = 7
+    split: Annotated[
+        Literal["held-out", "train"], typer.Option(rich_help_panel=_SCENES, help="Which places and designs.")
+    ] = "held-out"
+    world: Annotated[int, typer.Option(metavar="SEED", rich_help_panel=_SCENES, help="Which world.")] = 1
+    start: Annotated[int, typer.Option(min=0, rich_help_panel=_SCENES, help="The number of the first scene.")] = 0
+    no_tools: Annotated[bool, typer.Option("--no-tools", rich_help_panel=_PLAY, help="Switch all tools off.")] = False
+    method: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=_PLAY,
+            show_default="default; the detective's own for it",
+            help="Whose words, tools and budget.",
+        ),
+    ] = None
+    reward: Annotated[
+        str,
+        typer.Option(metavar="NAME", rich_help_panel=_PLAY, help="What answers are scored by, beside the distance."),
+    ] = "ours"
+    reading: Annotated[
+        Literal["clue boxes", "pixels"], typer.Option(rich_help_panel=_PLAY, help="What read_text reads with.")
+    ] = "clue boxes"
+    turns: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, metavar="N", rich_help_panel=_PLAY, help="In place of the method's own."),
+    ] = None
+    each: Annotated[
+        int,
+        typer.Option(
+            "--tries", "-k", min=1, metavar="K", rich_help_panel=_REPLIES, help="With several, a verifier decides."
+        ),
+    ] = 1
+    temperature: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            min=0.0, rich_help_panel=_REPLIES, show_default="0; 1 for several tries", help="Of drawing replies."
+        ),
+    ] = None
+    max_new_tokens: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, metavar="N", rich_help_panel=_REPLIES, help="How long a reply may get."),
+    ] = None
+    workers: Annotated[int, typer.Option(min=0, rich_help_panel=_PLAY, help="Processes that draw scenes.")] = 0
+    batch: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, metavar="N", rich_help_panel=_REPLIES, help="Replies drawn together."),
+    ] = None
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", metavar="FOLDER", help="Keep it scene by scene; cut off, it goes on there."),
+    ] = None
+    as_json: JsonFlag = False
+
+
+@train.command()
+@takes(EvaluateOptions)
+def evaluate(options: EvaluateOptions) -> None:
+    """Play a policy on held-out scenes of the world and say how near it comes, with 95 % intervals.
+
+    Examples:
+
+      geosleuth train evaluate runs/grpo/policy --scenes 1000 --out evaluations/grpo/
+
+      geosleuth train evaluate runs/grpo/policy --scenes 1000 --no-tools --out evaluations/grpo-no-tools/
+
+      geosleuth train evaluate detective --scenes 100
+    """
+    from geosleuth.app.cli.handlers import train_policy as work
+
+    words = {
+        "scenes": options.scenes,
+        "seed": options.seed,
+        "split": options.split,
+        "world": options.world,
+        "start": options.start,
+        "with_tools": not options.no_tools,
+        "method": options.method,
+        "reward": options.reward,
+        "reading": options.reading,
+        "turns": options.turns,
+        "tries": options.each,
+        "workers": options.workers,
+        "batch": options.batch,
+        "folder": options.out,
+        "max_new_tokens": options.max_new_tokens,
+    }
+    work.evaluate(options.policy, words, temperature=options.temperature, as_json=options.as_json)
+
+
+@pieces.command("split")
+def split_pieces(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A checkpoint, a policy or any other folder.")],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="PIECES/", help="A new folder.")],
+    most_mb: Annotated[
+        float, typer.Option("--mb", min=0.001, metavar="MB", help="The largest piece, in millions of bytes.")
+    ] = 16.0,
+    as_json: JsonFlag = False,
+) -> None:
+    """Cut a folder into pieces of at most 16 MB, with checksums.
+
+    Examples:
+
+      geosleuth train pieces split runs/grpo/checkpoints/checkpoint-100 --out pieces/
+    """
+    from geosleuth.app.cli.handlers import train_policy as work
+
+    work.split_pieces(folder, out, most_mb, as_json=as_json)
+
+
+@pieces.command("join")
+def join_pieces(
+    folder: Annotated[Path, typer.Argument(metavar="PIECES/", help="What geosleuth train pieces split wrote.")],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Put a folder together from its pieces; every one is checked.
+
+    Examples:
+
+      geosleuth train pieces join pieces/ --out runs/grpo/checkpoints/checkpoint-100
+    """
+    from geosleuth.app.cli.handlers import train_policy as work
+
+    work.join_pieces(folder, out, as_json=as_json)

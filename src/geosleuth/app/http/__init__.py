@@ -1,8 +1,0 @@
-"""The HTTP side of the desk: routes, server-sent events, and the guards at the door. Needs the serve extra."""
-
-from .door import Hosts, named_hosts
-from .keys import Keys
-from .making import make_app
-from .state import ServeSettings, State
-
-__all__ = ["Hosts", "Keys", "ServeSettings", "State", "make_app", "named_hosts"]

@@ -1,0 +1,295 @@
+"""From the events of a run to what its readers are told, one event at a time; `shapes` has what each kind holds."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast, get_args
+
+from geosleuth.agent import (
+    Answered,
+    Ended,
+    Event,
+    Hypothesis,
+    Noted,
+    Prompted,
+    Resumed,
+    Said,
+    Started,
+    ToolObserved,
+    Trajectory,
+)
+from geosleuth.agent.capping import EventBlanker
+from geosleuth.agent.events import Budget, Spent
+from geosleuth.agent.locating import Finding
+from geosleuth.agent.quoting import Quotes, quotes_for
+from geosleuth.agent.seen import first_views, lines_in, shares_of
+from geosleuth.agent.spending import Spending
+from geosleuth.answer.granularity import Granularity
+from geosleuth.app.report.steps import call_words, outcome_words, own_name, part_words, points_found, spoken
+from geosleuth.names import fold
+from geosleuth.photo import BoxScale, Claims
+from geosleuth.policies.detective import Detective
+from geosleuth.tools import ImageInfo, Observation, ToolCall
+
+from .clues import views_of_clues
+from .shapes import (
+    AnswerView,
+    CandidateView,
+    CluesView,
+    EndedView,
+    EventKind,
+    LineView,
+    ObservedView,
+    PictureView,
+    PointView,
+    ResumedView,
+    SaidView,
+    SpentView,
+    StartedView,
+)
+from .views import answer_view, budget_view, candidate_view, ended_view, for_the_wire, radii_of, shown, spent_view
+
+_THOUGHT_CHARS = 4000
+
+View = (
+    StartedView | ResumedView | SaidView | ObservedView | CandidateView | CluesView | SpentView | AnswerView | EndedView
+)
+StreamItem = tuple[EventKind, dict[str, Any]]
+"""What is told: its kind, and its view as plain JSON."""
+
+
+class EventTranslator:
+    """Tells of one run; call it with each event in order, from the first on, also where the run went on from another.
+
+    It takes events as they are and blanks them itself: of a capped run nothing is told that could name a place. What
+    such a run came to is known only once it was capped as a whole; `closing` tells it then.
+    """
+
+    def __init__(
+        self,
+        *,
+        granularity: Granularity = "exact",
+        detective: Detective | None = None,
+        claims: Sequence[Claims] = (),
+    ) -> None:
+        """Begin a run.
+
+        Args:
+            granularity: nothing finer is told.
+            detective: who thinks, where it is the detective: its clues are told as they change.
+            claims: what the photos' files claim, to be held beside the answer.
+        """
+        self._exact = granularity == "exact"
+        self._blank = EventBlanker(granularity)
+        self._detective = detective
+        if detective is not None:
+            detective.watch()
+        self._claims = tuple(claims)
+        self._events: list[Event] = []
+        self._images: dict[str, ImageInfo] = {}
+        self._quotes: Quotes | None = None
+        self._firsts: dict[int, ImageInfo] = {}
+        self._pending: set[str] = set()
+        self._spending = Spending(Budget())
+        self._began_s = 0.0
+        self._scale: str | None = None
+        self._resumed: Resumed | None = None
+        self._radii_km: dict[str, float] = {}
+        self._candidates: dict[str, CandidateView] = {}
+        self._clues: CluesView | None = None
+        self._weighed = 0
+
+    def __call__(self, event: Event) -> list[StreamItem]:
+        """What an event tells; nothing where it tells readers nothing new."""
+        told = self._blank(event)
+        self._events.append(told)
+        self._spending.see(told.body)
+        return [(kind, cast("dict[str, Any]", for_the_wire(view))) for kind, view in self._views(told)]
+
+    def whole(self, trajectory: Trajectory) -> list[StreamItem]:
+        """What a stored run tells."""
+        return [telling for event in trajectory.events for telling in self(event)]
+
+    def closing(self, finding: Finding) -> list[StreamItem]:
+        """What is left to tell once the run is over: of a capped run its answer, as finely as may be told."""
+        if self._exact:
+            return []
+        return [("answer", cast("dict[str, Any]", for_the_wire(answer_view(finding))))]
+
+    def _views(self, event: Event) -> list[tuple[EventKind, View]]:  # noqa: PLR0911  (one return a kind of event)
+        match event.body:
+            case Started() as started:
+                self._begin(started.budget, event)
+                return [("started", self._started(started))]
+            case Resumed() as resumed:
+                self._begin(resumed.budget, event)
+                self._resumed = resumed
+                return []
+            case Prompted(prompt=prompt, by="person") if self._resumed is not None:
+                resumed, self._resumed = self._resumed, None
+                return [("resumed", _resumed(resumed, shown(prompt.text) or ""))]
+            case Said() as said:
+                return self._said(said, event)
+            case ToolObserved() as observed:
+                return self._observed(observed, event)
+            case Noted(hypothesis=hypothesis):
+                return self._noted(hypothesis)
+            case Ended() as ended:
+                return self._ended(ended)
+            case Answered() | Prompted():
+                return []
+
+    def _noted(self, hypothesis: Hypothesis) -> list[tuple[EventKind, View]]:
+        view = candidate_view(hypothesis, self._radii_km.get(fold(hypothesis.place)))
+        if self._candidates.get(view["id"]) == view:
+            return []
+        self._candidates[view["id"]] = view
+        return [("candidate", view)]
+
+    def _ended(self, ended: Ended) -> list[tuple[EventKind, View]]:
+        told: list[tuple[EventKind, View]] = [("spent", spent_view(ended.spent, self._spending.budget))]
+        if self._exact:
+            told.append(("answer", self._answer()))
+        return [*told, ("ended", ended_view(ended.reason, ended.trouble))]
+
+    def _begin(self, budget: Budget, event: Event) -> None:
+        self._spending, self._began_s = Spending(budget), event.at_s
+
+    def _started(self, started: Started) -> StartedView:
+        task = started.task
+        self._images = {image.handle: image for image in task.images}
+        self._quotes = quotes_for(started.method)
+        self._firsts = first_views(task.images)
+        return {
+            "policy": started.policy,
+            "method": started.method,
+            "tools": list(started.tools),
+            "budget": budget_view(started.budget),
+            "photos": [
+                {"handle": one.handle, "photo": one.photo, "width": one.size[0], "height": one.size[1]}
+                for one in task.images
+            ],
+            "hint": shown(task.hint),
+            "area": shown(task.area),
+        }
+
+    def _said(self, said: Said, event: Event) -> list[tuple[EventKind, View]]:
+        step = said.step
+        self._pending = {call.id for call in step.calls}
+        pictures = self._picture_words()
+        view: SaidView = {
+            "turn": said.turn,
+            "thought": (shown(step.thinking) or "")[:_THOUGHT_CHARS],
+            "text": spoken(step)[:_THOUGHT_CHARS],
+            "calls": [
+                {"id": call.id, "tool": call.name, "words": call_words(call, pictures, self._part(call))}
+                for call in (map(self._quotes.filled_in, step.calls) if self._quotes else step.calls)
+            ],
+        }
+        told: list[tuple[EventKind, View]] = [("said", view), *self._changed_clues()]
+        return told if self._pending else [*told, self._spent(event)]
+
+    def _part(self, call: ToolCall) -> Sequence[float] | None:
+        """The part of a photo that a call is about, in shares of it; None where it is about no part, or nobody knows.
+
+        How boxes are given is known from the first outcome that says so.
+        """
+        given = call.arguments if isinstance(call.arguments, Mapping) else {}
+        sides, image = given.get("bbox_2d"), self._images.get(str(given.get("image")))
+        first = None if image is None else self._firsts.get(image.photo)
+        if image is None or first is None or self._scale is None:
+            return None
+        if not isinstance(sides, list) or len(sides) != 4 or not all(isinstance(one, int | float) for one in sides):
+            return None
+        width, height = (1000, 1000) if self._scale == "thousandths" else image.size
+        across, down = image.size[0] / width, image.size[1] / height
+        return shares_of((sides[0] * across, sides[1] * down, sides[2] * across, sides[3] * down), image, first)
+
+    def _observed(self, observed: ToolObserved, event: Event) -> list[tuple[EventKind, View]]:
+        seen = observed.observation
+        self._images.update((image.handle, image) for image in seen.images)
+        if self._quotes is not None:
+            self._quotes.hear(seen)
+        self._pending.discard(seen.call_id)
+        if isinstance(seen.data, dict) and seen.data.get("scale") in get_args(BoxScale):
+            self._scale = seen.data["scale"]
+        lines: list[LineView] = [
+            {"text": one.text, "photo": one.photo, "box": list(one.box), "confidence": one.confidence}
+            for one in lines_in(seen, self._images, self._firsts)
+        ]
+        points: list[PointView] = [
+            {"name": name, "lat": point.lat, "lon": point.lon} for name, point in points_found(seen)
+        ]
+        picture = self._picture(seen)
+        view: ObservedView = {
+            "turn": observed.turn,
+            "call": seen.call_id,
+            "tool": seen.name,
+            "ok": seen.failure is None,
+            "words": _outcome(seen, picture),
+            "picture": picture,
+            "lines": lines,
+            "points": points,
+            "seconds": round(seen.seconds, 3),
+        }
+        told: list[tuple[EventKind, View]] = [("observed", view)]
+        return told if self._pending else [*told, self._spent(event)]
+
+    def _spent(self, event: Event) -> tuple[EventKind, View]:
+        spent: Spent = self._spending.spent(event.at_s - self._began_s)
+        return "spent", spent_view(spent, self._spending.budget)
+
+    def _picture(self, seen: Observation) -> PictureView | None:
+        if not seen.images:
+            return None
+        image = seen.images[0]
+        first = self._firsts.get(image.photo)
+        box = shares_of((0, 0, *image.size), image, first) if first else None
+        return {
+            "handle": image.handle,
+            "photo": image.photo,
+            "box": list(box) if box else None,
+            "width": image.size[0],
+            "height": image.size[1],
+        }
+
+    def _picture_words(self) -> Mapping[str, str]:
+        """What handles stand for: a reader sees photos, and knows no handles."""
+        several = len(self._firsts) > 1
+        words = {}
+        for handle, image in self._images.items():
+            first = self._firsts.get(image.photo)
+            photo = f"photo {image.photo}" if several else "the photo"
+            words[handle] = "a map" if first is None else photo if first is image else f"a part of {photo}"
+        return words
+
+    def _changed_clues(self) -> list[tuple[EventKind, View]]:
+        """The clues, where the detective has new ones; its step has weighed them already."""
+        reasoning = self._detective.newest if self._detective and self._exact else None
+        # Before the first outcome there is nothing but what people know, and without new ones nothing changes.
+        if reasoning is None or reasoning.notebook.called == self._weighed:
+            return []
+        self._weighed = reasoning.notebook.called
+        self._radii_km = radii_of(reasoning) if reasoning.is_decided else self._radii_km
+        view: CluesView = {"clues": views_of_clues(reasoning, self._images, self._firsts)}
+        if view == self._clues:
+            return []
+        self._clues = view
+        return [("clues", view)]
+
+    def _answer(self) -> AnswerView:
+        return answer_view(Finding(Trajectory(tuple(self._events)), self._claims), self._radii_km)
+
+
+def _outcome(seen: Observation, picture: PictureView | None) -> str:
+    cut = picture["box"] if picture else None
+    if seen.failure is None and cut and own_name(seen.name) == "image_zoom_in_tool":
+        return f"magnified the part {part_words(cut)}"
+    return outcome_words(seen)
+
+
+def _resumed(resumed: Resumed, words: str) -> ResumedView:
+    return {
+        "policy": resumed.policy,
+        "tools": list(resumed.tools),
+        "budget": budget_view(resumed.budget),
+        "words": words,
+    }

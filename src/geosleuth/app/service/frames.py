@@ -1,0 +1,64 @@
+"""How the service and its processes talk: plain JSON with a block of bytes beside it, over two pipes.
+
+Nothing that comes out of a process is ever more than data to whoever reads it: it may have opened a hostile file.
+"""
+
+import asyncio
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+_HEAD = struct.Struct(">II")
+MOST_BYTES = 256 * 1024 * 1024
+"""No message is longer; whoever sends one that is has lost its mind."""
+
+Frame = tuple[dict[str, Any], bytes]
+
+
+def packed(message: Mapping[str, Any], blob: bytes = b"") -> bytes:
+    """A message as it travels."""
+    text = plain_json(message).encode()
+    return _HEAD.pack(len(text), len(blob)) + text + blob
+
+
+def plain_json(value: Mapping[str, Any]) -> str:
+    """JSON that every program reads: in ASCII, for texts with half a surrogate pair, and no number that is none."""
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        from geosleuth.agent.codec import to_line
+
+        return json.dumps(json.loads(to_line(value)), separators=(",", ":"))
+
+
+def read_frame(stream: BinaryIO) -> Frame | None:
+    """The next message; None where the other side has gone."""
+    head = _whole(stream, _HEAD.size)
+    if head is None:
+        return None
+    text_bytes, blob_bytes = _HEAD.unpack(head)
+    text, blob = _whole(stream, text_bytes), _whole(stream, blob_bytes)
+    return None if text is None or blob is None else (json.loads(text), blob)
+
+
+def _whole(stream: BinaryIO, count: int) -> bytes | None:
+    data = stream.read(count)
+    return data if len(data) == count else None
+
+
+async def receive(stream: asyncio.StreamReader) -> Frame:
+    """The next message of a process.
+
+    Raises:
+        EOFError: the process has gone, or what it says is no message.
+    """
+    try:
+        text_bytes, blob_bytes = _HEAD.unpack(await stream.readexactly(_HEAD.size))
+        if text_bytes + blob_bytes > MOST_BYTES:
+            raise EOFError("a message that is too long")
+        message = json.loads(await stream.readexactly(text_bytes))
+        blob = await stream.readexactly(blob_bytes)
+        return dict(message), blob
+    except (asyncio.IncompleteReadError, ConnectionError, ValueError, TypeError) as error:
+        raise EOFError("no message came") from error

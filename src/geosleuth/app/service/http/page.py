@@ -1,0 +1,110 @@
+"""The page and its parts, from the package: nothing is loaded from anywhere else."""
+
+import gzip
+import hashlib
+import mimetypes
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from fastapi import APIRouter, Request, Response
+
+from .headers import PAGE_POLICY, with_online_tiles
+from .refusals import Missing
+from .state import State
+
+FOLDER = Path(__file__).resolve().parents[2] / "page"
+INDEX = "index.html"
+NOT_BUILT = (
+    "<!doctype html><html lang=en><meta charset=utf-8><title>geosleuth</title>"
+    "<h1>The page is not built</h1><p>The API works: see /api/openapi.json. To build the page, run "
+    "<code>make page</code> in the source folder.</p></html>"
+)
+_LEAST_BYTES = 1400
+_PACKED = ("text/", "application/javascript", "application/json", "application/manifest+json", "image/svg+xml")
+# Vite puts a digest of the content into these names: another content has another name.
+_HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$")
+# Encrypted, or on this machine; what stands in a policy must not hold anything that could end a rule.
+_TILES = re.compile(
+    r"(https://[a-z0-9.-]+(?::[0-9]{1,5})?|http://(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?)/[!-~]*", re.IGNORECASE
+)
+_A_YEAR = "public, max-age=31536000, immutable"
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of the page, as it is sent."""
+
+    media_type: str
+    plain: bytes
+    packed: bytes | None
+    tag: str
+
+
+@router.get("/")
+async def page(request: Request) -> Response:
+    """The page; where a user has allowed online tiles, their host is the one more that it may load from."""
+    settings = State.of(request).service.settings
+    found = part(INDEX)
+    online = None if settings.offline or settings.online_tiles is None else tile_origin(settings.online_tiles)
+    origins = (online,) if online else ()
+    headers = {"Content-Security-Policy": with_online_tiles(PAGE_POLICY, origins), "Cache-Control": "no-cache"}
+    if found is None:
+        return Response(NOT_BUILT, 503, headers, "text/html")
+    return sent(request, found, headers)
+
+
+@router.get("/{path}")
+@router.get("/assets/{rest:path}")
+async def asset(request: Request) -> Response:
+    """A script, a style sheet, a font or a picture of the page."""
+    path = request.url.path.removeprefix("/")
+    found = part(path)
+    if found is None:
+        raise Missing("page")
+    return sent(request, found, {"Cache-Control": _A_YEAR if _HASHED.search(path) else "no-cache"})
+
+
+def sent(request: Request, found: Part, headers: dict[str, str]) -> Response:
+    """A file, packed where the browser takes that, or word that the browser's own copy is still right."""
+    headers = {**headers, "ETag": found.tag, "Vary": "Accept-Encoding"}
+    if found.tag in [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]:
+        return Response(status_code=304, headers=headers)
+    if found.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(found.packed, 200, {**headers, "Content-Encoding": "gzip"}, found.media_type)
+    return Response(found.plain, 200, headers, found.media_type)
+
+
+def part(name: str) -> Part | None:
+    """A file of the page; None where there is none of that name."""
+    # What no file can be called is an error to some systems.
+    with suppress(OSError, ValueError):
+        path = (FOLDER / name).resolve()
+        if path.is_relative_to(FOLDER) and path.is_file():
+            status = path.stat()
+            return _read(path, status.st_mtime_ns, status.st_size)
+    return None
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path, _changed_ns: int, _size: int) -> Part:
+    """A file, read and packed once; again where it has changed."""
+    plain = path.read_bytes()
+    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    kind = {"text/javascript": "application/javascript"}.get(kind, kind)
+    packed, beside = None, path.with_name(f"{path.name}.gz")
+    if beside.is_file():
+        packed = beside.read_bytes()
+    elif kind.startswith(_PACKED) and len(plain) >= _LEAST_BYTES:
+        packed = gzip.compress(plain, 9, mtime=0)
+    return Part(kind, plain, packed, f'"{hashlib.sha256(plain).hexdigest()[:32]}"')
+
+
+def tile_origin(template: str) -> str:
+    """The origin of a tile source, for the page's policy; empty where the address is none that we would allow."""
+    found = _TILES.match(template)
+    return found[1].lower() if found else ""

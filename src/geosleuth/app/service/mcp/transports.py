@@ -1,0 +1,119 @@
+"""The ways to the server: a client's own pipes, or HTTP."""
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import redirect_stdout, suppress
+from typing import TYPE_CHECKING
+
+from geosleuth.app.console import CTRL_C
+from geosleuth.errors import require
+
+from .server import make_server
+from .service import Service
+from .sources import DATA_BYTES
+
+if TYPE_CHECKING:
+    from socket import socket
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from geosleuth.app.service.http.door import Hosts
+
+PATH = "/mcp"
+# A photo grows by a third in base64, and stands in a message.
+_BODY_BYTES = DATA_BYTES * 4 // 3 + 1024 * 1024
+_SESSIONS = 100
+_GOODBYE_S = 2
+_WRONG_TOKENS_PER_S, _WRONG_TOKENS = 0.2, 10.0
+
+
+async def serve_stdio(service: Service) -> None:
+    """Serve the one client at the other end of stdin and stdout, until it leaves.
+
+    Nothing but the protocol is written to stdout: what libraries print goes to stderr.
+    """
+    stdio = require("mcp.server.stdio", extra="serve")
+    server = make_server(service)
+    _end_at_once_on_ctrl_c()
+    async with stdio.stdio_server() as (incoming, outgoing):
+        with redirect_stdout(sys.stderr):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _end_at_once_on_ctrl_c() -> None:
+    """A thread waits for the client's next line and can't be called off; nothing here is lost by not waiting for it."""
+    if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None):
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, os._exit, CTRL_C)
+
+
+async def serve_http(service: Service, at: "socket", *, hosts: "Hosts", token: str | None) -> None:
+    """Serve over Streamable HTTP until stopped.
+
+    Args:
+        service: what is served.
+        at: a socket that listens.
+        hosts: the names that we answer to.
+        token: what every request must show, where there is one.
+    """
+    uvicorn = require("uvicorn", extra="serve")
+    security = require("mcp.server.transport_security", extra="serve")
+    app = make_server(service).streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=_BODY_BYTES,
+        max_sessions=_SESSIONS,
+        # Host and origin are looked at by the guard in front, which knows all names that are ours.
+        transport_security=security.TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    config = uvicorn.Config(
+        Guard(app, hosts, token),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # Addresses in headers are whatever the client writes there.
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GOODBYE_S,
+    )
+    await uvicorn.Server(config).serve(sockets=[at])
+
+
+class Guard:
+    """Turns away requests for other hosts, from other sites' pages, and without the token."""
+
+    def __init__(self, app: "ASGIApp", hosts: "Hosts", token: str | None) -> None:
+        """Guard an app."""
+        from geosleuth.app.service.http.door import Sessions
+        from geosleuth.app.service.http.rates import Pace
+
+        self._app, self._hosts, self._sessions = app, hosts, Sessions(token)
+        self._attempts = Pace(_WRONG_TOKENS_PER_S, _WRONG_TOKENS)
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Let a request through, or answer why not."""
+        from geosleuth.app.service.http.refusals import Refused, refuse
+
+        if scope["type"] == "http":
+            try:
+                self._check(scope)
+            except Refused as refused:
+                await refuse(refused, scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _check(self, scope: "Scope") -> None:
+        from starlette.datastructures import Headers
+
+        from geosleuth.app.service.http.door import bearer, check_host, check_origin, check_token, unauthorised
+
+        headers = Headers(scope=scope)
+        check_host(headers, self._hosts)
+        # Whatever is asked here is asked of a machine: no page reads it by following a link.
+        check_origin("POST", scope["path"], headers)
+        if self._sessions.token is None:
+            return
+        given = bearer(headers)
+        if given is None:
+            raise unauthorised()
+        check_token(given, scope, self._sessions, self._attempts)

@@ -1,0 +1,190 @@
+"""One run, in a process of the service: the command's own way, with everything told as it happens."""
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from geosleuth.agent import Event, TrajectoryReader, read_trajectory
+from geosleuth.agent.locating import Finding
+from geosleuth.agent.trajectory import new_id
+from geosleuth.app.console import quiet_libraries
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.atlas.base import ensure_base
+from geosleuth.errors import BadInput
+from geosleuth.photo import OpenedPhoto
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.result import result_document
+from geosleuth.pipeline.run import ResumeFrom, run_plan
+from geosleuth.pipeline.team import files_beside
+from geosleuth.policies.detective import Detective
+from geosleuth.policies.feedback import feedback_words
+
+from .events import EventTranslator, StreamItem
+from .feedback import rejected_from_dict, with_rejected
+from .requests import check_consent, locate_request
+from .rows import request_from_dict
+from .tasks import Tell, photos_of
+from .views import for_the_wire, reasoning_of, result_view
+
+_STEP = 0.05
+
+
+async def run_job(job: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
+    """Carry out a run and keep its trajectory; what it came to is on the disk when this returns.
+
+    Raises:
+        GeosleuthError: something must be mended, or failed.
+    """
+    with quiet_libraries():
+        request = request_from_dict(job["request"])
+        paths = [Path(one["path"]) for one in job["photos"]]
+        keep_in = Path(job["keep_in"])
+        rejected = rejected_from_dict(job["rejected"])
+        plan = make_plan(locate_request(request, offline=job["offline"], rejected=rejected), paths)
+        check_consent(plan, request.send_to)
+        photos = await photos_of(job)
+        resume_from, known = _resume_from(job, plan)
+        for path in (keep_in, *files_beside(keep_in, plan.several)):
+            path.unlink(missing_ok=True)
+        async with AsyncExitStack() as held:
+            await plan.load(held)
+            if plan.needs_atlas:
+                await _prepare(tell)
+            atlas = OfflineAtlas()
+            telling = _Publisher(plan, photos, tell)
+            if resume_from is not None:
+                telling.catch_up(resume_from.trajectory.events, known)
+            finding = await run_plan(
+                plan,
+                photos,
+                atlas,
+                similar=plan.similar_for(photos),
+                keep_in=keep_in,
+                sinks=(telling.event,),
+                say=telling.line,
+                resume_from=resume_from,
+            )
+        telling.close(finding)
+        for path in (keep_in, *files_beside(keep_in, plan.several)):
+            _settle(path)
+        return _done(finding, plan)
+
+
+def _done(finding: Finding, plan: Plan) -> dict[str, Any]:
+    ended = finding.trajectory.ended
+    failed = ended is not None and ended.reason == "service"
+    trouble = ended.trouble if ended is not None and finding.granularity == "exact" else None
+    view = result_view(finding, reasoning_of(finding, plan))
+    return {
+        "failed": failed,
+        "trouble": (trouble or "the model failed") if failed else None,
+        "answer": short(view),
+        "result": {"view": view, "result": for_the_wire(result_document(finding))},
+    }
+
+
+def short(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer as lists of cases and runs show it."""
+    answer = result["answer"]
+    return {key: answer.get(key) for key in ("place", "lat", "lon", "radius_km", "probability")}
+
+
+def _resume_from(job: Mapping[str, Any], plan: Plan) -> tuple[ResumeFrom | None, int]:
+    """What to go on from, and how many of its events readers know; None where the run begins anew.
+
+    It does at less than ``exact``, where no words were kept to go on from, and where several minds work.
+    """
+    parent = job.get("parent")
+    if parent is None or plan.granularity != "exact" or plan.several is not None or not Path(parent).is_file():
+        return None, 0
+    with TrajectoryReader(Path(parent)) as reader:
+        begun = next(iter(reader), None) is not None
+    if not begun:
+        return None, 0
+    trajectory = read_trajectory(Path(parent))
+    if trajectory.started.method != plan.method.name:
+        return None, 0
+    said = job["feedback"]
+    area = plan.within.words if plan.within is not None and said["area"] else None
+    rejected = rejected_from_dict(job["rejected"])
+    words = feedback_words(rejected, hint=said["hint"], area=area)
+    known = len(trajectory.events) if said["copied"] else 0
+    return ResumeFrom(replace(with_rejected(trajectory, rejected), id=new_id()), words), known
+
+
+async def _prepare(tell: Tell) -> None:
+    """Build the base atlas, once in the life of an installation, and say so: it takes half a minute."""
+    shown = -1.0
+
+    def progress(what: str, share: float) -> None:
+        nonlocal shown
+        if share >= shown + _STEP:
+            shown = share
+            tell(("state", {"state": "preparing", "what": what, "share": round(share, 2)}, time.time()))
+
+    await asyncio.to_thread(ensure_base, progress)
+    if shown >= 0:
+        tell(("state", {"state": "running"}, time.time()))
+
+
+class _Publisher:
+    """Tells readers of a run, in the order in which they should know."""
+
+    def __init__(self, plan: Plan, photos: Sequence[OpenedPhoto], tell: Tell) -> None:
+        self._tell, self._name = tell, plan.policy.name
+        self._teller = EventTranslator(
+            granularity=plan.granularity,
+            detective=plan.policy if isinstance(plan.policy, Detective) and plan.several is None else None,
+            claims=[one.claims for one in photos],
+        )
+        self._capped = plan.granularity != "exact"
+        self._lines = 0
+        self._held_back: list[StreamItem] = []
+
+    def catch_up(self, events: Sequence[Event], known: int) -> None:
+        """Take in what happened before; readers know the first part, which the service has copied for them."""
+        for event in events:
+            told = self._teller(event)
+            if event.index >= known:
+                self._put(told)
+
+    def event(self, event: Event) -> None:
+        """An event, as it happens."""
+        told = self._teller(event)
+        if self._capped:
+            # The answer as it may be told is known only once the run is over, and the end comes after it.
+            self._held_back += [one for one in told if one[0] == "ended"]
+            told = [one for one in told if one[0] != "ended"]
+        self._put(told)
+
+    def line(self, words: str) -> None:
+        """A line about one of several minds."""
+        self._lines += 1
+        self._put([("member", {"number": self._lines, "name": self._name, "words": words})])
+
+    def close(self, finding: Finding) -> None:
+        """Tell what had to wait."""
+        self._put([*self._teller.closing(finding), *self._held_back])
+
+    def _put(self, told: Sequence[StreamItem]) -> None:
+        now = time.time()
+        self._tell(*((kind, data, now) for kind, data in told))
+
+
+def _settle(path: Path) -> None:
+    """Wait until the disk has a file."""
+    if not path.is_file():
+        return
+    try:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise BadInput(f"the trajectory can't be written: {error.strerror or error}") from error

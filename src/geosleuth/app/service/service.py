@@ -1,0 +1,485 @@
+"""The service itself: what the page, the API and scripts ask of the cases on this machine."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from geosleuth.errors import BadInput
+from geosleuth.geo import is_valid
+
+from .disk import DiskFull
+from .feed import Feed
+from .folders import Folders
+from .intake import Intake
+from .jobs import Jobs
+from .model import (
+    CaseRow,
+    Feedback,
+    PhotoRow,
+    RunRequest,
+    RunRow,
+    ServiceLimits,
+    Settings,
+    StreamEvent,
+    TooMany,
+    WrongState,
+    share_of_memory,
+)
+from .processes import WorkerPool
+from .requests import allowed_granularity, continued, settled
+from .rows import request_to_dict
+from .store import Store, new_id
+from .texts import export_name, line, text
+
+Keys = Callable[[], Mapping[str, str]]
+"""Gives the keys of services by the names of their environment variables, whenever a run begins; may take a while."""
+
+HELPERS = 2
+
+_NOT_COPIED = ("state", "ended")
+_NO_WORDS: dict[str, Any] = {"hint": None, "area": False, "copied": False}
+
+
+class CaseService:
+    """Cases, photos and runs in one folder; use it as ``async with await CaseService.open(folder) as service``.
+
+    One process at a time works on a folder. Everything here is called from the event loop that opened it.
+    """
+
+    def __init__(self, folder: Path, *, workers: int, limits: ServiceLimits, keys: Keys) -> None:
+        """Use `open`."""
+        self.limits = limits
+        self._keys = keys
+        self._folders = Folders(folder)
+        self._store = Store(self._folders.database)
+        self._feed = Feed(self._store)
+        memory_bytes = share_of_memory(workers) if limits.run_bytes is None else limits.run_bytes
+        self._jobs = Jobs(
+            self._feed, self._job_of, workers=workers, cancel_s=limits.cancel_s, memory_bytes=memory_bytes
+        )
+        self._intake = Intake(self._store, self._folders, limits)
+        self._helpers = WorkerPool("helps", HELPERS, seconds=limits.asking_s, memory_bytes=memory_bytes)
+        self._settings = Settings()
+        self._starting: list[asyncio.Task[None]] = []
+
+    @classmethod
+    async def open(
+        cls, folder: Path, *, workers: int = 1, limits: ServiceLimits | None = None, keys: Keys = dict
+    ) -> "CaseService":
+        """Open a service, made where there is none; runs that waited go on waiting, those under way are interrupted.
+
+        Args:
+            folder: everything that the service keeps is in there.
+            workers: how many runs are worked on at once.
+            limits: what the service takes in at most.
+            keys: asked for the keys of services at the beginning of each run.
+
+        Raises:
+            BadInput: another process works on this folder, or it can't be used.
+        """
+        service = cls(folder, workers=max(1, workers), limits=limits or ServiceLimits(), keys=keys)
+        await asyncio.to_thread(service._folders.make)
+        await service._store.open()
+        try:
+            await service._take_up()
+        except BaseException:
+            await service.close()
+            raise
+        return service
+
+    async def _take_up(self) -> None:
+        kept = await self._store.settings()
+        self._settings = replace(self._settings, **{k: v for k, v in kept.items() if k in Settings.__slots__})
+        await asyncio.to_thread(self._folders.sweep, await self._store.photos(), await self._store.run_ids())
+        for row in await self._store.in_state("running"):
+            trouble = "geosleuth ended while this was worked on; continue it, or start again"
+            # Where the disk is full, whoever asks for the run settles it.
+            with suppress(DiskFull):
+                await self._feed.set_state(row.id, "interrupted", trouble=trouble)
+        self._jobs.begin()
+        for row in await self._store.in_state("queued"):
+            await self._jobs.put(row.id)
+        await self.sweep()
+        self._starting = [asyncio.create_task(hands.ready()) for hands in (self._intake, self._helpers)]
+
+    async def __aenter__(self) -> "CaseService":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End all processes and let go of the folder; what was under way can be continued later."""
+        await asyncio.gather(*self._starting, return_exceptions=True)
+        await self._jobs.close()
+        await asyncio.gather(self._intake.end(), self._helpers.end())
+        self._feed.end_all()
+        await self._store.close()
+
+    # Settings.
+
+    @property
+    def settings(self) -> Settings:
+        """What holds for all runs that begin from now on."""
+        return self._settings
+
+    async def change_settings(self, **changes: Any) -> Settings:
+        """Change some settings, by the names of `Settings`.
+
+        Raises:
+            BadInput: there is no such setting.
+        """
+        known = {one.name for one in fields(Settings)}
+        if unknown := changes.keys() - known:
+            raise BadInput(f"there is no setting {min(unknown)[:40]!r}; there are {', '.join(sorted(known))}")
+        changed = replace(self._settings, **changes)
+        await self._store.keep_settings(changes)
+        self._settings = changed
+        await self.sweep()
+        return changed
+
+    async def sweep(self) -> int:
+        """Delete the cases that are older than the settings allow; how many there were."""
+        days = self._settings.retention_days
+        if days is None:
+            return 0
+        old = await self._store.unchanged_since(time.time() - days * 86_400)
+        for case_id in old:
+            await self.delete_case(case_id)
+        return len(old)
+
+    # Cases.
+
+    async def new_case(self, title: str = "", notes: str = "") -> CaseRow:
+        """A new case.
+
+        Raises:
+            BadInput: the words are too long.
+            TooMany: there are as many cases as the service takes.
+        """
+        words = line(title, self.limits.title_characters, "title"), text(notes, self.limits.notes_characters, "notes")
+        made = await self._store.add_case(*words, most=self.limits.cases)
+        if made is None:
+            raise TooMany(f"the service holds {self.limits.cases:,} cases; delete some first")
+        return made
+
+    async def cases(self, *, query: str = "", limit: int = 50, before: str | None = None) -> list[CaseRow]:
+        """Cases, newest first: those whose title, notes or found places hold every word of the query.
+
+        Args:
+            query: words, or parts of words.
+            limit: so many at most.
+            before: the id of the last case of the page before.
+        """
+        rows = await self._store.cases(text(query, 1000, "query"), max(1, min(limit, 500)), before)
+        return [self._placed(row) for row in rows]
+
+    async def case(self, case_id: str) -> CaseRow:
+        """A case.
+
+        Raises:
+            NotThere: there is none.
+        """
+        return self._placed(await self._store.case(case_id))
+
+    def _placed(self, row: CaseRow) -> CaseRow:
+        """The case with the places of its runs in the queue."""
+        return replace(row, runs=tuple(self._with_position(run) for run in row.runs))
+
+    def _with_position(self, row: RunRow) -> RunRow:
+        return replace(row, position=self._jobs.position(row.id)) if row.state == "queued" else row
+
+    async def change_case(self, case_id: str, *, title: str | None = None, notes: str | None = None) -> CaseRow:
+        """Change the title or the notes.
+
+        Raises:
+            BadInput: the words are too long.
+            NotThere: there is no such case.
+        """
+        title = None if title is None else line(title, self.limits.title_characters, "title")
+        notes = None if notes is None else text(notes, self.limits.notes_characters, "notes")
+        await self._store.case(case_id)
+        return self._placed(await self._store.change_case(case_id, title, notes))
+
+    async def delete_case(self, case_id: str) -> None:
+        """Delete a case, its photos and its runs; nothing of them stays in the folder.
+
+        Raises:
+            NotThere: there is no such case.
+        """
+        for run in (await self._store.case(case_id)).runs:
+            await self._jobs.cancel(run.id)
+        # Those too that were begun meanwhile: nobody may work on what is gone, or write a file of it again.
+        for run_id in await self._store.delete_case(case_id):
+            await self._jobs.cancel(run_id)
+        await asyncio.to_thread(self._folders.remove_case, case_id)
+
+    # Photos.
+
+    async def add_photo(self, case_id: str, name: str, data: AsyncIterator[bytes]) -> PhotoRow:
+        """Take in a photo: its bytes go straight to the disk, and another process opens it.
+
+        Raises:
+            NotThere: there is no such case.
+            TooLarge: the file is larger than the service takes.
+            TooMany: the case has as many photos as it takes.
+            BadInput: it is no photo, or can't be opened within the limits.
+        """
+        return await self._intake.add(case_id, name, data)
+
+    async def delete_photo(self, case_id: str, number: int) -> None:
+        """Delete a photo that no run has looked at.
+
+        Raises:
+            NotThere: there is no such photo.
+            WrongState: a run has looked at it.
+        """
+        await self._intake.delete(case_id, number)
+
+    async def photo_jpeg(self, case_id: str, number: int, *, most_px: int) -> bytes:
+        """A photo's pixels as JPEG, its longest side at most so many pixels; no metadata is in it.
+
+        Raises:
+            NotThere: there is no such photo.
+        """
+        return await self._intake.jpeg(case_id, number, most_px=most_px)
+
+    # Runs.
+
+    async def start(self, case_id: str, request: RunRequest) -> RunRow:
+        """Let a run wait its turn; every word is checked first, and nothing has been sent when this returns.
+
+        Raises:
+            NotThere: there is no such case.
+            BadInput: something in the request must be mended, or the case has no photo.
+            NeedsConsent: photos would go to a host that nobody agreed to.
+            TooMany: as many runs wait as the service takes.
+        """
+        case = await self._store.case(case_id)
+        if not case.photos:
+            raise BadInput("the case has no photo yet; add one first")
+        wanted = settled(request, self._settings)
+        row = RunRow(
+            new_id(), case_id, None, "queued", wanted, wanted.granularity,
+            tuple(photo.number for photo in case.photos), datetime.now(UTC),
+        )  # fmt: skip
+        return await self._enqueue(row)
+
+    async def go_on(self, run_id: str, feedback: Feedback) -> RunRow:
+        """A new run that goes on from one that is over, with a person's words; the run itself stays as it is.
+
+        Raises:
+            NotThere: there is no such run, or it has no such clue or candidate.
+            WrongState: it is not over yet.
+            BadInput, NeedsConsent, TooMany: as for `start`.
+        """
+        parent = await self._over(run_id)
+        told = await self._all_told(run_id)
+        wanted = settled(continued(parent.request, feedback), self._settings)
+        row = RunRow(
+            new_id(), parent.case, run_id, "queued", wanted, wanted.granularity, parent.photos, datetime.now(UTC),
+            rejected=await self._rejected(parent, feedback, told),
+        )  # fmt: skip
+        # What was capped, or found by several, is begun anew: see `running`.
+        goes_on = wanted.granularity == parent.granularity == "exact" and wanted.parallel == 1 and not wanted.verifier
+        copied = [one for one in told if one.kind not in _NOT_COPIED] if goes_on else []
+        area = feedback.area is not None or feedback.within is not None
+        said = {"hint": feedback.hint, "area": area, "copied": bool(copied)}
+        return await self._enqueue(row, said, [replace(one, id=at) for at, one in enumerate(copied)])
+
+    async def _rejected(self, parent: RunRow, feedback: Feedback, told: list[StreamEvent]) -> dict[str, Any]:
+        candidates = [one.data for one in told if one.kind == "candidate"]
+        answers = [one.data for one in told if one.kind == "answer"]
+        order = {
+            "before": parent.rejected,
+            "clues": [clue for one in told if one.kind == "clues" for clue in one.data["clues"]],
+            "candidates": candidates + [rival for answer in answers for rival in answer["candidates"]],
+            "reject_clues": list(feedback.reject_clues),
+            "reject_candidates": list(feedback.reject_candidates),
+        }
+        made, _ = await self._helpers.work("reject", order)
+        return made
+
+    async def _all_told(self, run_id: str) -> list[StreamEvent]:
+        return [told async for several in self._feed.watch(run_id, -1) for told in several]
+
+    async def _enqueue(
+        self, row: RunRow, said: Mapping[str, Any] = _NO_WORDS, copied: Sequence[StreamEvent] = ()
+    ) -> RunRow:
+        if self._jobs.waiting >= self.limits.waiting_runs:
+            raise TooMany(f"{self.limits.waiting_runs} runs wait already; let some end first")
+        await self._helpers.work("check_words", await self._order(row))
+        made = await self._store.add_run(row, said, copied)
+        await self._jobs.put(made.id)
+        return self._with_position(made)
+
+    async def _order(self, row: RunRow) -> dict[str, Any]:
+        """What a process needs to know to work on a run; keys travel in memory alone."""
+        return {**await self._reference(row), "keys": dict(await asyncio.to_thread(self._keys))}
+
+    async def _reference(self, row: RunRow) -> dict[str, Any]:
+        names = {photo.number: photo.name for photo in (await self._store.case(row.case)).photos}
+        return {
+            "photos": [
+                {"number": number, "path": str(self._folders.photo(row.case, number)), "name": names.get(number, "")}
+                for number in row.photos
+            ],
+            "request": request_to_dict(row.request),
+            "rejected": row.rejected,
+            "offline": self._settings.offline,
+            "keep_in": str(self._folders.trajectory(row.case, row.id)),
+        }
+
+    async def _job_of(self, row: RunRow) -> Mapping[str, Any]:
+        if allowed_granularity(row.granularity, self._settings.granularity) != row.granularity:
+            raise BadInput("the granularity cap was made coarser while this run waited; start it again")
+        parent = None if row.parent is None else str(self._folders.trajectory(row.case, row.parent))
+        return {**await self._order(row), "parent": parent, "feedback": await self._store.said(row.id)}
+
+    async def cancel(self, run_id: str) -> RunRow:
+        """Call a run off; when this returns, nobody works on it. A run that is over stays as it is.
+
+        Raises:
+            NotThere: there is no such run.
+        """
+        await self._store.run(run_id)
+        await self._jobs.cancel(run_id)
+        if (await self._store.run(run_id)).active:
+            await self._jobs.settle(run_id)
+        return await self.run(run_id)
+
+    async def run(self, run_id: str) -> RunRow:
+        """A run.
+
+        Raises:
+            NotThere: there is none.
+        """
+        return self._with_position(await self._store.run(run_id))
+
+    async def delete_run(self, run_id: str) -> None:
+        """Delete a run, called off first where it is under way; runs that went on from it stay.
+
+        Raises:
+            NotThere: there is no such run.
+        """
+        row = await self._store.run(run_id)
+        await self._jobs.cancel(run_id)
+        await self._store.delete_run(run_id)
+        await asyncio.to_thread(self._folders.remove_run, row.case, run_id)
+
+    async def watch(self, run_id: str, *, after: int = -1) -> AsyncIterator[StreamEvent]:
+        """What is told of a run after an id, then what comes as it happens; ends after the run's last.
+
+        Nobody waits for a slow reader, and what it missed is there when it asks.
+
+        Raises:
+            NotThere: there is no such run.
+        """
+        await self._store.run(run_id)
+        async for several in self._feed.watch(run_id, after):
+            for told in several:
+                yield told
+
+    async def result(self, run_id: str) -> dict[str, Any]:
+        """Return what a run came to, or had come to when it was broken off: the document of ``locate --json``.
+
+        Raises:
+            NotThere: there is no such run.
+            WrongState: it is not over yet, or had done nothing.
+        """
+        return await self._told_as("result", run_id)
+
+    async def view(self, run_id: str) -> dict[str, Any]:
+        """Return the same as pages show it; see `views.result_view`.
+
+        Raises:
+            NotThere: there is no such run.
+            WrongState: it is not over yet, or had done nothing.
+        """
+        return await self._told_as("view", run_id)
+
+    async def _told_as(self, form: Literal["result", "view"], run_id: str) -> dict[str, Any]:
+        row = await self._over(run_id)
+        kept = await self._store.result(run_id) or {}
+        if "view" not in kept and "answer" in kept:
+            kept = {"view": kept}  # older rows hold the view alone
+        if form in kept:
+            return dict(kept[form])
+        made, _ = await self._helpers.work(form, await self._reading(row))
+        return made
+
+    async def file(self, run_id: str, format: str) -> tuple[bytes, str, str]:  # noqa: A002  (the word for it)
+        """A run as a file: its content, its media type and a name for it; `FILES` lists the formats.
+
+        Raises:
+            NotThere: there is no such run, or no such format.
+            WrongState: the run is not over yet, or had done nothing.
+        """
+        row = await self._over(run_id)
+        found, data = await self._helpers.work("file", {**await self._reading(row), "format": format})
+        return data, str(found["media_type"]), f"{await self._called(row)}.{format}"
+
+    async def _called(self, row: RunRow) -> str:
+        """What files of a run are called; below ``exact`` the name of no photo and no case is told."""
+        if row.granularity != "exact":
+            return export_name("photo-1")
+        case = await self._store.case(row.case)
+        photos = [photo.name for photo in case.photos if photo.number in row.photos]
+        stems = [Path(name).stem for name in photos]
+        return export_name(*stems, case.title) if len(stems) == 1 else export_name(case.title, *stems)
+
+    async def picture(self, run_id: str, handle: str) -> bytes:
+        """A picture that a run has shown so far, by its handle, as JPEG.
+
+        Raises:
+            NotThere: there is no such run, or no such picture.
+        """
+        row = await self._store.run(run_id)
+        _, data = await self._helpers.work("picture", {**await self._reading(row), "handle": handle})
+        return data
+
+    async def check(self, run_id: str, lat: float, lon: float) -> dict[str, Any]:
+        """What a run says about a place that somebody claims; see `locate_check.Checked`.
+
+        Raises:
+            NotThere: there is no such run.
+            WrongState: it is not over yet, or had done nothing.
+            BadInput: there is no such place on the Earth.
+        """
+        if not is_valid(lat, lon):
+            raise BadInput("that is no point: latitudes go from -90 to 90, longitudes from -180 to 180")
+        row = await self._over(run_id)
+        made, _ = await self._helpers.work("check", {**await self._reading(row), "check": f"{lat:.7f},{lon:.7f}"})
+        return made
+
+    async def compare(self, left: str, right: str) -> dict[str, Any]:
+        """What differs between two runs; see `views.compare_view`.
+
+        Raises:
+            NotThere: there is no such run.
+            WrongState: one of them is not over yet, or had done nothing.
+        """
+        order = {"left": await self.view(left), "right": await self.view(right)}
+        made, _ = await self._helpers.work("compare", order)
+        return made
+
+    async def _over(self, run_id: str) -> RunRow:
+        row = await self._store.run(run_id)
+        if row.active:
+            await self._jobs.settle(run_id)
+            row = await self._store.run(run_id)
+        if row.active:
+            raise WrongState("this run is not over yet; wait for its end, or cancel it")
+        return row
+
+    async def _reading(self, row: RunRow) -> dict[str, Any]:
+        """What a process needs to know to read a run; it asks nobody, so it needs no key."""
+        return {**await self._reference(row), "keys": {}}

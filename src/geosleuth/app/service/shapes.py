@@ -1,0 +1,343 @@
+"""What pages and programs get, as plain JSON: the exact keys of every view.
+
+Every key is always there; what is not known is null, and lists may be empty. Boxes are left, top, right, bottom in
+shares of the photo's first view. All texts are plain: what was read in photos is data.
+"""
+
+from typing import Any, Literal, TypedDict
+
+from geosleuth.agent import EndReason, Fate
+from geosleuth.answer.granularity import Granularity
+
+EventKind = Literal[
+    "state", "started", "resumed", "said", "observed", "candidate", "clues", "spent", "member", "answer", "ended"
+]
+Box = list[float]
+
+
+class BudgetView(TypedDict):
+    """What a run may use at most; null is no limit."""
+
+    turns: int
+    calls: int | None
+    tokens: int | None
+    seconds: float | None
+    usd: float | None
+
+
+class SpentView(TypedDict):
+    """What a run has used since it began, and its budget since it began or was last gone on with."""
+
+    turns: int
+    calls: int
+    failed_calls: int
+    tokens: int
+    seconds: float
+    usd: float | None
+    of: BudgetView
+
+
+class PhotoShown(TypedDict):
+    """The first view of a photo; ``photo`` counts from 1."""
+
+    handle: str
+    photo: int
+    width: int
+    height: int
+
+
+class StartedView(TypedDict):
+    """The beginning."""
+
+    policy: str
+    method: str
+    tools: list[str]
+    budget: BudgetView
+    photos: list[PhotoShown]
+    hint: str | None
+    area: str | None
+
+
+class ResumedView(TypedDict):
+    """A person went on; ``words`` is what they said."""
+
+    policy: str
+    tools: list[str]
+    budget: BudgetView
+    words: str
+
+
+class CallView(TypedDict):
+    """A tool call; ``words`` say it for people, on one line."""
+
+    id: str
+    tool: str
+    words: str
+
+
+class SaidView(TypedDict):
+    """A step of the policy."""
+
+    turn: int
+    thought: str
+    text: str
+    calls: list[CallView]
+
+
+class PictureView(TypedDict):
+    """A picture that a tool made; ``box`` is the part of the photo it shows, null for a map."""
+
+    handle: str
+    photo: int
+    box: Box | None
+    width: int
+    height: int
+
+
+class LineView(TypedDict):
+    """A line of text that was read."""
+
+    text: str
+    photo: int
+    box: Box
+    confidence: float
+
+
+class PointView(TypedDict):
+    """A place that a tool found."""
+
+    name: str
+    lat: float
+    lon: float
+
+
+class ObservedView(TypedDict):
+    """The outcome of a call."""
+
+    turn: int
+    call: str
+    tool: str
+    ok: bool
+    words: str
+    picture: PictureView | None
+    lines: list[LineView]
+    points: list[PointView]
+    seconds: float
+
+
+_Sides = TypedDict("_Sides", {"for": list[str], "against": list[str]})
+
+
+class PlaceView(_Sides):
+    """A place that it could be; what speaks for it and against it stands in ``for`` and ``against``, a line each."""
+
+    id: str
+    name: str
+    lat: float | None
+    lon: float | None
+    radius_km: float | None
+    probability: float | None
+
+
+class CandidateView(PlaceView):
+    """A candidate of the pool as it now stands."""
+
+    fate: Fate
+
+
+class SupportView(TypedDict):
+    """How much a clue speaks for a candidate (above 0) or against it (below 0), as a natural logarithm of odds."""
+
+    name: str
+    country: str | None
+    lat: float | None
+    lon: float | None
+    log_ratio: float
+
+
+class ClueView(TypedDict):
+    """Something seen and what it says; ``id`` is the same in every run."""
+
+    id: str
+    kind: str
+    kind_words: str
+    seen: str
+    says: str
+    photo: int | None
+    box: Box | None
+    reliability: float
+    supports: list[SupportView]
+    caution: str | None
+    rejected: bool
+
+
+class CluesView(TypedDict):
+    """All clues as they now stand."""
+
+    clues: list[ClueView]
+
+
+class AddressView(TypedDict):
+    """The names of a place."""
+
+    country: str | None
+    region: str | None
+    precise: str | None
+
+
+class RivalView(PlaceView):
+    """A candidate of an answer, by the letter that maps and tables know it by; the answer itself is among them."""
+
+    letter: str
+    is_answer: bool
+
+
+class AnswerView(TypedDict):
+    """The answer. ``conflicts`` says for each photo whether its file claims another place, null where it can't.
+
+    ``outline`` is a GeoJSON geometry where the finding is a whole country, null where it is a circle.
+    """
+
+    place: str
+    located: bool
+    address: AddressView
+    lat: float | None
+    lon: float | None
+    radius_km: float | None
+    probability: float | None
+    sure: str
+    explanation: str
+    evidence: list[str]
+    candidates: list[RivalView]
+    against: str
+    hangs_on: str
+    would_help: str
+    verdict: str
+    conflicts: list[bool | None]
+    outline: dict[str, Any] | None
+
+
+class EndedView(TypedDict):
+    """The end of a run, or of what a person went on with."""
+
+    reason: EndReason
+    trouble: str | None
+
+
+class ClaimView(TypedDict):
+    """What a photo's file says of itself; none of it was used as evidence."""
+
+    photo: int
+    lat: float | None
+    lon: float | None
+    conflict: bool | None
+    estimated: bool
+    distance_km: float | None
+    taken_at: str | None
+    heading_deg: float | None
+    camera: str | None
+    software: str | None
+    format: str
+    width: int
+    height: int
+    bytes: int
+    sha256: str
+    notes: list[str]
+
+
+class TextView(TypedDict):
+    """A line of text of a photo; ``number`` is its place in the evidence, null where none speaks of it."""
+
+    text: str
+    photo: int
+    box: Box
+    confidence: float
+    number: int | None
+
+
+class VoiceView(TypedDict):
+    """What one of several minds came to; ``won`` where the answer is as near as counts."""
+
+    name: str
+    place: str
+    lat: float | None
+    lon: float | None
+    probability: float | None
+    answered: bool
+    failed: str
+    won: bool
+
+
+class TeamView(TypedDict):
+    """What several minds said, in a line and one by one."""
+
+    words: str
+    voices: list[VoiceView]
+
+
+class VersionsView(TypedDict):
+    """Which geosleuth made the run, and which told of it."""
+
+    run: str
+    told_by: str
+
+
+class ResultView(TypedDict):
+    """All of a finding."""
+
+    answer: AnswerView
+    answered_by: Literal["policy", "pool", "nobody"]
+    ended: EndedView | None
+    clues: list[ClueView]
+    claims: list[ClaimView]
+    spent: SpentView
+    model: str
+    method: str
+    tools: list[str]
+    hint: str | None
+    area: str | None
+    granularity: Granularity
+    pool: list[CandidateView]
+    team: TeamView | None
+    text: list[TextView]
+    versions: VersionsView
+    trajectory: str
+
+
+class OddsView(TypedDict):
+    """A candidate's odds in two runs; null where the run does not name it."""
+
+    name: str
+    lat: float | None
+    lon: float | None
+    left: float | None
+    right: float | None
+
+
+class SpentPair(TypedDict):
+    """What two runs used."""
+
+    left: SpentView
+    right: SpentView
+
+
+class ModelPair(TypedDict):
+    """Who thought in two runs."""
+
+    left: str
+    right: str
+
+
+class CompareView(TypedDict):
+    """What differs between two runs. ``same`` where both mean the same place, null where one has none."""
+
+    left: AnswerView
+    right: AnswerView
+    words: str
+    same: bool | None
+    distance_km: float | None
+    only_left: list[ClueView]
+    only_right: list[ClueView]
+    candidates: list[OddsView]
+    spent: SpentPair
+    models: ModelPair

@@ -1,0 +1,170 @@
+"""What the service's processes can be asked to do; each takes plain JSON and bytes, and gives the same back."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .model import JPEG_QUALITY
+from .requests import check_consent, locate_request
+from .rows import request_from_dict
+
+if TYPE_CHECKING:
+    from geosleuth.photo import OpenedPhoto
+
+Tell = Callable[..., None]
+"""Takes any number of (kind, data, time): what readers of a run are to be told now."""
+
+Made = tuple[dict[str, Any], bytes]
+Task = Callable[[Mapping[str, Any], bytes, Tell], Awaitable[Made]]
+
+
+@contextmanager
+def keys_in_place(keys: Mapping[str, str]) -> Iterator[None]:
+    """Keys of services in this process's environment, for one piece of work."""
+    before = {name: os.environ.get(name) for name in keys}
+    os.environ.update(keys)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+async def open_photo(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
+    """Open a photo that nobody vouches for, and write the smaller pictures that pages show."""
+    from geosleuth.photo import Limits
+    from geosleuth.photo import open_photo as opened_photo
+
+    data = await asyncio.to_thread(Path(details["path"]).read_bytes)
+    opened = opened_photo(data, Limits(**details["limits"]))
+    for most_px, path in details["pictures"]:
+        _write_jpeg(opened.photo.image, most_px, Path(path))
+    width, height = opened.photo.size
+    claims = opened.claims
+    return {
+        "bytes": len(data),
+        "width": width,
+        "height": height,
+        "format": claims.format,
+        "kind": opened.photo.kind,
+        "sha256": claims.sha256,
+    }, b""
+
+
+def _write_jpeg(image: Any, most_px: int, path: Path) -> None:
+    from geosleuth.files import write_bytes_atomically
+    from geosleuth.photo import View, encode
+
+    scale = min(1.0, most_px / max(image.size))
+    size = (max(1, round(image.size[0] * scale)), max(1, round(image.size[1] * scale)))
+    small = image.resize(size, reducing_gap=3.0)
+    write_bytes_atomically(path, encode(View("", small, (0, 0, *image.size), ""), quality=JPEG_QUALITY))
+
+
+async def photos_of(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
+    """Open the photos of a run; messages call them by their numbers, since nobody needs to know where they lie.
+
+    Raises:
+        BadInput: one can't be opened, or they have too many pixels together.
+    """
+    from geosleuth.photo import open_photos
+
+    paths = [Path(one["path"]) for one in details["photos"]]
+    return await asyncio.to_thread(open_photos, paths, names=[f"photo {one['number']}" for one in details["photos"]])
+
+
+async def check_words(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
+    """Check every word of a request, and whether somebody agreed to where photos would go; nothing is sent."""
+    from geosleuth.pipeline.plan import make_plan
+
+    from .feedback import rejected_from_dict
+
+    request = request_from_dict(details["request"])
+    with keys_in_place(details["keys"]):
+        asked = locate_request(request, offline=details["offline"], rejected=rejected_from_dict(details["rejected"]))
+        plan = make_plan(asked, [Path(one["path"]) for one in details["photos"]])
+        check_consent(plan, request.send_to)
+    return {"model": plan.policy.name, "method": plan.method.name}, b""
+
+
+async def reject(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
+    """What is ruled out so far, with what somebody rejects now."""
+    from .feedback import rejected_from_dict, rejected_of, rejected_to_dict
+
+    now = rejected_of(
+        details["clues"],
+        details["candidates"],
+        reject_clues=details["reject_clues"],
+        reject_candidates=details["reject_candidates"],
+    )
+    return rejected_to_dict(rejected_from_dict(details["before"]) + now), b""
+
+
+async def locate(details: Mapping[str, Any], _blob: bytes, tell: Tell) -> Made:
+    """Carry a run out."""
+    from .runner import run_job
+
+    with keys_in_place(details["keys"]):
+        return await run_job(details, tell), b""
+
+
+async def result(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
+    """What a stored run came to."""
+    from .stored import result_of
+
+    return await result_of(details), b""
+
+
+async def view(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
+    """What a stored run came to, as pages show it."""
+    from .stored import view_of
+
+    return await view_of(details), b""
+
+
+async def file(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
+    """A stored run in one of the formats."""
+    from .stored import file_of
+
+    return await file_of(details)
+
+
+async def picture(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
+    """A picture of a run, by its handle."""
+    from .stored import picture_of
+
+    return {}, await picture_of(details)
+
+
+async def check(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
+    """What a stored run says about a place that somebody claims."""
+    from .stored import check_of
+
+    return await check_of(details), b""
+
+
+async def compare(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
+    """What differs between two results."""
+    from .views import compare_view
+
+    return dict(compare_view(details["left"], details["right"])), b""
+
+
+TASKS: Mapping[str, Task] = {
+    "open_photo": open_photo,
+    "check_words": check_words,
+    "reject": reject,
+    "locate": locate,
+    "result": result,
+    "view": view,
+    "file": file,
+    "picture": picture,
+    "check": check,
+    "compare": compare,
+}

@@ -1,0 +1,383 @@
+"""A finding as pages and programs get it: the answer, its clues, what the files claim, and how two runs differ."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from math import isfinite
+from typing import Any, TypeVar, cast
+
+from geosleuth import __version__
+from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory, conversation_of
+from geosleuth.agent.display import is_withheld
+from geosleuth.agent.locating import Finding
+from geosleuth.agent.seen import Seen, first_views, text_seen
+from geosleuth.answer.formats import area_geometry
+from geosleuth.app.report.digest import Rival, digest_of
+from geosleuth.app.report.team import agreement_line
+from geosleuth.bench.numbers import distance
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.names import fold
+from geosleuth.photo import Claims
+from geosleuth.pipeline.plan import Plan
+from geosleuth.pipeline.voices import Voice, voices
+from geosleuth.policies.detective import Detective, Reasoning
+from geosleuth.policies.detective.standing import standing
+from geosleuth.policies.feedback import whole_country
+from geosleuth.tools.kinds import writable
+
+from .clues import views_of_clues
+from .shapes import (
+    AddressView,
+    AnswerView,
+    BudgetView,
+    CandidateView,
+    ClaimView,
+    ClueView,
+    CompareView,
+    EndedView,
+    OddsView,
+    ResultView,
+    RivalView,
+    SpentView,
+    TeamView,
+    TextView,
+    VoiceView,
+)
+
+T = TypeVar("T")
+
+SAME_PLACE_KM = 1.0
+MOST_TEXT = 10_000
+_MOST_ODDS = 12
+
+
+def reasoning_of(finding: Finding, plan: Plan) -> Reasoning | None:
+    """What the detective made of a run; None where somebody else worked on it, or it may not be told."""
+    if finding.granularity != "exact" or finding.album is None or not isinstance(plan.policy, Detective):
+        return None
+    conversation = conversation_of(
+        finding.trajectory.events,
+        context=plan.method.context,
+        tools=plan.toolset,
+        picture=finding.album.__getitem__,
+    )
+    return plan.policy.review(conversation)
+
+
+def clue_views(reasoning: Reasoning | None, trajectory: Trajectory) -> list[ClueView]:
+    """The clues of a run, the strongest first, and those that a person has ruled out."""
+    if reasoning is None:
+        return []
+    images = {image.handle: image for image in trajectory.images}
+    return views_of_clues(reasoning, images, first_views(trajectory.task.images))
+
+
+def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -> AnswerView:
+    """The answer, no finer than the finding may be told.
+
+    Args:
+        finding: what came of it.
+        radii_km: how large candidates are, by their folded names; answers tell it of the best only.
+    """
+    digest = digest_of(finding)
+    answer, account = digest.answer, digest.account
+    levels = answer.address
+    explanation = answer.explanation or ""
+    address: AddressView = {
+        "country": levels.country.conclusion,
+        "region": levels.region.conclusion,
+        "precise": levels.precise.conclusion,
+    }
+    return {
+        "place": digest.place,
+        "located": digest.located,
+        "address": address,
+        "lat": lat_of(answer.point),
+        "lon": lon_of(answer.point),
+        "radius_km": answer.radius_km,
+        "probability": answer.probability,
+        "sure": digest.sure,
+        "explanation": "" if is_withheld(explanation) else explanation[:MOST_TEXT],
+        "evidence": list(digest.evidence),
+        "candidates": [_rival(one, finding, radii_km or {}) for one in digest.rivals],
+        "against": account.against,
+        "hangs_on": account.hangs_on,
+        "would_help": account.would_help,
+        "verdict": digest.verdict,
+        "conflicts": list(finding.conflicts),
+        "outline": None if digest.outline is None else area_geometry(digest.outline.polygons),
+    }
+
+
+def candidate_view(one: Hypothesis, radius_km: float | None = None) -> CandidateView:
+    """A candidate of the pool; ``radius_km`` where the pool does not know it."""
+    return {
+        "id": one.id,
+        "name": one.place,
+        "lat": lat_of(one.point),
+        "lon": lon_of(one.point),
+        "radius_km": radius_km if one.radius_km is None else one.radius_km,
+        "probability": one.confidence,
+        "for": [line for line in one.evidence_for if not is_withheld(line)],
+        "against": [line for line in one.evidence_against if not is_withheld(line)],
+        "fate": one.fate,
+    }
+
+
+def radii_of(reasoning: Reasoning | None) -> dict[str, float]:
+    """How large the detective takes its candidates to be, by their folded names."""
+    found = [] if reasoning is None else standing(reasoning)
+    return {fold(one.name): round(one.radius_km, 3) for one in found if one.radius_km is not None}
+
+
+def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultView:
+    """All of a finding.
+
+    Args:
+        finding: what came of it, capped as it is to be told.
+        reasoning: what the detective made of it, see `reasoning_of`; its clues are told at ``exact`` only.
+    """
+    trajectory = finding.trajectory
+    exact = finding.granularity == "exact"
+    radii_km = radii_of(reasoning) if exact else {}
+    answer = answer_view(finding, radii_km)
+    started, task, ended = trajectory.started, trajectory.task, trajectory.ended
+    result: ResultView = {
+        "answer": answer,
+        "answered_by": trajectory.answered.by if trajectory.answered else "nobody",
+        "ended": None if ended is None else ended_view(ended.reason, ended.trouble),
+        "clues": clue_views(reasoning, trajectory) if exact else [],
+        "claims": [_claim(number, one, finding) for number, one in enumerate(finding.claims, 1)],
+        "spent": spent_view(trajectory.spent, started.budget),
+        "model": started.policy,
+        "method": started.method,
+        "tools": list(started.tools),
+        "hint": shown(task.hint),
+        "area": shown(task.area),
+        "granularity": finding.granularity,
+        "pool": [candidate_view(one, radii_km.get(fold(one.place))) for one in trajectory.pool],
+        "team": _team(finding) if finding.team else None,
+        "text": [_text(line) for line in text_seen(trajectory, answer["evidence"])] if exact else [],
+        "versions": {"run": trajectory.geosleuth, "told_by": __version__},
+        "trajectory": trajectory.id,
+    }
+    return for_the_wire(result)
+
+
+def compare_view(left: ResultView, right: ResultView) -> CompareView:
+    """What differs between two results."""
+    ours, theirs = left["answer"], right["answer"]
+    away_km = _apart_km(ours, theirs)
+    same: bool | None = None
+    if ours["located"] and theirs["located"]:
+        reach = max(SAME_PLACE_KM, min(ours["radius_km"] or 0.0, theirs["radius_km"] or 0.0))
+        same = ours["place"] == theirs["place"] if away_km is None else away_km <= reach
+    counted, others = _counted(left["clues"]), _counted(right["clues"])
+    return {
+        "left": ours,
+        "right": theirs,
+        "words": _difference(ours, theirs, away_km, same=same),
+        "same": same,
+        "distance_km": away_km,
+        "only_left": [clue for clue in left["clues"] if clue["id"] in counted - others],
+        "only_right": [clue for clue in right["clues"] if clue["id"] in others - counted],
+        "candidates": _odds(ours["candidates"], theirs["candidates"]),
+        "spent": {"left": left["spent"], "right": right["spent"]},
+        "models": {"left": left["model"], "right": right["model"]},
+    }
+
+
+def budget_view(budget: Budget) -> BudgetView:
+    """A budget."""
+    return {
+        "turns": budget.turns,
+        "calls": budget.calls,
+        "tokens": budget.tokens,
+        "seconds": budget.seconds,
+        "usd": budget.usd,
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    """Sums of what odd services say they took may pass all bounds, which JSON can't say."""
+    return value if value is not None and isfinite(value) else None
+
+
+def spent_view(spent: Spent, budget: Budget) -> SpentView:
+    """What was used, and of how much."""
+    return {
+        "turns": spent.turns,
+        "calls": spent.calls,
+        "failed_calls": spent.failed_calls,
+        "tokens": spent.usage.input_tokens + spent.usage.output_tokens,
+        "seconds": round(_finite(spent.seconds) or 0.0, 3),
+        "usd": _finite(spent.usage.cost_usd),
+        "of": budget_view(budget),
+    }
+
+
+def ended_view(reason: EndReason, trouble: str | None) -> EndedView:
+    """How a run ended."""
+    return {"reason": reason, "trouble": shown(trouble)}
+
+
+def for_the_wire(view: T) -> T:
+    """A view whose texts any file and wire can hold: a model may write half a surrogate pair."""
+    return cast("T", _written(view))
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, str):
+        return writable(value)
+    if isinstance(value, dict):
+        return {key: _written(inner) for key, inner in value.items()}
+    return [_written(inner) for inner in value] if isinstance(value, list) else value
+
+
+def shown(text: str | None) -> str | None:
+    """A text; None where there is none, or where it was left out for the sake of granularity."""
+    return None if text is None or is_withheld(text) else text
+
+
+def lat_of(point: LatLon | None) -> float | None:
+    """Degrees north, where there is a point."""
+    return None if point is None else point.lat
+
+
+def lon_of(point: LatLon | None) -> float | None:
+    """Degrees east, where there is a point."""
+    return None if point is None else point.lon
+
+
+def _rival(one: Rival, finding: Finding, radii_km: Mapping[str, float]) -> RivalView:
+    noted = _noted(one, finding.trajectory.pool)
+    radius_km = finding.answer.radius_km if one.is_answer else radii_km.get(fold(one.name))
+    if radius_km is None and noted is not None:
+        radius_km = noted.radius_km
+    return {
+        "id": noted.id if noted else _rival_id(one),
+        "letter": one.letter,
+        "name": one.name,
+        "lat": lat_of(one.point),
+        "lon": lon_of(one.point),
+        "radius_km": radius_km,
+        "probability": one.probability,
+        "for": [one.speaks_for] if one.speaks_for and not is_withheld(one.speaks_for) else [],
+        "against": [one.against] if one.against and not is_withheld(one.against) else [],
+        "is_answer": one.is_answer,
+    }
+
+
+def _noted(one: Rival, pool: Iterable[Hypothesis]) -> Hypothesis | None:
+    """The candidate of the pool that this place is, where it was noted."""
+    for noted in pool:
+        if one.is_answer and noted.fate == "answered":
+            return noted
+    return next((noted for noted in pool if _is_same(noted.place, noted.point, one.name, one.point)), None)
+
+
+def _is_same(name: str, point: LatLon | None, other: str, at: LatLon | None) -> bool:
+    """Whether two candidates are one place; a country is no town, though its largest stands for it on the map."""
+    if fold(name) and fold(name) == fold(other):
+        return True
+    near = point is not None and at is not None and distance_km(point, at) <= SAME_PLACE_KM
+    return near and whole_country(name) == whole_country(other)
+
+
+def _rival_id(one: Rival) -> str:
+    where = "" if one.point is None else f"{one.point.lat:.4f},{one.point.lon:.4f}"
+    return "place-" + sha256(f"{fold(one.name) or one.name}\n{where}".encode()).hexdigest()[:12]
+
+
+def _claim(number: int, claims: Claims, finding: Finding) -> ClaimView:
+    point, answer = claims.point, finding.answer.point
+    camera = " ".join(part for part in (claims.camera_make, claims.camera_model) if part)
+    exact = finding.granularity == "exact"
+    width, height = claims.size_px
+    return {
+        "photo": number,
+        "lat": lat_of(point if exact else None),
+        "lon": lon_of(point if exact else None),
+        "conflict": finding.conflicts[number - 1],
+        "estimated": claims.estimated,
+        "distance_km": round(distance_km(point, answer), 3) if exact and point and answer else None,
+        "taken_at": claims.taken_at.isoformat() if claims.taken_at else None,
+        "heading_deg": claims.heading_deg if exact else None,
+        "camera": camera or None,
+        "software": claims.software or None,
+        "format": claims.format,
+        "width": width,
+        "height": height,
+        "bytes": claims.file_bytes,
+        "sha256": claims.sha256,
+        "notes": list(claims.notes) if exact else [],
+    }
+
+
+def _text(line: Seen) -> TextView:
+    return {
+        "text": line.text,
+        "photo": line.photo,
+        "box": list(line.box),
+        "confidence": line.confidence,
+        "number": line.number,
+    }
+
+
+def _team(finding: Finding) -> TeamView:
+    return {"words": agreement_line(finding), "voices": [_voice(one, finding) for one in voices(finding)]}
+
+
+def _voice(one: Voice, finding: Finding) -> VoiceView:
+    own, point = finding.answer, one.answer.point
+    if point is not None and own.point is not None:
+        won = distance_km(point, own.point) <= SAME_PLACE_KM
+    else:
+        won = bool(one.answer.address) and str(one.answer.address) == str(own.address)
+    return {
+        "name": one.who,
+        "place": one.place,
+        "lat": lat_of(point),
+        "lon": lon_of(point),
+        "probability": one.answer.probability,
+        "answered": not one.failed,
+        "failed": one.failed,
+        "won": won,
+    }
+
+
+def _apart_km(one: AnswerView, other: AnswerView) -> float | None:
+    here, there = _at(one), _at(other)
+    return None if here is None or there is None else round(distance_km(here, there), 3)
+
+
+def _difference(one: AnswerView, other: AnswerView, away_km: float | None, *, same: bool | None) -> str:
+    if same is None:
+        told = sum((one["located"], other["located"]))
+        return "Neither run found a place." if told == 0 else "Only one of the runs found a place."
+    if same:
+        return "Both runs mean the same place."
+    return "The runs mean different places" + ("." if away_km is None else f", {distance(away_km)} apart.")
+
+
+def _counted(clues: Iterable[ClueView]) -> set[str]:
+    return {clue["id"] for clue in clues if not clue["rejected"]}
+
+
+def _odds(ours: Sequence[RivalView], theirs: Sequence[RivalView]) -> list[OddsView]:
+    """Candidates side by side, the likeliest in either run first."""
+    rows: list[OddsView] = [
+        {"name": one["name"], "lat": one["lat"], "lon": one["lon"], "left": one["probability"], "right": None}
+        for one in ours
+    ]
+    for one in theirs:
+        row = next((row for row in rows if _is_same(row["name"], _at(row), one["name"], _at(one))), None)
+        if row is None:
+            row = {"name": one["name"], "lat": one["lat"], "lon": one["lon"], "left": None, "right": None}
+            rows.append(row)
+        row["right"] = one["probability"]
+    return sorted(rows, key=lambda row: -max(row["left"] or 0.0, row["right"] or 0.0))[:_MOST_ODDS]
+
+
+def _at(one: AnswerView | RivalView | OddsView) -> LatLon | None:
+    lat, lon = one["lat"], one["lon"]
+    return None if lat is None or lon is None else LatLon(lat, lon)

@@ -1,0 +1,90 @@
+"""One request: the same typed fields for the command line, HTTP, MCP, benchmark runs and Python."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from geosleuth.errors import BadInput
+from geosleuth.policies.feedback import Rejected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocateRequest:
+    """What somebody asks for: the options of ``geosleuth locate`` by their names, each as it was given.
+
+    `geosleuth.pipeline.plan.make_plan` reads them. What is None is left to the method, the recording or the machine.
+
+    Attributes:
+        model: the model, such as "ollama:qwen3-vl"; None is the detective on this machine.
+        parallel: how many attempts a verifier chooses from.
+        turns, calls, tokens, seconds, usd: the budget of one attempt, at most.
+        requests: how many requests a model's host gets at once.
+        within: where the place must lie, as text; ``drawn`` is a GeoJSON geometry in its place.
+        rejected: the clues and places that a person has ruled out.
+        yes: photos may leave this machine, and copies be written, without asking.
+        out, trajectory, write_exif, sidecars: the files to write; ``overwrite`` lets them replace others.
+    """
+
+    model: str | None = None
+    base_url: str | None = None
+    parallel: int = 1
+    verifier: str | None = None
+    chains: str | None = None
+    team: Path | None = None
+    turns: int | None = None
+    calls: int | None = None
+    tokens: int | None = None
+    reply_tokens: int | None = None
+    seconds: float | None = None
+    usd: float | None = None
+    requests: int | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    method: str | None = None
+    tools: str | None = None
+    wire: str | None = None
+    boxes: str = "pixels"
+    within: str | None = None
+    drawn: Mapping[str, Any] | None = None
+    rejected: Rejected | None = None
+    hint: str | None = None
+    area: str | None = None
+    taken: str | None = None
+    drives_on: str | None = None
+    check: str | None = None
+    force_answer: bool = False
+    granularity: str = "exact"
+    offline: bool = False
+    yes: bool = False
+    maps: str | None = None
+    web_search: str | None = None
+    image_search: str | None = None
+    image_url: str | None = None
+    prior: str | None = None
+    allow: tuple[str, ...] = ()
+    mcp: Path | None = None
+    mcp_allow: tuple[str, ...] = ()
+    trajectory: Path | None = None
+    out: tuple[str, ...] = ()
+    overwrite: bool = False
+    write_exif: bool = False
+    sidecars: bool = False
+
+    @classmethod
+    def of(cls, **given: Any) -> "LocateRequest":
+        """Build a request by keyword; lists may stand for tuples.
+
+        Raises:
+            BadInput: a field is unknown.
+        """
+        known = [one.name for one in fields(cls)]
+        if unknown := sorted(set(given) - set(known)):
+            near = get_close_matches(unknown[0], known, 1)
+            raise BadInput(
+                f"unknown {'fields' if len(unknown) > 1 else 'field'}: {', '.join(unknown)[:200]}"
+                + (f"; did you mean {near[0]}?" if near else "")
+            )
+        told: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in given.items()}
+        return cls(**told)

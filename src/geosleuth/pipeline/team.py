@@ -1,0 +1,150 @@
+"""Several attempts with a verifier, or a team: read from a request, and where their trajectories are kept."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from geosleuth.errors import BadInput
+from geosleuth.policies import EndpointSettings, Policy, Wire, make_policy
+from geosleuth.policies.detective import Detective
+from geosleuth.policies.replay import ReplayPolicy
+from geosleuth.team.parallel import Chains
+
+from .request import LocateRequest
+
+if TYPE_CHECKING:
+    from geosleuth.team.swarm import Team
+
+SAME = "same"
+"""The verifier that is the model of the tries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """So many tries, and who verifies them: a model, or None for the verifier in code. Or else a team."""
+
+    tries: int
+    verifier: Policy | None = None
+    chains: Chains | None = None
+    team: "Team | None" = None
+    wire: Wire | None = None
+
+
+def several_of(request: LocateRequest, policy: Policy) -> tuple[Several | None, tuple[str, ...]]:
+    """Read ``--parallel``, ``--verifier``, ``--chains`` and ``--team``; None where one try is all there is.
+
+    Beside it stands what the user should know about it.
+
+    Raises:
+        UserError: they contradict each other, there is no such verifier, or the team's file must be mended.
+    """
+    if request.team is not None:
+        return Several(1, team=_team(request, request.team), wire=policy_wire(request)), ()
+    chains = _chains(request)
+    if request.parallel == 1 and request.verifier is None:
+        return None, ()
+    if isinstance(policy, ReplayPolicy):
+        raise BadInput("a recording is always the same; leave out --parallel and --verifier")
+    verifier = _verifier(request, policy)
+    if isinstance(policy, Detective):
+        same = "the detective works by rule, so all its tries would be the same: one is made"
+        notes = (same,) if request.parallel > 1 else ()
+        return (None if verifier is None else Several(1, verifier, chains)), notes
+    return Several(request.parallel, verifier, chains), ()
+
+
+def check_several(request: LocateRequest) -> None:
+    """Complain about words that contradict each other, before anything is opened or made.
+
+    Raises:
+        BadInput: they do.
+    """
+    if request.team is None:
+        _chains(request)
+        return
+    told = {
+        "--model": request.model,
+        "--base-url": request.base_url,
+        "--parallel": None if request.parallel == 1 else request.parallel,
+        "--verifier": request.verifier,
+        "--chains": request.chains,
+        "--method": request.method,
+        "--tools": request.tools,
+    }
+    if option := next((option for option, value in told.items() if value is not None), None):
+        raise BadInput(f"{option} is each agent's own, which {request.team} says; leave out {option} or --team")
+
+
+def _team(request: LocateRequest, path: Path) -> "Team":
+    from geosleuth.team.swarm import make_team, read_team
+
+    spec = read_team(path)
+    return make_team(spec, offline=request.offline, endpoints=endpoint_settings(request, len(spec.agents)))
+
+
+def policy_wire(request: LocateRequest) -> Wire | None:
+    """How calls travel, where the user says so for all agents of a team."""
+    return next((wire for wire in get_args(Wire) if wire == request.wire), None)
+
+
+def _chains(request: LocateRequest) -> Chains | None:
+    if request.chains is None:
+        return None
+    if request.verifier is None:
+        raise BadInput("--chains is what a model reads that verifies; name it with --verifier, or leave --chains out")
+    for kind in get_args(Chains):
+        if request.chains == kind:
+            chosen: Chains = kind
+            return chosen
+    raise BadInput(f"--chains is {request.chains[:40]!r}; it must be {' or '.join(get_args(Chains))}")
+
+
+def _verifier(request: LocateRequest, policy: Policy) -> Policy | None:
+    if request.verifier is None:
+        return None
+    if request.verifier == Detective.name or (request.verifier == SAME and isinstance(policy, Detective)):
+        raise BadInput(
+            "the detective reads no tries; name a model with --verifier, or leave it out: code verifies then"
+        )
+    if request.verifier in (SAME, request.model):
+        return policy
+    kind, own = (spec.partition(":")[0] for spec in (request.verifier, request.model or ""))
+    base_url = request.base_url if kind == own else None
+    return make_policy(
+        request.verifier, base_url=base_url, settings=endpoint_settings(request), offline=request.offline
+    )
+
+
+def endpoint_settings(request: LocateRequest, minds: int = 1) -> EndpointSettings:
+    """How a model's server is asked: by all tries or minds at once, unless the user says otherwise."""
+    usual = EndpointSettings()
+    return EndpointSettings(concurrency=request.requests or max(usual.concurrency, request.parallel, minds))
+
+
+def try_file(path: Path, number: int) -> Path:
+    """Where a try is kept, beside the verifier's own trajectory."""
+    return path.with_name(f"{path.stem}.try{number}{path.suffix}")
+
+
+def verifier_file(path: Path) -> Path:
+    """Where a verifier is kept that failed and was replaced."""
+    return path.with_name(f"{path.stem}.verifier{path.suffix}")
+
+
+def member_file(path: Path, number: int) -> Path:
+    """Where a run of a team's member is kept, beside the team's own trajectory: one for each turn, in their order."""
+    return path.with_name(f"{path.stem}.run{number}{path.suffix}")
+
+
+def files_beside(path: Path, several: Several | None) -> Iterator[Path]:
+    """The files that a run with several minds writes beside the trajectory's own; of a team's, those that are there."""
+    if several is not None and several.team is not None:
+        for found in sorted(path.parent.glob(f"{escape(path.stem)}.run*{escape(path.suffix)}")):
+            number = found.name.removeprefix(f"{path.stem}.run").removesuffix(path.suffix)
+            if number.isdecimal():
+                yield found
+    elif several is not None:
+        yield verifier_file(path)
+        yield from (try_file(path, number) for number in range(1, several.tries + 1))

@@ -1,0 +1,343 @@
+"""Runs at a desk: what readers are told, cancelling, going on with a person's words, and what is kept from whom."""
+
+import asyncio
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from desks import all_told, at_a_desk, case_with_photo, ended, everything_in, pieces, recording
+from geosleuth.app.service import CaseService, Feedback, NeedsConsent, NotThere, RunRequest, StreamEvent
+from geosleuth.errors import BadInput
+from locating import FINAL
+from openai_server import openai_server
+from signs import sign_photo
+
+KEY = "a-very-secret-key-0123456789"
+BUSY_S = 10.0
+"""Far more than the second that is promised, far less than a run that nobody calls off: machines are busy."""
+
+pytestmark = pytest.mark.usefixtures("atlas_home")
+
+
+def test_a_reader_comes_back_and_misses_nothing(tmp_path: Path) -> None:
+    model = recording(tmp_path, looks=6)
+
+    async def work(desk: CaseService) -> None:
+        case_id = await case_with_photo(desk)
+        runs = [await desk.start(case_id, RunRequest(model=model)) for _ in range(3)]
+
+        async def in_parts(run_id: str) -> list[StreamEvent]:
+            """Reads three things at a time, and asks again from there."""
+            got: list[StreamEvent] = []
+            while True:
+                reader = desk.watch(run_id, after=got[-1].id if got else -1)
+                before = len(got)
+                async for told in reader:
+                    got.append(told)
+                    if len(got) == before + 3:
+                        break
+                if len(got) < before + 3:
+                    return got
+
+        whole, parts, late = (
+            [asyncio.create_task(all_told(desk, run.id)) for run in runs],
+            [asyncio.create_task(in_parts(run.id)) for run in runs],
+            [asyncio.create_task(all_told(desk, run.id, after=4)) for run in runs],
+        )
+        for one, other, rest in zip(whole, parts, late, strict=True):
+            told = await one
+            assert [item.id for item in told] == list(range(len(told)))
+            assert await other == told
+            assert await rest == told[5:]
+        again = await all_told(desk, runs[0].id)
+        assert again == await whole[0]
+        assert await all_told(desk, runs[0].id, after=again[-1].id) == []
+        with pytest.raises(NotThere):
+            await all_told(desk, "0" * 16)
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+def test_a_slow_reader_holds_up_nobody_and_misses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("geosleuth.app.service.feed.RECENT", 4)
+    model = recording(tmp_path, looks=8)
+
+    async def work(desk: CaseService) -> None:
+        case_id = await case_with_photo(desk)
+        run = await desk.start(case_id, RunRequest(model=model))
+        slow = desk.watch(run.id)
+        first = await anext(aiter(slow))
+        told = await all_told(desk, run.id)
+        assert (await desk.run(run.id)).state == "done"
+        assert [first, *[one async for one in slow]] == told
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+def test_a_run_is_called_off_within_a_second_whatever_it_does(tmp_path: Path) -> None:
+    model = recording(tmp_path, looks=150)
+
+    async def work(desk: CaseService) -> None:
+        case_id = await case_with_photo(desk)
+        stuck, waiting = [await desk.start(case_id, RunRequest(model=model)) for _ in range(2)]
+        await first_of(desk, stuck.id, "said")
+        # A process that does not even hear: nothing but its end helps.
+        (pid,) = desk._jobs.pids
+        os.kill(pid, signal.SIGSTOP)
+        assert (await desk.run(waiting.id)).position == 1
+        before = time.monotonic()
+        assert (await desk.cancel(waiting.id)).state == "cancelled"
+        row = await desk.cancel(stuck.id)
+        assert time.monotonic() - before < BUSY_S
+        assert row.state == "cancelled"
+        assert (await all_told(desk, stuck.id))[-1].data == {"state": "cancelled"}
+        with pytest.raises(ProcessLookupError):
+            await _gone(pid)
+        # What it had done is there, and the desk works on.
+        result = await desk.view(stuck.id)
+        assert result["ended"] is None
+        again = await desk.go_on(stuck.id, Feedback())
+        assert (await ended(desk, again.id)).state == "done"
+        assert (await desk.cancel(again.id)).state == "done"
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+def test_a_run_that_can_hear_closes_its_trajectory_when_called_off(tmp_path: Path) -> None:
+    model = recording(tmp_path, looks=150)
+
+    async def work(desk: CaseService) -> None:
+        case_id = await case_with_photo(desk)
+        # Of three, since one that hears too late, on a busy machine, is killed.
+        for _ in range(3):
+            run = await desk.start(case_id, RunRequest(model=model))
+            await first_of(desk, run.id, "said")
+            before = time.monotonic()
+            assert (await desk.cancel(run.id)).state == "cancelled"
+            took_s = time.monotonic() - before
+            closed = (await desk.view(run.id))["ended"]
+            if closed is not None and took_s < 1.0:
+                break
+        assert took_s < 1.0
+        assert closed["reason"] == "cancelled"
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+def test_a_run_is_called_off_while_its_keys_are_fetched(tmp_path: Path) -> None:
+    slow = False
+
+    def keys() -> dict[str, str]:
+        if slow:
+            time.sleep(1.0)
+        return {}
+
+    async def work() -> None:
+        nonlocal slow
+        async with await CaseService.open(tmp_path / "desk", keys=keys) as desk:
+            case_id = await case_with_photo(desk)
+            model = recording(tmp_path, 60)
+            other = await desk.start(case_id, RunRequest(model=model))
+            run = await desk.start(case_id, RunRequest(model=model))
+            slow = True
+            await desk.cancel(other.id)
+            async for told in desk.watch(run.id):
+                if told.data.get("state") == "running":
+                    break
+            assert (await desk.cancel(run.id)).state == "cancelled"
+            assert not [one for one in await all_told(desk, run.id) if one.kind != "state"]
+
+    asyncio.run(work())
+
+
+async def first_of(desk: CaseService, run_id: str, kind: str) -> None:
+    async for told in desk.watch(run_id):
+        if told.kind == kind:
+            return
+
+
+async def _gone(pid: int) -> None:
+    """Raises ProcessLookupError once there is no such process."""
+    for _ in range(50):
+        os.kill(pid, 0)
+        await asyncio.sleep(0.05)
+
+
+def test_a_person_rejects_what_is_wrong_and_the_run_goes_on(tmp_path: Path) -> None:
+    sign = sign_photo(tmp_path / "sign.jpg", "Kööpenhaminan leipomo", "Helsinki", "+358 9 612 3456").read_bytes()
+
+    async def work(desk: CaseService) -> None:
+        case = await desk.new_case()
+        await desk.add_photo(case.id, "sign.jpg", pieces(sign))
+        first = await desk.start(case.id, RunRequest())
+        assert (await ended(desk, first.id)).answer is not None
+        before = await desk.view(first.id)
+        assert before["answer"]["address"]["country"] == "Finland"
+        assert await desk.cases(query="helsinki")
+        clue = next(one for one in before["clues"] if one["seen"] == "Helsinki")
+        helsinki = next(one for one in before["answer"]["candidates"] if "Helsinki" in one["name"])
+        with pytest.raises(BadInput, match="no clue"):
+            await desk.go_on(first.id, Feedback(reject_clues=("clue-none",)))
+        second = await desk.go_on(
+            first.id, Feedback(reject_clues=(clue["id"],), reject_candidates=(helsinki["id"],), hint="by the sea")
+        )
+        assert (second.parent, second.request.hint) == (first.id, "by the sea")
+        told = await all_told(desk, second.id)
+        assert [one.id for one in told] == list(range(len(told)))
+        kinds = [one.kind for one in told]
+        assert kinds.count("started") == 1
+        (resumed,) = [one for one in told if one.kind == "resumed"]
+        assert "by the sea" in resumed.data["words"]
+        assert "Helsinki" in resumed.data["words"]
+        after = await desk.view(second.id)
+        assert "Helsinki" not in after["answer"]["place"]
+        assert [one["rejected"] for one in after["clues"] if one["id"] == clue["id"]] == [True]
+        # The run that it went on from is as it was; the next one knows both rejections.
+        assert await desk.view(first.id) == before
+        compared = await desk.compare(first.id, second.id)
+        assert clue["id"] in [one["id"] for one in compared["only_left"]]
+        drawn = {"type": "Polygon", "coordinates": [[[10, 55], [20, 55], [20, 66], [10, 66], [10, 55]]]}
+        third = await desk.go_on(second.id, Feedback(area=drawn))
+        assert third.rejected["clues"] == [clue["id"]]
+        assert (await ended(desk, third.id)).state == "done"
+        answer = (await desk.view(third.id))["answer"]
+        assert "Helsinki" not in answer["place"]
+        assert answer["lat"] is None or (55 <= answer["lat"] <= 66 and 10 <= answer["lon"] <= 20)
+        await desk.delete_run(first.id)
+        assert (await desk.run(second.id)).parent is None
+        assert (await desk.view(second.id))["answer"] == after["answer"]
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+def test_a_capped_run_keeps_and_tells_nothing_finer(tmp_path: Path) -> None:
+    model = recording(tmp_path)
+
+    async def work(desk: CaseService) -> None:
+        await desk.change_settings(granularity="country")
+        case_id = await case_with_photo(desk)
+        run = await desk.start(case_id, RunRequest(model=model, granularity="street"))
+        assert run.granularity == "country"
+        told = await all_told(desk, run.id)
+        (answer,) = [one.data for one in told if one.kind == "answer"]
+        assert answer["address"] == {"country": "Monaco", "region": None, "precise": None}
+        assert [one.kind for one in told][-2:] == ["ended", "state"]
+        kept = json.dumps([one.data for one in told]) + json.dumps([await desk.view(run.id), await desk.result(run.id)])
+        files = [(await desk.file(run.id, name))[0].decode() for name in ("html", "geojson", "json", "jsonl")]
+        for text in (kept, *files):
+            assert "Grimaldi" not in text
+            assert "43.7354" not in text
+        assert (await desk.file(run.id, "geojson"))[2] == "photo-1.geojson"
+        # Nice is held against the finding where it is, and not where the middle of France is.
+        checked = await desk.check(run.id, 43.7034, 7.2663)
+        assert "it lies about 10 km from the finding" in checked["reason"]
+        assert "rounded" in checked["reason"]
+        assert "43.70" not in json.dumps(checked)
+        # It can be gone on with: from the start, since no words were kept.
+        again = await desk.go_on(run.id, Feedback(hint="a hint"))
+        assert (await ended(desk, again.id)).state == "done"
+
+    at_a_desk(tmp_path / "desk", work)
+    assert b"Grimaldi" not in everything_in(tmp_path / "desk")
+
+
+def test_a_run_that_waited_while_the_cap_was_made_coarser_is_not_begun(tmp_path: Path) -> None:
+    async def work(desk: CaseService) -> None:
+        case_id = await case_with_photo(desk)
+        first = await desk.start(case_id, RunRequest(model=recording(tmp_path, 400)))
+        await first_of(desk, first.id, "said")
+        waits = await desk.start(case_id, RunRequest(model=recording(tmp_path)))
+        await desk.change_settings(granularity="country")
+        await desk.cancel(first.id)
+        row = await ended(desk, waits.id)
+        assert row.state == "failed"
+        assert "granularity" in (row.trouble or "")
+        assert {one.kind for one in await all_told(desk, waits.id)} == {"state"}
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+def test_nothing_is_sent_before_somebody_agrees(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with await CaseService.open(tmp_path / "desk", keys=lambda: {"OPENAI_API_KEY": KEY}) as desk:
+            case_id = await case_with_photo(desk)
+            with pytest.raises(BadInput, match="offline"):
+                await desk.start(case_id, RunRequest(model="openai:gpt-5"))
+            await desk.change_settings(offline=False)
+            with pytest.raises(NeedsConsent) as asked:
+                await desk.start(case_id, RunRequest(model="openai:gpt-5"))
+            assert asked.value.hosts == ("api.openai.com",)
+            assert "api.openai.com" in asked.value.words
+            with pytest.raises(BadInput, match="within"):
+                await desk.start(case_id, RunRequest(within="/etc/some.json"))
+            with pytest.raises(BadInput, match="no area"):
+                await desk.start(case_id, RunRequest(within="Nowhereland"))
+            assert (await desk.case(case_id)).runs == ()
+
+    asyncio.run(work())
+    assert KEY.encode() not in everything_in(tmp_path / "desk")
+
+
+@pytest.mark.slow
+def test_several_tries_by_a_server_of_ones_own_and_its_key_is_nowhere(tmp_path: Path) -> None:
+    async def work(server: str) -> None:
+        async with await CaseService.open(tmp_path / "desk", keys=lambda: {"GEOSLEUTH_SERVER_KEY": KEY}) as desk:
+            case_id = await case_with_photo(desk)
+            await desk.change_settings(offline=False, model="server:any", base_url=server)
+            run = await desk.start(case_id, RunRequest(parallel=2))
+            told = await all_told(desk, run.id)
+            row = await desk.run(run.id)
+            assert (row.state, row.request.model) == ("done", "server:any")
+            assert [one.data["number"] for one in told if one.kind == "member"] == [1, 2, 3]
+            result = await desk.view(run.id)
+            assert [one["answered"] for one in result["team"]["voices"]] == [True, True]
+            assert b"Grimaldi" in (await desk.file(run.id, "html"))[0]
+            # Several minds begin anew; what a person says goes to all of them.
+            again = await desk.go_on(run.id, Feedback(hint="look at the kerb"))
+            assert (await ended(desk, again.id)).state == "done"
+            await desk.delete_run(run.id)
+
+    with openai_server([FINAL]) as server:
+        asyncio.run(work(server))
+        sent = [request.body for request in server.requests]
+        assert any(b"look at the kerb" in body for body in sent)
+        assert all(KEY in request.headers.get("authorization", "") for request in server.requests)
+    kept = everything_in(tmp_path / "desk")
+    assert KEY.encode() not in kept
+    assert len(list((tmp_path / "desk").rglob("*.jsonl"))) == 3
+
+
+def test_what_a_model_writes_can_be_kept_whatever_it_is(tmp_path: Path) -> None:
+    model = recording(tmp_path, explanation="half a pair \ud83d and <script>", radius_km=1e308)
+
+    async def work(desk: CaseService) -> None:
+        case_id = await case_with_photo(desk)
+        run = await desk.start(case_id, RunRequest(model=model, hint="\ud83d \0 street"))
+        assert (await ended(desk, run.id)).state == "done"
+        text = json.dumps([one.data for one in await all_told(desk, run.id)], allow_nan=False)
+        assert "<script>" in text
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+def test_the_first_run_says_that_the_atlas_is_being_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path / "empty"))
+    model = recording(tmp_path)
+
+    async def work(desk: CaseService) -> None:
+        case_id = await case_with_photo(desk)
+        run = await desk.start(case_id, RunRequest(model=model))
+        async for told in desk.watch(run.id):
+            if told.data.get("state") == "preparing":
+                break
+        assert "share" in told.data
+        assert (await desk.run(run.id)).state == "running"
+        before = time.monotonic()
+        await desk.cancel(run.id)
+        assert time.monotonic() - before < BUSY_S
+
+    at_a_desk(tmp_path / "desk", work)

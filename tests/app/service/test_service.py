@@ -1,0 +1,397 @@
+"""The life of a case at a desk: photos in, runs, their results and files, everything gone when it is deleted."""
+
+import asyncio
+import io
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from desks import all_told, at_a_desk, case_with_photo, ended, everything_in, photo_bytes, pieces, recording
+from geosleuth.agent import read_trajectory
+from geosleuth.app.service import FILES, CaseService, NotThere, RunRequest, ServiceLimits, TooLarge, TooMany, WrongState
+from geosleuth.app.service.jobs import Jobs
+from geosleuth.errors import BadInput
+from geosleuth.photo import Limits
+
+pytestmark = pytest.mark.usefixtures("atlas_home")
+MARK = "Zanzibaraldique"
+
+
+def test_a_case_from_photo_to_files(tmp_path: Path) -> None:
+    model = recording(tmp_path)
+
+    async def work(desk: CaseService) -> None:
+        case_id = await case_with_photo(desk, "A holiday")
+        run = await desk.start(case_id, RunRequest(model=model))
+        told = await all_told(desk, run.id)
+        assert [one.id for one in told] == list(range(len(told)))
+        assert [one.data["state"] for one in told if one.kind == "state"] == ["queued", "running", "done"]
+        kinds = [one.kind for one in told]
+        assert kinds.index("started") < kinds.index("said") < kinds.index("observed") < kinds.index("answer")
+        assert kinds[-2:] == ["ended", "state"]
+        assert all(time.time() - 100 < one.at <= time.time() for one in told)
+
+        row = await desk.run(run.id)
+        assert (row.state, row.trouble) == ("done", None)
+        assert row.answer is not None
+        assert row.answer["place"].startswith("Rue Grimaldi")
+        assert row.answer["lat"] == pytest.approx(43.7354)
+        result = await desk.view(run.id)
+        assert result["answer"]["lon"] == pytest.approx(7.4211)
+        assert result["model"] == "replay"
+
+        files = {name: await desk.file(run.id, name) for name in FILES}
+        assert b"Rue Grimaldi" in files["html"][0]
+        assert json.loads(files["geojson"][0])["type"] == "FeatureCollection"
+        assert files["kml"][1] == "application/vnd.google-earth.kml+xml"
+        assert b"wall.jpg" in files["csv"][0]
+        assert files["dwc.csv"][2] == "wall.dwc.csv"
+        kept = tmp_path / "kept.jsonl"
+        kept.write_bytes(files["jsonl"][0])
+        assert read_trajectory(kept).ended is not None
+
+        with Image.open(io.BytesIO(await desk.picture(run.id, "image-2"))) as picture:
+            assert picture.size[0] > 100
+        with pytest.raises(NotThere):
+            await desk.picture(run.id, "image-99")
+        with pytest.raises(NotThere):
+            await desk.file(run.id, "exe")
+        checked = await desk.check(run.id, 43.735, 7.42)
+        assert checked["verdict"] == "for"
+        assert (await desk.check(run.id, 35.0, 139.0))["verdict"] != "for"
+        assert (await desk.compare(run.id, run.id))["same"] is True
+        assert [one.id for one in await desk.cases(query="grimaldi HOLIDAY")] == [case_id]
+        assert await desk.cases(query="grimaldi winter") == []
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+def test_photos_are_shown_without_what_their_files_say(tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    image = Image.open(io.BytesIO(photo_bytes(size=(900, 600))))
+    exif = image.getexif()
+    exif[0x010E] = MARK
+    image.save(stream, "JPEG", exif=exif)
+
+    async def work(desk: CaseService) -> None:
+        case = await desk.new_case()
+        photo = await desk.add_photo(case.id, "../../etc/wall\u202egpj.jpg", pieces(stream.getvalue(), 1000))
+        assert (photo.number, photo.width, photo.height, photo.format) == (1, 900, 600, "JPEG")
+        assert "/" not in photo.name
+        assert "\u202e" not in photo.name
+        for most_px in (320, 2048, 100):
+            shown = await desk.photo_jpeg(case.id, 1, most_px=most_px)
+            assert MARK.encode() not in shown
+            with Image.open(io.BytesIO(shown)) as small:
+                assert max(small.size) == min(most_px, 900)
+        await desk.delete_photo(case.id, 1)
+        with pytest.raises(NotThere):
+            await desk.photo_jpeg(case.id, 1, most_px=320)
+        again = await desk.add_photo(case.id, "b.jpg", pieces(photo_bytes()))
+        assert again.number == 2
+
+    at_a_desk(tmp_path / "desk", work)
+    assert MARK.encode() not in everything_in(tmp_path / "desk")
+
+
+def test_what_is_no_photo_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    whole = photo_bytes(size=(600, 400))
+    hostile = {
+        "empty": b"",
+        "a text": f"{MARK} is no photo".encode(),
+        "cut short": whole[: len(whole) // 2],
+        "a page": b"<html><script>alert(1)</script>",
+        "svg": b"<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'/>",
+        "too many pixels": _png_of(60_000, 60_000),
+        "a zip": b"PK\x03\x04" + bytes(500),
+    }
+
+    async def work(desk: CaseService) -> None:
+        case = await desk.new_case()
+        for name, data in hostile.items():
+            with pytest.raises(BadInput, match=r"\S") as refusal:
+                await desk.add_photo(case.id, name, pieces(data))
+            assert str(tmp_path) not in str(refusal.value)
+            assert "\n" not in str(refusal.value)
+        with pytest.raises(TooLarge):
+            await desk.add_photo(case.id, "endless", _endless())
+        assert (await desk.case(case.id)).photos == ()
+        with pytest.raises(BadInput, match="no photo"):
+            await desk.start(case.id, RunRequest())
+        assert (await desk.add_photo(case.id, "fine.jpg", pieces(whole))).width == 600
+
+    limits = ServiceLimits(photo=Limits(max_bytes=300_000, max_pixels=2_000_000))
+    at_a_desk(tmp_path / "desk", work, limits=limits)
+    photos = list((tmp_path / "desk" / "cases").glob("*/photos/*"))
+    assert len(photos) == 1
+    assert MARK.encode() not in everything_in(tmp_path / "desk")
+
+
+def test_a_photo_that_takes_too_much_breaks_nothing_else(tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    Image.new("1", (12_000, 12_000)).save(stream, "PNG")
+
+    async def work(desk: CaseService) -> None:
+        case = await desk.new_case()
+        with pytest.raises(BadInput, match="memory"):
+            await desk.add_photo(case.id, "huge.png", pieces(stream.getvalue()))
+        assert (await desk.add_photo(case.id, "fine.jpg", pieces(photo_bytes()))).width == 240
+
+    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(opening_bytes=500 * 1024**2))
+
+    async def in_no_time(desk: CaseService) -> None:
+        case = await desk.new_case()
+        with pytest.raises(BadInput, match="longer"):
+            await desk.add_photo(case.id, "fine.jpg", pieces(photo_bytes()))
+
+    at_a_desk(tmp_path / "desk", in_no_time, limits=ServiceLimits(opening_s=0.01))
+
+
+def test_a_case_takes_so_many_pixels(tmp_path: Path) -> None:
+    async def work(desk: CaseService) -> None:
+        case = await case_with_photo(desk)
+        with pytest.raises(BadInput, match="million pixels allowed together"):
+            await desk.add_photo(case, "wall.jpg", pieces(photo_bytes(70)))
+        assert len((await desk.case(case)).photos) == 1
+
+    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(photo=Limits(max_case_pixels=60_000)))
+
+
+def test_so_many_photos_come_in_at_once(tmp_path: Path) -> None:
+    async def work(desk: CaseService) -> None:
+        case = await desk.new_case("A case")
+        hold = asyncio.Event()
+
+        async def slow() -> AsyncIterator[bytes]:
+            await hold.wait()
+            yield photo_bytes()
+
+        coming = [asyncio.create_task(desk.add_photo(case.id, "wall.jpg", slow())) for _ in range(2)]
+        await asyncio.sleep(0.2)
+        with pytest.raises(TooMany, match="2 photos are coming in already"):
+            await desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
+        hold.set()
+        await asyncio.gather(*coming)
+        await desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
+
+    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(uploads=2))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't hold processes to RLIMIT_DATA")
+def test_a_run_that_takes_too_much_memory_ends_alone(tmp_path: Path) -> None:
+    model = recording(tmp_path)
+
+    async def work(desk: CaseService) -> None:
+        small = await case_with_photo(desk)
+        stream = io.BytesIO()
+        Image.new("RGB", (12_000, 10_000), (90, 120, 40)).save(stream, "PNG")
+        large = await case_with_photo(desk, data=stream.getvalue())
+        under_way = [await desk.start(case, RunRequest(model=model)) for case in (large, small)]
+        rows = [await ended(desk, run.id) for run in under_way]
+        assert [row.state for row in rows] == ["failed", "done"]
+        trouble = rows[0].trouble or ""
+        assert trouble == "photo 1: there is not enough memory to open it; give a smaller copy of the photo"
+
+    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(run_bytes=400 * 1024**2))
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
+    async def broken() -> Any:
+        yield photo_bytes()
+        raise ConnectionResetError
+
+    async def work(desk: CaseService) -> None:
+        case = await desk.new_case()
+        with pytest.raises(ConnectionResetError):
+            await desk.add_photo(case.id, "a.jpg", broken())
+        assert (await desk.case(case.id)).photos == ()
+
+    at_a_desk(tmp_path / "desk", work)
+    assert not list((tmp_path / "desk" / "cases").glob("*/photos/*"))
+
+
+def test_deleted_means_deleted(tmp_path: Path) -> None:
+    model = recording(tmp_path, precise={"conclusion": MARK})
+    image = Image.open(io.BytesIO(photo_bytes()))
+    exif, stream = image.getexif(), io.BytesIO()
+    exif[0x010E] = MARK
+    image.save(stream, "JPEG", exif=exif)
+
+    async def work(desk: CaseService) -> None:
+        kept = await case_with_photo(desk, "kept")
+        case = await desk.new_case(f"{MARK} title", f"{MARK} notes " * 400)
+        await desk.add_photo(case.id, f"{MARK}.jpg", pieces(stream.getvalue()))
+        run = await desk.start(case.id, RunRequest(model=model, hint=f"{MARK} street"))
+        assert (await ended(desk, run.id)).state == "done"
+        other = await desk.start(case.id, RunRequest(model=model))
+        await ended(desk, other.id)
+        await desk.delete_run(other.id)
+        with pytest.raises(NotThere):
+            await desk.run(other.id)
+        assert MARK.encode() in everything_in(tmp_path / "desk")
+        await desk.delete_case(case.id)
+        assert MARK.encode() not in everything_in(tmp_path / "desk")
+        for asked in (desk.case(case.id), desk.run(run.id), desk.view(run.id), all_told(desk, run.id)):
+            with pytest.raises(NotThere):
+                await asked
+        assert [one.id for one in await desk.cases()] == [kept]
+
+    at_a_desk(tmp_path / "desk", work)
+    assert MARK.encode() not in everything_in(tmp_path / "desk")
+
+
+def test_a_case_is_deleted_while_somebody_works_on_it(tmp_path: Path) -> None:
+    async def work(desk: CaseService) -> None:
+        case_id = await case_with_photo(desk)
+        run = await desk.start(case_id, RunRequest())
+        watching = asyncio.create_task(all_told(desk, run.id))
+        await asyncio.sleep(0.2)
+        await desk.delete_case(case_id)
+        told = await asyncio.wait_for(watching, 5)
+        assert told[0].kind == "state"
+        with pytest.raises(NotThere):
+            await desk.case(case_id)
+
+    at_a_desk(tmp_path / "desk", work)
+    assert not list((tmp_path / "desk" / "cases").iterdir())
+
+
+async def _until_gone(pid: int) -> None:
+    for _ in range(200):
+        os.kill(pid, 0)
+        await asyncio.sleep(0.05)
+
+
+def test_a_run_that_begins_while_its_case_is_deleted_is_called_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, call_off = recording(tmp_path, 400), Jobs.cancel
+    at_work: list[int] = []
+
+    async def work(desk: CaseService) -> None:
+        case_id = await case_with_photo(desk)
+        await desk.start(case_id, RunRequest(model=model))
+
+        async def meanwhile(jobs: Jobs, run_id: str) -> None:
+            await call_off(jobs, run_id)
+            if not at_work:
+                run = await desk.start(case_id, RunRequest(model=model))
+                async for told in desk.watch(run.id):
+                    if told.kind == "said":
+                        break
+                at_work.extend(jobs.pids)
+
+        monkeypatch.setattr(Jobs, "cancel", meanwhile)
+        await desk.delete_case(case_id)
+        (pid,) = at_work
+        # The process is ended right behind the run, on a busy machine a little later.
+        with pytest.raises(ProcessLookupError):
+            await _until_gone(pid)
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+def test_what_a_crash_left_of_a_deleted_run_is_swept_up(tmp_path: Path) -> None:
+    model, folder = recording(tmp_path), tmp_path / "desk"
+
+    async def work(desk: CaseService) -> Path:
+        case_id = await case_with_photo(desk)
+        run = await desk.start(case_id, RunRequest(model=model))
+        await ended(desk, run.id)
+        return folder / "cases" / case_id / "runs" / f"{run.id}.jsonl"
+
+    kept = at_a_desk(folder, work)
+    left = [
+        kept.with_name(name) for name in ("0123456789abcdef.jsonl", "0123456789abcdef.try1.jsonl", f".{kept.name}.1")
+    ]
+    for one in left:
+        one.write_text(MARK)
+
+    async def nothing(_: CaseService) -> None:
+        pass
+
+    at_a_desk(folder, nothing)
+    assert list(kept.parent.iterdir()) == [kept]
+
+
+def test_old_cases_go_when_the_settings_say_so(tmp_path: Path) -> None:
+    folder = tmp_path / "desk"
+
+    async def work(desk: CaseService) -> None:
+        old, new = await desk.new_case("old"), await desk.new_case("new")
+        await desk._store._do(desk._store._db.execute, "UPDATE cases SET changed = 0 WHERE id = ?", (old.id,))
+        await desk.change_settings(retention_days=30)
+        assert [one.id for one in await desk.cases()] == [new.id]
+
+    at_a_desk(folder, work)
+
+    async def again(desk: CaseService) -> None:
+        assert desk.settings.retention_days == 30
+        assert desk.settings.offline
+
+    at_a_desk(folder, again)
+
+
+def test_pages_of_cases_follow_each_other(tmp_path: Path) -> None:
+    async def work(desk: CaseService) -> None:
+        made = [(await desk.new_case(f"case {number}")).id for number in range(7)][::-1]
+        first = [one.id for one in await desk.cases(limit=3)]
+        then = [one.id for one in await desk.cases(limit=3, before=first[-1])]
+        assert first + then == made[:6]
+        await desk.change_case(made[0], title="100 % sure_thing", notes="<script>")
+        assert [one.id for one in await desk.cases(query="% SURE_")] == [made[0]]
+        assert await desk.cases(query="sure%") == []
+        changed = await desk.case(made[0])
+        assert (changed.title, changed.notes) == ("100 % sure_thing", "<script>")
+        with pytest.raises(BadInput, match="200"):
+            await desk.new_case("x" * 201)
+        odd = await desk.new_case("half a pair \ud83d", "nul \0 inside")
+        assert (await desk.case(odd.id)).notes == "nul  inside"
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+def test_two_desks_do_not_share_a_folder(tmp_path: Path) -> None:
+    async def work(_: CaseService) -> None:
+        with pytest.raises(BadInput, match="another geosleuth"):
+            await CaseService.open(tmp_path / "desk")
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+def test_a_run_is_not_over_before_its_end(tmp_path: Path) -> None:
+    model = recording(tmp_path)
+
+    async def work(desk: CaseService) -> None:
+        case_id = await case_with_photo(desk)
+        runs = [await desk.start(case_id, RunRequest(model=model)) for _ in range(3)]
+        last = await desk.run(runs[-1].id)
+        if last.active:
+            with pytest.raises(WrongState):
+                await desk.view(last.id)
+        with pytest.raises(WrongState):
+            await desk.delete_photo(case_id, 1)
+        for run in runs:
+            assert (await ended(desk, run.id)).state == "done"
+
+    at_a_desk(tmp_path / "desk", work)
+
+
+async def _endless() -> Any:
+    while True:
+        yield bytes(100_000)
+
+
+def _png_of(width: int, height: int) -> bytes:
+    stream = io.BytesIO()
+    Image.new("1", (8, 8)).save(stream, "PNG")
+    data = bytearray(stream.getvalue())
+    data[16:24] = width.to_bytes(4, "big") + height.to_bytes(4, "big")
+    return bytes(data)
