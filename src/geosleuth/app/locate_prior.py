@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from geosleuth.agent import Method
 from geosleuth.errors import BadInput
 from geosleuth.policies.detective import Detective
+from geosleuth.tools.catalogue import all_tools
 
 if TYPE_CHECKING:
     from geosleuth.clues.visual import VisualPrior
 
 _NO_PRIOR = "none"
-_TOOL = "visual_prior"
 
 
 def prior_of(asked: str | None) -> "VisualPrior | None":
@@ -32,7 +32,7 @@ def prior_file(asked: str | None, tools: Collection[str]) -> Path | None:
     """The file of the prior that a run with these tools may ask; None where there is none, or GeoCLIP."""
     from geosleuth.clues.visual.choosing import GEOCLIP, default_prior_path
 
-    if _TOOL not in tools or asked == _NO_PRIOR or (asked or "").startswith(GEOCLIP):
+    if not _asks_prior(tools) or asked == _NO_PRIOR or (asked or "").startswith(GEOCLIP):
         return None
     path = default_prior_path() if asked is None else Path(asked).expanduser()
     return path if path.is_file() else None
@@ -50,7 +50,7 @@ def tools_with_prior(
         return names
     if asked is None and method.name != Detective.name:
         return None
-    return list(dict.fromkeys((*method.tools, _TOOL)))
+    return list(dict.fromkeys((*method.tools, *_prior_tools())))
 
 
 def check_prior_is_asked(tools: Sequence[str], asked: str | None) -> None:
@@ -59,5 +59,14 @@ def check_prior_is_asked(tools: Sequence[str], asked: str | None) -> None:
     Raises:
         BadInput: the tools were chosen by hand, and the one that asks the prior is not among them.
     """
-    if asked not in (None, _NO_PRIOR) and _TOOL not in tools:
-        raise BadInput(f"--prior is asked with the tool {_TOOL}; add it to --tools, or leave --prior out")
+    if asked not in (None, _NO_PRIOR) and not _asks_prior(tools):
+        named = " or ".join(_prior_tools())
+        raise BadInput(f"--prior is asked with the tool {named}; add it to --tools, or leave --prior out")
+
+
+def _prior_tools() -> list[str]:
+    return [one.name for one in all_tools() if "prior" in one.needs]
+
+
+def _asks_prior(tools: Collection[str]) -> bool:
+    return any("prior" in found.needs for name in tools if (found := all_tools().get(name)) is not None)

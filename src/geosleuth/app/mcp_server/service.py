@@ -31,14 +31,12 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult
     from mcp.types import Tool as ProtocolTool
 
+    from geosleuth.tools.needs import Need
+
 _CALLS_AT_ONCE = 8
 # A photo takes much more memory while it is opened than afterwards.
 _OPENED_AT_ONCE = 2
-_ASKS_NOBODY = frozenset({"image_zoom_in_tool", "read_text", "visual_prior", "country_facts", "brand_lookup"})
 _PHOTO = {"type": "string", "description": "handle of the photo, as open_photo or a result gave it"}
-_HERE = {
-    "note_hypothesis": "This server keeps no notes between calls: the place is looked up, and the note comes back.",
-}
 
 
 @dataclass(slots=True)
@@ -88,8 +86,8 @@ class Service:
         rest = mcp_tools(self.toolset, open_world=self._open_world())
         for one, ours in zip(rest, self.toolset, strict=True):
             one.input_schema = _with_photo(ours, one.input_schema)
-            if ours.name in _HERE:
-                one.description = f"{one.description}\n\n{_HERE[ours.name]}"
+            if ours.outside_runs:
+                one.description = f"{one.description}\n\n{ours.outside_runs}"
         return [*own, *rest]
 
     @property
@@ -97,9 +95,11 @@ class Service:
         return bool(self.plan.policy.hosts) or bool(self._open_world())
 
     def _open_world(self) -> frozenset[str]:
-        names = frozenset(self.toolset.names) - _ASKS_NOBODY - {"search_image"} if self.plan.maps else frozenset[str]()
-        names |= {"search_web"} if self.plan.web else set()
-        return names | ({"search_image"} if self.plan.images else set())
+        beyond: set[Need] = {"network"}
+        beyond |= {"atlas", "documents"} if self.plan.maps else set()
+        beyond |= {"documents"} if self.plan.web else set()
+        beyond |= {"index"} if self.plan.images else set()
+        return frozenset(one.name for one in self.toolset if not beyond.isdisjoint(one.needs))
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None, tell: Tell) -> "CallToolResult":
         """Carry out one call; whatever is wrong with it is said in the result."""
@@ -131,7 +131,7 @@ class Service:
     async def _shared(self, name: str, given: dict[str, Any]) -> "CallToolResult":
         await self._atlas_built()
         found = self.toolset.get(name)
-        if found is not None and _looks(found):
+        if found is not None and found.takes_image:
             handle = given.pop("photo", None)
             if not isinstance(handle, str):
                 raise BadInput("photo is missing; it must be a handle that open_photo gave")
@@ -141,7 +141,7 @@ class Service:
             handle, case = new_handle(), self._case()
         async with self._at_once:
             done = await call_mcp(self.toolset, case, name, given, photo=handle.strip())
-        if case.album.handles and not (found is not None and _looks(found)):
+        if case.album.handles and not (found is not None and found.takes_image):
             await _close(self.shelf.put(Shelved(handle, case)))
         return done
 
@@ -212,14 +212,9 @@ async def _close(gone: Iterable[Shelved]) -> None:
             await close()
 
 
-def _looks(one: Tool) -> bool:
-    """Whether a tool looks at a picture that it is given."""
-    return any(parameter.name == "image" for parameter in one.parameters)
-
-
 def _with_photo(one: Tool, schema: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a tool, with the photo in front where it looks at one."""
-    if not _looks(one):
+    if not one.takes_image:
         return schema
     return {
         **schema,

@@ -16,6 +16,7 @@ from geosleuth.score import Truth
 from geosleuth.score.rewards import Geocoder, Helpers, Reward, read_reward
 from geosleuth.tools import Observation, Toolset
 from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.needs import OFFLINE
 from geosleuth.tools.surfaces import Background
 from geosleuth.world.consistency import RuleReader
 from geosleuth.world.layer import world_atlas
@@ -23,9 +24,6 @@ from geosleuth.world.world import open_world
 
 AnswerBy = Literal["tool", "reply"]
 """How a policy gives its answer: by the tool `answer`, or by a reply without a call."""
-
-NEEDS_MORE = ("search_image", "visual_prior", "satellite_map_query")
-"""Tools that an offline atlas alone can't serve: they need pictures to compare with, a learned prior, or tiles."""
 
 _ANSWER_BY_TOOL = (
     "To answer, call the tool answer and give it the whole of your final reply as its text. That ends the task; no "
@@ -102,10 +100,10 @@ def offline_setting(
     earns.score([], [], asked)
     chosen = method_of(method, box_scale=box_scale) if isinstance(method, str) else method
     if tools is None:
-        names = [name for name in chosen.tools if name not in NEEDS_MORE]
+        names = [one.name for one in all_tools().select(chosen.tools).usable(OFFLINE)]
     else:
         names = list(tools)
-        if useless := [one.name for one in all_tools().select(names) if one.name in NEEDS_MORE]:
+        if useless := [one.name for one in all_tools().select(names) if one.lacks(OFFLINE)]:
             raise BadInput(f"{', '.join(useless)} can't work with the offline atlas alone; leave it out")
     return Setting(
         method=chosen,
