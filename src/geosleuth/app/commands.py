@@ -97,6 +97,17 @@ def _main(
 
 
 @app.command()
+def methods(*, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+    """List the methods: each paper's way of working, ours, and those of plug-ins.
+
+    Example: geosleuth methods
+    """
+    from geosleuth.app.methods_work import show_methods
+
+    show_methods(as_json=as_json)
+
+
+@app.command()
 def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
     """Say what is installed, what is not, and the command that brings it.
 

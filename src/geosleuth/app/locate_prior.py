@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from geosleuth.agent import Method
 from geosleuth.errors import BadInput
 from geosleuth.policies.detective import Detective
+from geosleuth.tools import Tool
 from geosleuth.tools.catalogue import all_tools
 
 if TYPE_CHECKING:
@@ -39,18 +40,19 @@ def prior_file(asked: str | None, tools: Collection[str]) -> Path | None:
 
 
 def tools_with_prior(
-    names: Sequence[str] | None, method: Method, prior: "VisualPrior | None", asked: str | None
-) -> Sequence[str] | None:
+    names: Sequence[str | Tool] | None, method: Method, prior: "VisualPrior | None", asked: str | None
+) -> Sequence[str | Tool] | None:
     """The tools to switch on; None is the method's own choice.
 
     Whoever asks for a prior has its tool on, whatever the method. One that merely lies at hand is for the detective,
     and for methods that have the tool anyway: it does not change what a paper's method consists of.
     """
-    if prior is None or names is not None:
+    chosen = any(isinstance(one, str) and not one.startswith("+") for one in names or ())
+    if prior is None or chosen or (names is not None and not names):
         return names
     if asked is None and method.name != Detective.name:
-        return None
-    return list(dict.fromkeys((*method.tools, *_prior_tools())))
+        return names
+    return [*(names or ()), *(f"+{name}" for name in _prior_tools())]
 
 
 def check_prior_is_asked(tools: Sequence[str], asked: str | None) -> None:

@@ -16,7 +16,8 @@ from geosleuth.app.locate_borrowed import borrowed_of, own_names
 from geosleuth.app.locate_outputs import Outputs, check_is_none_of, check_new_file, outputs_of
 from geosleuth.app.locate_prior import check_prior_is_asked, prior_of, tools_with_prior
 from geosleuth.app.locate_team import Several, check_several, endpoint_settings, files_beside, several_of, thinkers
-from geosleuth.atlas import Atlas
+from geosleuth.app.locate_tools import ToolChoice, tool_choice
+from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import BoxScale, OpenedPhoto
@@ -26,6 +27,7 @@ from geosleuth.policies.feedback import Rejected
 from geosleuth.policies.replay import ReplayPolicy
 from geosleuth.tools import ImageSearch, Toolset, WebSearch
 from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.needs import supplied
 
 if TYPE_CHECKING:
     from geosleuth.clues.visual import VisualPrior
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
 _Word = TypeVar("_Word", bound=str)
 
-_NO_TOOLS = "none"
 _REPLAY = "replay:"
 _DEFAULT_METHOD = "default"
 DETECTIVE = Detective.name
@@ -64,8 +65,8 @@ class Wishes:
     requests: int | None = None
     temperature: float | None = None
     seed: int | None = None
-    method: str | None = None
-    tools: str | None = None
+    method: str | Method | None = None
+    tools: str | Sequence[ToolChoice] | None = None
     wire: str | None = None
     boxes: str = "pixels"
     within: str | None = None
@@ -166,8 +167,9 @@ def plan_of(wishes: Wishes, photos: Sequence[Path], *, batch: bool = False, thin
     recorded = _recording(wishes) if thinker is None else None
     began = recorded.started if recorded else None
     method = method_of(wishes.method or (began.method if began else _usual_method(wishes)), box_scale=scale)
-    visual, names = prior_of(wishes.prior), _tool_names(wishes.tools, own_names(began.tools) if began else None)
-    toolset = method.toolset(all_tools(), tools_with_prior(names, method, visual, wishes.prior))
+    visual, names = prior_of(wishes.prior), tool_choice(wishes.tools, own_names(began.tools) if began else None)
+    names = tools_with_prior(names, method, visual, wishes.prior)
+    toolset = method.toolset(all_tools(), names)
     check_prior_is_asked(toolset.names, wishes.prior)
     if wishes.trajectory is not None:
         _check_trajectory(wishes.trajectory, wishes, photos)
@@ -176,6 +178,11 @@ def plan_of(wishes: Wishes, photos: Sequence[Path], *, batch: bool = False, thin
     area = _area(wishes)
     maps, web, index = _maps(wishes), _web(wishes), _index(wishes)
     policy = thinker or _policy(wishes, recorded, area, taken)
+    if not isinstance(policy, Detective):
+        have = supplied(
+            maps or OfflineAtlas(), visual=visual, similar=bool(wishes.image_search), offline=wishes.offline
+        )
+        toolset = method.toolset(all_tools(), names, have=have)
     several = several_of(wishes, policy)
     for path in files_beside(wishes.trajectory, several) if wishes.trajectory else ():
         check_new_file(path, overwrite=wishes.overwrite)
@@ -282,17 +289,6 @@ def _one_of(word: str, choices: Sequence[_Word], option: str) -> _Word:
     raise BadInput(f"{option} is {word[:40]!r}; it must be {' or '.join(choices)}")
 
 
-def _tool_names(tools: str | None, recorded: tuple[str, ...] | None) -> Sequence[str] | None:
-    if tools is None:
-        return recorded
-    names = [name.strip() for name in tools.split(",") if name.strip()]
-    if names == [_NO_TOOLS]:
-        return []
-    if not names:
-        raise BadInput(f"--tools names no tool; write --tools {_NO_TOOLS} for no tool at all")
-    return names
-
-
 def _budget(wishes: Wishes, usual: Budget) -> Budget:
     names = ("turns", "calls", "tokens", "seconds", "usd")
     return replace(usual, **{name: value for name in names if (value := getattr(wishes, name)) is not None})
@@ -335,7 +331,8 @@ def _policy(wishes: Wishes, recorded: Trajectory | None, area: Area | None, take
     if wishes.base_url is not None:
         raise BadInput("--base-url is where a model is served; name it with --model server:NAME")
     if wishes.method not in (None, DETECTIVE):
-        raise BadInput(f"--method {wishes.method[:40]} is for models; name one with --model, or leave the method out")
+        named = wishes.method.name if isinstance(wishes.method, Method) else wishes.method[:40]
+        raise BadInput(f"--method {named} is for models; name one with --model, or leave the method out")
     side: DrivingSide | None = None
     if wishes.drives_on is not None:
         side = _one_of(wishes.drives_on, get_args(DrivingSide), "--drives-on")

@@ -13,7 +13,7 @@ from geosleuth.errors import BrokenPlugin
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.tools import Observation, Tool, ToolCall
 from geosleuth.tools.catalogue import all_tools
-from geosleuth.tools.viewer import PART, Icon, Viewer, place_name, places_in
+from geosleuth.tools.viewer import PART, Viewer, place_name, places_in
 from geosleuth.tools.wording import one_line, quoted
 
 LINE_CHARS = 200
@@ -38,11 +38,6 @@ def call_words(call: ToolCall, pictures: Mapping[str, str] | None = None, box: S
         arguments = {**arguments, PART: part_words(box)}
     words = _viewer(call.name).call_words(arguments)
     return one_line(words or f"uses {quoted(call.name, _NAME_CHARS)}", LINE_CHARS)
-
-
-def call_icon(name: str) -> Icon:
-    """The picture beside a call of this tool."""
-    return _viewer(name).icon
 
 
 def outcome_words(observation: Observation) -> str:
@@ -88,7 +83,7 @@ def part_words(box: Sequence[float]) -> str:
 
 def magnifies(name: str) -> bool:
     """Whether a tool shows a part of the photo larger, by its picture on the page."""
-    return call_icon(name) == "zoom"
+    return _viewer(name).icon == "zoom"
 
 
 def _viewer(name: str) -> Viewer:

@@ -18,7 +18,7 @@ from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput, GeosleuthError, UserError
 from geosleuth.photo import Album
 from geosleuth.tools import Case, FailureKind, Observation, Output, Tool, Toolset, image_info
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.catalogue import with_plugins
 from geosleuth.tools.surfaces import call_mcp, mcp_result, mcp_tools
 
 from .locating import Locating
@@ -39,6 +39,14 @@ _OPENED_AT_ONCE = 2
 _PHOTO = {"type": "string", "description": "handle of the photo, as open_photo or a result gave it"}
 
 
+def _served() -> Toolset:
+    """All tools, those of plug-ins too; one that can't be loaded is told in the log."""
+    tools, broken = with_plugins()
+    for one in broken:
+        talk(f"geosleuth: {one}")
+    return tools
+
+
 @dataclass(slots=True)
 class Service:
     """Opens photos, runs tools on them and locates them; the only state is the shelf of photos.
@@ -55,7 +63,7 @@ class Service:
     source: Source
     atlas: OfflineAtlas = field(default_factory=OfflineAtlas)
     shelf: Shelf = field(default_factory=Shelf)
-    toolset: Toolset = field(default_factory=all_tools)
+    toolset: Toolset = field(default_factory=_served)
     _at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_CALLS_AT_ONCE))
     _opening: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_OPENED_AT_ONCE))
     _held: AsyncExitStack = field(default_factory=AsyncExitStack)

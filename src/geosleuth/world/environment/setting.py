@@ -81,7 +81,8 @@ def offline_setting(
         helpers: who is asked for that; left out, the atlas finds addresses and the judge by rule reads reasonings,
             each only where the reward can't do without.
         atlas: the world that tools ask; the offline atlas with the user's regions if left out.
-        tools: those to switch on in place of the method's own, by any of their names.
+        tools: those to switch on in place of the method's own, by any of their names; names that begin with a plus
+            sign are added, see `Method.toolset`.
         budget: in place of the method's own.
         answer_by: "tool" adds the tool `answer`, by which trainers that show environments only calls learn of it.
         box_scale: how the policy gives boxes, where ``method`` is a name.
@@ -99,15 +100,17 @@ def offline_setting(
     # What it lacks is said now and not after the first episode.
     earns.score([], [], asked)
     chosen = method_of(method, box_scale=box_scale) if isinstance(method, str) else method
-    if tools is None:
-        names = [one.name for one in all_tools().select(chosen.tools).usable(OFFLINE)]
-    else:
-        names = list(tools)
-        if useless := [one.name for one in all_tools().select(names) if one.lacks(OFFLINE)]:
-            raise BadInput(f"{', '.join(useless)} can't work with the offline atlas alone; leave it out")
+    names = [one.name for one in all_tools().select(chosen.tools).usable(OFFLINE)]
+    if tools is not None:
+        listed = list(tools)
+        added = bool(listed) and all(name.startswith("+") for name in listed)
+        names = [*names, *listed] if added else listed
+    toolset = chosen.toolset(all_tools(), names)
+    if useless := [one.name for one in toolset if one.lacks(OFFLINE)]:
+        raise BadInput(f"{', '.join(useless)} can't work with the offline atlas alone; leave it out")
     return Setting(
         method=chosen,
-        toolset=chosen.toolset(all_tools(), names),
+        toolset=toolset,
         atlas=world,
         reward=earns,
         helpers=asked,
