@@ -25,7 +25,7 @@ from geosleuth.world.environment.for_trl import environment_for
 from in_process import whole_command
 from locating import FINAL
 from openai_server import chat_reply, openai_server
-from plugin_package import install, installed
+from plugin_package import EXAMPLE, install, installed
 from serving import photo_bytes, served
 
 MOON = "geosleuth-moon:moon_phase"
@@ -209,3 +209,21 @@ def test_help_loads_no_plugin(tmp_path: Path) -> None:
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("page", "parts"),
+    [
+        ("adding-a-tool", ("tool.py",)),
+        ("adding-a-method", ("method.py", "policy.py", "exporter.py")),
+        ("adding-a-dataset", ("dataset.py",)),
+    ],
+)
+def test_the_guides_show_the_package_that_these_tests_run(page: str, parts: tuple[str, ...]) -> None:
+    guide = (EXAMPLE.parents[1] / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    project = (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8")
+    for part in parts:
+        assert (EXAMPLE / "src" / "geosleuth_moon" / part).read_text(encoding="utf-8").rstrip() in guide
+    shown = [block.partition("```")[0].strip() for block in guide.split("```toml\n")[1:]]
+    assert len(shown) == len(parts)
+    assert all(block in project for block in shown)
