@@ -163,7 +163,7 @@ def test_a_policy_a_data_set_and_an_exporter(moon: Path, photo: Path, tmp_path: 
     run = tmp_path / "run.jsonl"
     done = whole_command("locate", photo, "--model", "geosleuth-moon:fixed:43.7,7.4", "--trajectory", run, "--json")
     assert "43.7" in done.stdout, done.stderr
-    with pytest.raises(BrokenPlugin, match="geosleuth-moon:fixed"):
+    with pytest.raises(BadInput, match=r"^write geosleuth-moon:fixed:LAT,LON$"):
         make_policy("geosleuth-moon:fixed:north")
     (tmp_path / "places.txt").write_text("photo.jpg 43.7 7.4\n")
     data = open_set(f"geosleuth-moon:places:{tmp_path}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth import plugins
-from geosleuth.errors import BadInput, require
+from geosleuth.errors import BadInput, BrokenPlugin, UserError, require
 
 from .baselines import BASELINES, make_baseline
 from .endpoints import EndpointSettings
@@ -113,15 +113,23 @@ def _from_plugin(spec: str, base_url: str | None, *, offline: bool) -> Policy:
     if base_url is not None:
         raise BadInput(f"{plugin.id} takes no address; leave out --base-url")
 
-    def make(given: Any) -> Policy:
-        made: Policy = given(argument)
-        if not callable(getattr(made, "step", None)) or not isinstance(made.hosts, frozenset) or not made.name:
-            raise TypeError("it makes no Policy: one has a name, hosts and an async step")
-        return made
-
-    policy = plugin.load(make)
+    policy = _made(plugin, argument)
     if offline and policy.hosts:
         raise BadInput(f"{spec[:60]} is asked over the network, which --offline rules out; use hf:DIRECTORY")
+    return policy
+
+
+def _made(plugin: plugins.Plugin, argument: str) -> Policy:
+    make: Callable[[str], Any] = plugin.load(lambda given: given)
+    try:
+        made = make(argument)
+    except UserError:  # what follows the name must be mended, not the package
+        raise
+    except Exception as error:
+        raise BrokenPlugin(plugin.id, plugins.why(error)) from error
+    if not callable(getattr(made, "step", None)) or not isinstance(getattr(made, "hosts", None), frozenset):
+        raise BrokenPlugin(plugin.id, "it makes no Policy: one has a name, hosts and an async step")
+    policy: Policy = made
     return policy
 
 
