@@ -5,7 +5,8 @@ A failure belongs to whoever can do something about it:
     GeosleuthError
     ├── UserError          the person at the keyboard can mend it: one line, what is wrong and what to do; exit code 2
     │   ├── BadInput       a file, an option or a record that can't be read as what it claims to be
-    │   └── MissingExtra   an optional part is not installed; the message is the install command
+    │   ├── MissingExtra   an optional part is not installed; the message is the install command
+    │   └── BrokenPlugin   a part of another package can't be loaded; the message names it
     ├── ServiceFault       an online service failed or answered nonsense; names the host, says whether to try again
     │   └── Offline        the host can't be reached at all: no network, no such name, nobody listens there
     └── DataFault          something shipped with the package is broken; a bug of ours, exit code 1
@@ -45,6 +46,16 @@ class MissingExtra(UserError):
         super().__init__(f"this needs {module}, which is not installed; run: {install_command(extra)}")
         self.module = module
         self.extra = extra
+
+
+class BrokenPlugin(UserError):
+    """A part that another package adds can't be loaded."""
+
+    def __init__(self, plugin: str, trouble: str) -> None:
+        """Name the part, as PACKAGE:NAME, and what went wrong."""
+        package = plugin.partition(":")[0]
+        super().__init__(f"the plug-in {plugin} can't be loaded: {trouble}; update or uninstall {package}")
+        self.plugin = plugin
 
 
 class ServiceFault(GeosleuthError):

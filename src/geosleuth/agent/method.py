@@ -1,13 +1,14 @@
 """A method: how one paper, or we, let a model work on a photo. Each preset is one value of this type."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from geosleuth.answer import Answer
 from geosleuth.photo import BoxScale
 from geosleuth.policies import Sampling, Step, Wire
-from geosleuth.tools import Toolset
+from geosleuth.tools import Tool, Toolset
+from geosleuth.tools.needs import Need
 
 from .events import Budget, Task
 
@@ -77,17 +78,33 @@ class Method:
             return step.text
         return f"<think>\n{step.thinking}\n</think>\n{step.text}"
 
-    def toolset(self, tools: Toolset, names: Iterable[str] | None = None) -> Toolset:
+    def toolset(
+        self,
+        tools: Toolset,
+        names: Iterable[str | Tool] | None = None,
+        *,
+        have: Collection[Need] | None = None,
+    ) -> Toolset:
         """The tools of a run, named as this method names them; the other names stay aliases.
 
         Args:
             tools: all tools there are.
-            names: those to switch on, by any of their names; None is the method's own choice.
+            names: those to switch on, by any of their names; None is the method's own choice. Names that begin with a
+                plus sign, and tools themselves, are added to the others; with nothing but these, to the method's own.
+            have: what the run has. Tools of the method's own choice that can't answer without more are left out; a
+                paper's method keeps those of its paper.
 
         Raises:
             BadInput: there is no tool of such a name.
         """
-        chosen = tools.select(self.tools if names is None else names)
+        listed = list(names) if names is not None else []
+        added = [one for one in listed if not isinstance(one, str) or one.strip().startswith("+")]
+        only = [one for one in listed if one not in added]
+        if names is None or (added and not only):
+            own = tools.select(self.tools)
+            only = list(own if have is None or self.paper is not None else own.usable(have))
+        more = [one.strip().removeprefix("+") if isinstance(one, str) else one for one in added]
+        chosen = tools.select([*only, *more])
         return Toolset(
             replace(
                 one,

@@ -67,10 +67,10 @@ class Quotes:
 
 def quotes_for(method: str) -> Quotes | None:
     """What fills in the calls of a run that was made with a method of ours; None where none are quoted."""
-    from .methods import METHODS
+    from .methods import made_with
 
-    make = METHODS.get(method)
-    return Quotes() if make is not None and make("pixels").quotes_lines else None
+    made = made_with(method)
+    return Quotes() if made is not None and made.quotes_lines else None
 
 
 def spelled_out(trajectory: "Trajectory") -> "Trajectory":

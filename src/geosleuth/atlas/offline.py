@@ -158,6 +158,19 @@ class OfflineAtlas:
         """A map drawn from the added regions, and from borders and places of the world around them."""
         return await self._run(self._map, centre, zoom, size, markers)
 
+    @property
+    def has_tiles(self) -> bool:
+        """Whether there are pictures from above."""
+        return self._tiles is not None
+
+    @property
+    def has_regions(self) -> bool:
+        """Whether a detailed map was added; also where the folder can't be read, which asking will tell."""
+        try:
+            return any(self._regions_dir.glob("*.sqlite"))
+        except OSError:
+            return True
+
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
         """A picture from above, out of the user's own tiles."""
         return await self._run(self._satellite, centre, zoom, size)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 from geosleuth.agent import Budget, Method, Trajectory, read_trajectory
 from geosleuth.agent.methods import method as method_of
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
-from geosleuth.atlas import Atlas
+from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import BoxScale, OpenedPhoto
@@ -20,6 +20,7 @@ from geosleuth.policies.feedback import Rejected
 from geosleuth.policies.replay import ReplayPolicy
 from geosleuth.tools import ImageSearch, Toolset, WebSearch
 from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.needs import supplied
 
 from .area import Area, area_of, drawn_area, parse_point, taken_of
 from .outputs import Outputs, check_exif, check_is_none_of, check_new_file, copy_of, outputs_of, sidecar_of
@@ -36,6 +37,7 @@ from .services import (
     web_search,
 )
 from .team import Several, check_several, endpoint_settings, files_beside, several_of
+from .tool_choice import tool_choice
 
 if TYPE_CHECKING:
     from geosleuth.clues.visual import VisualPrior
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
 
 _Word = TypeVar("_Word", bound=str)
 
-_NO_TOOLS = "none"
 _REPLAY = "replay:"
 _DEFAULT_METHOD = "default"
 DETECTIVE = Detective.name
@@ -158,8 +159,9 @@ def make_plan(
     recorded = _recording(request) if thinker is None else None
     began = recorded.started if recorded else None
     method = method_of(request.method or (began.method if began else _usual_method(request)), box_scale=scale)
-    visual, names = prior_of(request.prior), _tool_names(request.tools, own_names(began.tools) if began else None)
-    toolset = method.toolset(all_tools(), tools_with_prior(names, method, visual, request.prior))
+    visual, names = prior_of(request.prior), tool_choice(request.tools, own_names(began.tools) if began else None)
+    names = tools_with_prior(names, method, visual, request.prior)
+    toolset = method.toolset(all_tools(), names)
     check_prior_is_asked(toolset.names, request.prior)
     if request.trajectory is not None:
         _check_trajectory(request.trajectory, request, photos)
@@ -168,6 +170,11 @@ def make_plan(
     area = _area(request)
     maps, web, index = online_maps(request), web_search(request), image_index(request)
     policy = thinker or _policy(request, recorded, area, taken)
+    if not isinstance(policy, Detective):
+        have = supplied(
+            maps or OfflineAtlas(), visual=visual, similar=bool(request.image_search), offline=request.offline
+        )
+        toolset = method.toolset(all_tools(), names, have=have)
     several, notes = several_of(request, policy)
     for path in files_beside(request.trajectory, several) if request.trajectory else ():
         check_new_file(path, overwrite=request.overwrite)
@@ -248,17 +255,6 @@ def _one_of(word: str, choices: Sequence[_Word], option: str) -> _Word:
     raise BadInput(f"{option} is {word[:40]!r}; it must be {' or '.join(choices)}")
 
 
-def _tool_names(tools: str | None, recorded: tuple[str, ...] | None) -> Sequence[str] | None:
-    if tools is None:
-        return recorded
-    names = [name.strip() for name in tools.split(",") if name.strip()]
-    if names == [_NO_TOOLS]:
-        return []
-    if not names:
-        raise BadInput(f"--tools names no tool; write --tools {_NO_TOOLS} for no tool at all")
-    return names
-
-
 def _budget(request: LocateRequest, usual: Budget) -> Budget:
     names = ("turns", "calls", "tokens", "seconds", "usd")
     return replace(usual, **{name: value for name in names if (value := getattr(request, name)) is not None})
@@ -301,7 +297,8 @@ def _policy(request: LocateRequest, recorded: Trajectory | None, area: Area | No
     if request.base_url is not None:
         raise BadInput("--base-url is where a model is served; name it with --model server:NAME")
     if request.method not in (None, DETECTIVE):
-        raise BadInput(f"--method {request.method[:40]} is for models; name one with --model, or leave the method out")
+        named = request.method.name if isinstance(request.method, Method) else request.method[:40]
+        raise BadInput(f"--method {named} is for models; name one with --model, or leave the method out")
     side: DrivingSide | None = None
     if request.drives_on is not None:
         side = _one_of(request.drives_on, get_args(DrivingSide), "--drives-on")

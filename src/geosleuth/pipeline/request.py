@@ -1,13 +1,16 @@
 """One request: the same typed fields for the command line, HTTP, MCP, benchmark runs and Python."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from geosleuth.agent import Method
 from geosleuth.errors import BadInput
 from geosleuth.policies.feedback import Rejected
+
+from .tool_choice import ToolChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +45,8 @@ class LocateRequest:
     requests: int | None = None
     temperature: float | None = None
     seed: int | None = None
-    method: str | None = None
-    tools: str | None = None
+    method: str | Method | None = None
+    tools: str | Sequence[ToolChoice] | None = None
     wire: str | None = None
     boxes: str = "pixels"
     within: str | None = None

@@ -12,7 +12,8 @@ from geosleuth.agent import Method
 from geosleuth.atlas import Atlas
 from geosleuth.errors import BadInput, require
 from geosleuth.policies.detective import Detective
-from geosleuth.tools import Toolset, WebSearch
+from geosleuth.tools import Tool, Toolset, WebSearch
+from geosleuth.tools.catalogue import all_tools
 
 from .request import LocateRequest
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _BETWEEN = "__"
 _NO_PRIOR = "none"
-_PRIOR_TOOL = "visual_prior"
 
 
 def online_settings(allow: Sequence[str]) -> "OnlineSettings":
@@ -139,25 +139,26 @@ def prior_file(asked: str | None, tools: Collection[str]) -> Path | None:
     """The file of the prior that a run with these tools may ask; None where there is none, or GeoCLIP."""
     from geosleuth.clues.visual.choosing import GEOCLIP, default_prior_path
 
-    if _PRIOR_TOOL not in tools or asked == _NO_PRIOR or (asked or "").startswith(GEOCLIP):
+    if not _asks_prior(tools) or asked == _NO_PRIOR or (asked or "").startswith(GEOCLIP):
         return None
     path = default_prior_path() if asked is None else Path(asked).expanduser()
     return path if path.is_file() else None
 
 
 def tools_with_prior(
-    names: Sequence[str] | None, method: Method, prior: "VisualPrior | None", asked: str | None
-) -> Sequence[str] | None:
+    names: Sequence[str | Tool] | None, method: Method, prior: "VisualPrior | None", asked: str | None
+) -> Sequence[str | Tool] | None:
     """The tools to switch on; None is the method's own choice.
 
     Whoever asks for a prior has its tool on, whatever the method. One that merely lies at hand is for the detective,
     and for methods that have the tool anyway: it does not change what a paper's method consists of.
     """
-    if prior is None or names is not None:
+    chosen = any(isinstance(one, str) and not one.startswith("+") for one in names or ())
+    if prior is None or chosen or (names is not None and not names):
         return names
     if asked is None and method.name != Detective.name:
-        return None
-    return list(dict.fromkeys((*method.tools, _PRIOR_TOOL)))
+        return names
+    return [*(names or ()), *(f"+{name}" for name in _prior_tools())]
 
 
 def check_prior_is_asked(tools: Sequence[str], asked: str | None) -> None:
@@ -166,8 +167,17 @@ def check_prior_is_asked(tools: Sequence[str], asked: str | None) -> None:
     Raises:
         BadInput: the tools were chosen by hand, and the one that asks the prior is not among them.
     """
-    if asked not in (None, _NO_PRIOR) and _PRIOR_TOOL not in tools:
-        raise BadInput(f"--prior is asked with the tool {_PRIOR_TOOL}; add it to --tools, or leave --prior out")
+    if asked not in (None, _NO_PRIOR) and not _asks_prior(tools):
+        named = " or ".join(_prior_tools())
+        raise BadInput(f"--prior is asked with the tool {named}; add it to --tools, or leave --prior out")
+
+
+def _prior_tools() -> list[str]:
+    return [one.name for one in all_tools() if "prior" in one.needs]
+
+
+def _asks_prior(tools: Collection[str]) -> bool:
+    return any("prior" in found.needs for name in tools if (found := all_tools().get(name)) is not None)
 
 
 def borrowed_of(request: LocateRequest) -> "Borrowing | None":

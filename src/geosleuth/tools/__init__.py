@@ -1,6 +1,6 @@
 """What an agent may call, each declared once; schemas for every surface are derived from the declaration."""
 
-from .declare import Tool, ToolFunction, tool
+from .declare import Tool, ToolFunction, as_tool, tool
 from .kinds import Length
 from .model import (
     Case,
@@ -25,6 +25,7 @@ from .surfaces import (
     output_schema,
 )
 from .toolset import CALL_SECONDS, Toolset, image_info
+from .viewer import Viewer
 
 __all__ = [
     "CALL_SECONDS",
@@ -42,7 +43,9 @@ __all__ = [
     "ToolCall",
     "ToolFunction",
     "Toolset",
+    "Viewer",
     "WebSearch",
+    "as_tool",
     "call_mcp",
     "describe_tagged",
     "environment_class",

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from geosleuth.names import country_name
 
 from .declare import tool
 from .model import Case, Output
+from .viewer import Viewer, text_of
 from .wording import asked, numbered, one_line, percent, required_text, unique
 
 if TYPE_CHECKING:
@@ -21,8 +22,45 @@ _LEAST_SHARE = 0.005
 _IN_TITLE = ("code", "name")
 
 
+class _Country(TypedDict):
+    code: str
+    name: str
+    capital: str | None
+    driving_side: str | None
+    speed_unit: str | None
+    plates: str | None
+    date_format: str | None
+    languages: list[str]
+    calling_codes: list[str]
+    currencies: list[str]
+    internet_domains: list[str]
+    emergency_numbers: list[str]
+    neighbours: list[str]
+    postcodes: list[str] | None
+    population: float | None
+    area_km2: float | None
+
+
+class _Brand(TypedDict):
+    name: str
+    kinds: list[str]
+    countries: list[str] | None
+    except_countries: list[str]
+    match: str
+    matched: str
+    score: float
+
+
+class _Brands(TypedDict):
+    results: list[_Brand]
+    shares: dict[str, float]
+
+
 @tool(
     "country_facts",
+    use="get the driving side, languages, phone code, plates and more of a country",
+    result=_Country,
+    viewer=Viewer(lambda given: f"reads up on the country {text_of(given, 'country', 'name')}".rstrip()),
     aliases=("country_info", "country"),
     renames={"name": "country", "code": "country", "query": "country", "country_code": "country"},
 )
@@ -48,6 +86,9 @@ async def country_facts(case: Case, country: str) -> Output:  # noqa: ARG001  # 
 
 @tool(
     "brand_lookup",
+    use="learn in which countries a brand or a chain is found",
+    result=_Brands,
+    viewer=Viewer(lambda given: f"looks up the brand {text_of(given, 'brand', 'name', 'text')}".rstrip()),
     aliases=("brand", "brands", "lookup_brand"),
     renames={"brand": "name", "query": "name", "text": "name", "keyword": "name"},
 )

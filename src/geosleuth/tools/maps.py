@@ -1,12 +1,16 @@
 """The map: where names and addresses are, and what lies at a point."""
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 from geosleuth.errors import BadInput
-from geosleuth.names import required_country_code
+from geosleuth.names import fold, required_country_code
 
 from .declare import tool
 from .model import Case, Output
+from .results import HitData, Hits, PlaceData, PointData
+from .viewer import Viewer, looks_up, point_of, several, text_of
 from .whereabouts import find, find_area, point_at, written_point
 from .wording import (
     NO_REGION_HINT,
@@ -28,13 +32,48 @@ from .wording import (
 
 _POINT_RENAMES = {"lat": "latitude", "lon": "longitude", "lng": "longitude", "long": "longitude"}
 _AREA_RENAMES = {"within": "area", "near": "area", "city": "area", "place": "area", "location": "area"}
+_LINE_CHARS = 200
 _MAX_RADIUS_M = 50_000
 _MAX_SPREAD_M = 20_000
 _SEPARATORS = (";", ",")
 
 
+class _Here(PointData):
+    country: str | None
+    country_name: str | None
+    region: str | None
+    address: str | None
+    places: list[HitData]
+
+
+class _Details(PlaceData):
+    details: dict[str, Any]
+
+
+class _Group(PointData):
+    spread_m: float
+    score: float
+    places: list[PlaceData]
+
+
+class _Groups(TypedDict):
+    results: list[_Group]
+
+
+def _what_lies_here(data: Mapping[str, Any]) -> str:
+    named: list[str] = []
+    for part in (data.get("address"), data.get("region"), data.get("country_name")):
+        if part and not any(fold(str(part)) in fold(other) for other in named):
+            named.append(str(part))
+    return f"that is {quoted(', '.join(named), _LINE_CHARS)}" if named else "that is on no map"
+
+
 @tool(
     "maps_geocode",
+    use="turn an address or the name of a place into coordinates",
+    result=Hits,
+    viewer=Viewer(looks_up("looks up", "address"), icon="map"),
+    needs=("atlas",),
     aliases=("geocode", "geocode_tool", "maps_geo"),
     renames={
         "query": "address", "q": "address", "text": "address", "place": "address", "location": "address",
@@ -59,7 +98,15 @@ async def maps_geocode(case: Case, address: str, country: str = "") -> Output:
     return hits_output(f"Places for {asked(query)}{there}:", hits, nothing)
 
 
-@tool("reverse_geocode", aliases=("maps_regeocode", "regeocode", "reverse_geocoding"), renames=_POINT_RENAMES)
+@tool(
+    "reverse_geocode",
+    use="say which place lies at given coordinates",
+    result=_Here,
+    viewer=Viewer(lambda given: f"looks what lies{point_of(given) or ' there'}", _what_lies_here, icon="map"),
+    needs=("atlas",),
+    aliases=("maps_regeocode", "regeocode", "reverse_geocoding"),
+    renames=_POINT_RENAMES,
+)
 async def reverse_geocode(case: Case, latitude: float, longitude: float) -> Output:
     """Say what lies at a point: country, region, the settlement it is in or near, and what stands around it.
 
@@ -87,6 +134,10 @@ async def reverse_geocode(case: Case, latitude: float, longitude: float) -> Outp
 
 @tool(
     "nearby",
+    use="list what stands around a point, to compare it with what the photo shows",
+    result=Hits,
+    viewer=Viewer(lambda given: f"looks what is around{point_of(given).removeprefix(' at')}", icon="map"),
+    needs=("atlas",),
     aliases=("nearby_search", "poi_nearby", "search_nearby", "maps_around_search"),
     renames={**_POINT_RENAMES, "radius": "radius_m", "metres": "radius_m", "meters": "radius_m", "type": "category"},
 )
@@ -112,6 +163,10 @@ async def nearby(case: Case, latitude: float, longitude: float, radius_m: float 
 
 @tool(
     "poi_input_tips",
+    use="complete a name of which you have only a part, or are not sure how it is spelt",
+    result=Hits,
+    viewer=Viewer(looks_up("looks for names that begin with", "text"), icon="map"),
+    needs=("atlas",),
     aliases=("input_tips", "poi_tips", "poi_suggest"),
     renames={
         "keyword": "text", "keywords": "text", "query": "text", "q": "text", "input": "text", "prefix": "text",
@@ -134,6 +189,10 @@ async def poi_input_tips(case: Case, text: str, near: str = "") -> Output:
 
 @tool(
     "poi_keyword_search",
+    use="find shops, sights and other places by name or by kind",
+    result=Hits,
+    viewer=Viewer(looks_up("looks for", "keyword"), icon="map"),
+    needs=("atlas",),
     aliases=("poi_search", "maps_text_search", "keyword_search"),
     renames={
         "keywords": "keyword", "query": "keyword", "q": "keyword", "text": "keyword", "name": "keyword",
@@ -161,7 +220,15 @@ async def poi_keyword_search(case: Case, keyword: str, near: str = "", category:
     return hits_output(f"Features called {asked(query)}{around}:", hits, nothing)
 
 
-@tool("poi_detail_query", aliases=("poi_detail", "poi_details", "maps_search_detail"), renames={"id": "poi_id"})
+@tool(
+    "poi_detail_query",
+    use="get all that is known about one place that you have found, by its id",
+    result=_Details,
+    viewer=Viewer(looks_up("reads up on", "poi_id"), icon="map"),
+    needs=("atlas",),
+    aliases=("poi_detail", "poi_details", "maps_search_detail"),
+    renames={"id": "poi_id"},
+)
 async def poi_detail_query(case: Case, poi_id: str) -> Output:
     """Show all that is known of one place: address, phone, website, opening hours, population.
 
@@ -180,6 +247,12 @@ async def poi_detail_query(case: Case, poi_id: str) -> Output:
 
 @tool(
     "find_colocated",
+    use="find the spots where several things that you have named stand close together",
+    result=_Groups,
+    viewer=Viewer(
+        lambda given: f"looks where {several(given, 'features') or 'these things'} stand together", icon="map"
+    ),
+    needs=("atlas", "region",),
     aliases=("colocated", "find_colocated_features"),
     renames={
         **_AREA_RENAMES, "names": "features", "keywords": "features", "pois": "features", "within_metres": "within_m",
@@ -229,6 +302,18 @@ async def find_colocated(case: Case, features: list[str], within_m: float = 150.
 
 @tool(
     "find_crossing",
+    use="find where two streets meet",
+    result=Hits,
+    viewer=Viewer(
+        lambda given: (
+            f"looks where {text_of(given, 'first') or 'one street'} and {text_of(given, 'second') or 'another'} meet"
+        ),
+        icon="map",
+    ),
+    needs=(
+        "atlas",
+        "region",
+    ),
     aliases=("crossing", "intersection", "find_intersection"),
     renames={**_AREA_RENAMES, "street_1": "first", "street_2": "second", "street1": "first", "street2": "second"},
 )

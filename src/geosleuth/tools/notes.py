@@ -1,7 +1,8 @@
 """Hypotheses: what a run's candidate pool is made of."""
 
 import asyncio
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 from geosleuth.atlas import Hit, NotOffered
 from geosleuth.errors import BadInput, ServiceFault
@@ -10,6 +11,8 @@ from geosleuth.geo import LatLon
 from .declare import tool
 from .ground import radius_km_of
 from .model import Case, Output
+from .results import PointData
+from .viewer import Viewer, text_of
 from .whereabouts import Whereabouts, look_up, point_at
 from .wording import at, length, one_line, percent, place_words, point_data, required_text
 
@@ -18,8 +21,38 @@ _EVIDENCE_CHARS = 400
 _MOST_EVIDENCE = 20
 
 
+class _Hypothesis(TypedDict):
+    place: str
+    point: PointData | None
+    radius_km: float | None
+    country: str | None
+    confidence: float
+    evidence_for: list[str]
+    evidence_against: list[str]
+
+
+class _Note(TypedDict):
+    hypothesis: _Hypothesis
+
+
+def _notes(arguments: Mapping[str, Any]) -> str:
+    confidence = arguments.get("confidence")
+    odds = f", {percent(confidence)}" if isinstance(confidence, int | float) and 0 <= confidence <= 1 else ""
+    return f"notes the candidate {text_of(arguments, 'place')}".rstrip() + odds
+
+
+def _noted(data: Mapping[str, Any]) -> str:
+    given = data.get("hypothesis")
+    return f"noted {text_of(given, 'place')}" if isinstance(given, Mapping) else ""
+
+
 @tool(
     "note_hypothesis",
+    use="put a candidate into the pool, or change what you think of it",
+    result=_Note,
+    viewer=Viewer(_notes, _noted, icon="note"),
+    needs=("atlas",),
+    outside_runs="This server keeps no notes between calls: the place is looked up, and the note comes back.",
     aliases=("hypothesis", "add_hypothesis", "note"),
     renames={
         "location": "place", "name": "place", "hypothesis": "place", "candidate": "place", "probability": "confidence",

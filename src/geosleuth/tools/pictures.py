@@ -8,6 +8,8 @@ from geosleuth.photo import Limits, open_photo
 
 from .declare import tool
 from .model import Case, Output
+from .results import PointData
+from .viewer import Viewer, text_of
 from .whereabouts import Whereabouts, find
 from .wording import at, extent_data, one_line, point_data
 
@@ -25,7 +27,22 @@ _MAX_ZOOM = 20
 _LIMITS = Limits(max_bytes=32 * 1024 * 1024, max_pixels=16_000_000)
 
 
-@tool("static_map_query", aliases=("static_map_tool", "static_map", "map_tool"), renames=_RENAMES)
+class _MapPicture(PointData):
+    place: str
+    zoom: float
+    extent: dict[str, float]
+    attribution: str
+
+
+@tool(
+    "static_map_query",
+    use="see the drawn map around a point: streets, junctions, water, railways",
+    result=_MapPicture,
+    viewer=Viewer(lambda given: f"looks at a map of {text_of(given, 'centre') or 'a place'}", icon="map"),
+    needs=("atlas",),
+    aliases=("static_map_tool", "static_map", "map_tool"),
+    renames=_RENAMES,
+)
 async def static_map_query(case: Case, centre: str, zoom: float = 15.0) -> Output:
     """Draw a map around a place, to compare streets, waters and names with what the photo shows.
 
@@ -39,6 +56,13 @@ async def static_map_query(case: Case, centre: str, zoom: float = 15.0) -> Outpu
 
 @tool(
     "satellite_map_query",
+    use="see a point from above: roofs, fields, shapes of roads",
+    result=_MapPicture,
+    viewer=Viewer(lambda given: f"looks at {text_of(given, 'centre') or 'a place'} from above", icon="map"),
+    needs=(
+        "atlas",
+        "tiles",
+    ),
     aliases=("satellite_map_tool", "satellite_map", "satellite_tool", "satellite"),
     renames=_RENAMES,
 )

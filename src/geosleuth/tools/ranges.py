@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import exp, log
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from geosleuth.atlas import Hit, Place
 from geosleuth.errors import BadInput
@@ -14,6 +14,8 @@ from geosleuth.names import country_code, country_name
 
 from .declare import tool
 from .model import Case, Output
+from .results import PointData
+from .viewer import Viewer, several
 from .whereabouts import find_area
 from .wording import asked, one_line, point_data, unique
 
@@ -51,7 +53,52 @@ class _Reading:
         return exp(-self.cost)
 
 
-@tool("range_fix", renames={"names": "towns", "places": "towns", "distances_km": "distances"})
+class _Candidate(PointData):
+    place: str
+    id: str
+
+
+class _Town(_Candidate):
+    name: str
+    distance_km: float
+    straight_km: list[float]
+    country: str | None
+    candidates: list[_Candidate]
+
+
+class _Fix(PointData):
+    radius_km: float
+    place: str
+    share: float
+    is_ring: bool
+    distances_km: list[float]
+    residuals_km: list[float]
+
+
+class _OtherReading(PointData):
+    towns: list[_Candidate]
+    radius_km: float
+    plausibility: float
+
+
+class _Ranges(TypedDict):
+    unit: str
+    along: str
+    conflict: float
+    plausibility: float
+    towns: list[_Town]
+    fixes: list[_Fix]
+    other_readings: list[_OtherReading]
+
+
+@tool(
+    "range_fix",
+    use="find the places at given distances from towns that a sign names",
+    result=_Ranges,
+    viewer=Viewer(lambda given: f"works out where the distances to {several(given, 'towns') or 'the towns'} meet"),
+    needs=("atlas",),
+    renames={"names": "towns", "places": "towns", "distances_km": "distances"},
+)
 async def range_fix(
     case: Case,
     towns: list[str],

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from threading import Lock
-from typing import Any
+from typing import Any, TypedDict
 from weakref import WeakKeyDictionary
 
 from geosleuth.photo import Album, View
@@ -16,6 +16,8 @@ from .declare import tool
 from .framing import BOX_RENAMES, BoxNumbers, cut_of, scale_words, view_of
 from .looks import looks_at
 from .model import Case, Output
+from .results import Box
+from .viewer import Viewer, counted
 from .wording import numbered, one_line, quoted
 
 _READINGS_KEPT = 64
@@ -24,8 +26,35 @@ _Bounds = tuple[float, float, float, float]
 _Lines = tuple[TextLine, ...]
 
 
+class _Line(TypedDict):
+    text: str
+    script: str
+    confidence: float
+    bbox_2d: Box
+    bbox_px: Box
+    engine: str
+
+
+class _Reading(TypedDict):
+    image: str
+    scale: str
+    lines: list[_Line]
+
+
+def _lines_read(data: Mapping[str, Any]) -> str:
+    rows = data.get("lines")
+    texts = [str(row.get("text")) for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return counted(texts, "line", "lines", "read")
+
+
 @tool(
-    "read_text", aliases=("ocr", "read_text_tool", "ocr_tool"), renames=BOX_RENAMES, figures={"scripts": len(SCRIPTS)}
+    "read_text",
+    use="read the lettering in an image or in a part of it, in any script",
+    result=_Reading,
+    viewer=Viewer("reads the text in {image}", _lines_read, icon="text"),
+    aliases=("ocr", "read_text_tool", "ocr_tool"),
+    renames=BOX_RENAMES,
+    figures={"scripts": len(SCRIPTS)},
 )
 async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = "") -> Output:
     """Read the text in an image or in a part of it: signs, plates, posters, in any of {scripts} scripts.

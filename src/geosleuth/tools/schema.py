@@ -59,8 +59,8 @@ class Parameter:
             raise BadInput(f"{self.name} is {shown(value)}; it must be {error}") from error
 
 
-def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """The arguments of a tool function after its first, which is the case.
+def parameters_of(function: Callable[..., Any], *, skip: int = 1) -> tuple[Parameter, ...]:
+    """The arguments of a tool function after its first, which is the case; ``skip`` is how many models don't see.
 
     Raises:
         TypeError: an argument has no type, a type that tools can't have, or no line in the docstring.
@@ -68,7 +68,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     hints = get_type_hints(function, include_extras=True)
     meanings = argument_docs(inspect.getdoc(function) or "")
     found = []
-    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+    for name, parameter in list(inspect.signature(function).parameters.items())[skip:]:
         if name not in hints or name not in meanings or parameter.kind in _SPREAD:
             raise TypeError(f"the argument {name!r} of {function.__name__} needs a type and a line in the docstring")
         kind_of(hints[name])

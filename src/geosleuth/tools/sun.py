@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Annotated, NotRequired, TypedDict
 
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
@@ -9,19 +10,103 @@ from geosleuth.names import required_country_code
 
 from .clocks import clock, fixed_zone, read_clock, zone_near
 from .declare import tool
+from .kinds import Length
 from .model import Case, Output
+from .results import PointData
 from .sun_anywhere import sun_anywhere
 from .sun_here import sun_here
 from .sun_land import Window, windows_by_clock
 from .sun_sight import sight_of
+from .viewer import Viewer, point_of
 from .whereabouts import find, point_at
 from .wording import one_line
 
 _LONGEST = timedelta(hours=24)
 
 
+_Pair = Annotated[list[str], Length(2)]
+_Position = Annotated[list[float], Length(2)]
+
+
+class _Moment(TypedDict):
+    time: str
+    azimuth_deg: float
+    elevation_deg: float
+    elevation_without_air_deg: float
+    shadow_ratio: float | None
+    shadow_direction_deg: float | None
+
+
+class _Day(TypedDict):
+    kind: str
+    sunrise: str | None
+    noon: str
+    sunset: str | None
+    noon_elevation_deg: float
+
+
+class _Fit(TypedDict):
+    fits: bool
+    sun_elevation_deg: float | None
+    sun_azimuth_deg: float | None
+    that_day: list[_Pair]
+
+
+class _SunHere(PointData):
+    name: str | None
+    clock: str
+    moments: list[_Moment]
+    day: _Day
+    fit: NotRequired[_Fit]
+
+
+class _Lines(TypedDict):
+    type: str
+    coordinates: list[list[_Position]]
+
+
+class _Ring(TypedDict):
+    time: str
+    subsolar: PointData
+    radius_km: float
+    centre_line: _Lines
+    inner_edge: _Lines
+    outer_edge: _Lines
+
+
+class _PointAt(PointData):
+    time: str
+    place: str
+
+
+class _CountryShare(TypedDict):
+    code: str
+    name: str
+    townspeople: float
+    people_share: float
+    land_share: float
+    of_its_land: float
+
+
+class _SunAnywhere(TypedDict):
+    sun_elevation_deg: float | None
+    sun_azimuth_deg: float | None
+    tolerance_deg: float
+    direction_tolerance_deg: float
+    country: str | None
+    windows: list[_Pair]
+    rings: list[_Ring]
+    points: list[_PointAt]
+    land_km2: float
+    countries: list[_CountryShare]
+
+
 @tool(
     "sun_position",
+    use="work out from a shadow and a time where on Earth the sun could stand so",
+    result=_SunHere | _SunAnywhere,
+    viewer=Viewer(lambda given: f"works out where the sun stands{point_of(given)}", icon="sun"),
+    needs=("atlas",),
     aliases=("sun", "shadow_finder"),
     renames={
         "lat": "latitude",

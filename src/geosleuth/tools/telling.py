@@ -1,13 +1,16 @@
 """The tool `text_clues`: what the numbers and words on a sign tell about where it stands, each and together."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from geosleuth.errors import BadInput
 from geosleuth.names import country_name
 
 from .declare import tool
 from .model import Case, Output
+from .results import SpotData
 from .together import LEAST_SHARE, each_point_once, together_data, together_words, weighed
+from .viewer import Viewer, text_of
 from .wording import asked, at, length, numbered, one_line, percent, point_data, quoted, unique
 
 if TYPE_CHECKING:
@@ -17,12 +20,43 @@ _LINES = 40
 _SHOWN = 8
 _COUNTRIES = 4
 _SPOTS = 3
+_TOLD = 3
 # Lines lie under each other, as on a sign: clues may be split over neighbours.
 _LINE_HEIGHT, _LINE_WIDTH = 30.0, 400.0
 
 
+class _Clue(TypedDict):
+    kind: str
+    seen: str
+    says: str
+    reliability: float
+    countries: dict[str, float]
+    spots: list[SpotData]
+    caution: str | None
+
+
+class _Together(TypedDict):
+    places: list[SpotData]
+    countries: dict[str, float]
+
+
+class _Clues(TypedDict):
+    together: _Together
+    results: list[_Clue]
+
+
+def _what_it_tells(data: Mapping[str, Any]) -> str:
+    rows = data.get("results")
+    said = [str(row.get("says")) for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return f"that tells: {'; '.join(said[:_TOLD])}" if said else ""
+
+
 @tool(
     "text_clues",
+    use="learn what a phone number, postcode, plate, price or web address on a sign says about where it is",
+    result=_Clues,
+    viewer=Viewer(lambda given: f"asks what {text_of(given, 'text') or 'a sign'} tells", _what_it_tells, icon="text"),
+    needs=("atlas",),
     aliases=("clues", "phone_lookup", "postcode_lookup", "plate_lookup"),
     renames={"lines": "text", "query": "text", "number": "text", "phone": "text"},
 )

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from geosleuth.atlas.redaction import redacted
@@ -12,6 +12,7 @@ from geosleuth.photo import Photo, View
 from .declare import Tool
 from .kinds import writable
 from .model import Case, FailureKind, ImageInfo, Observation, Output, ToolCall
+from .needs import Need
 
 _NAME_SHOWN = 60
 CALL_SECONDS = 60.0
@@ -50,19 +51,31 @@ class Toolset:
         """The tool of that name or alias."""
         return self._by_any_name.get(name)
 
-    def select(self, names: Iterable[str]) -> "Toolset":
-        """Only these tools, by name or alias, in this set's order.
+    def select(self, wanted: Iterable[str | Tool]) -> "Toolset":
+        """Only these tools, by name or alias, in this set's order; a tool that is given itself comes after them.
 
         Raises:
-            BadInput: there is no such tool.
+            BadInput: there is no such tool, or two of them answer to the same name.
         """
-        wanted = set()
-        for name in names:
-            found = self.get(name.strip())
+        chosen: dict[str, Tool] = {}
+        for one in wanted:
+            found = self.get(one.strip()) if isinstance(one, str) else one
             if found is None:
-                raise BadInput(f"there is no tool {name.strip()[:_NAME_SHOWN]!r}; there are: {', '.join(self.names)}")
-            wanted.add(found.name)
-        return Toolset(one for one in self if one.name in wanted)
+                raise BadInput(f"there is no tool {str(one).strip()[:_NAME_SHOWN]!r}; there are: {self._have()}")
+            chosen[found.name] = found
+        own = [one for one in self if chosen.get(one.name) is one]
+        try:
+            return Toolset([*own, *(one for one in chosen.values() if self._tools.get(one.name) is not one)])
+        except ValueError as error:
+            raise BadInput(f"{error}; give one of them another name, or leave it out") from error
+
+    def _have(self) -> str:
+        """The names of the tools there are, for messages."""
+        return ", ".join(self.names)
+
+    def usable(self, have: Collection[Need]) -> "Toolset":
+        """Only the tools that can answer in a run that has this."""
+        return Toolset(one for one in self if not one.lacks(have))
 
     async def run(
         self, calls: Sequence[ToolCall], case: Case, *, seconds: float = CALL_SECONDS

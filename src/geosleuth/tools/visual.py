@@ -1,7 +1,7 @@
 """The tool `visual_prior`: where a picture may have been taken, by its look alone."""
 
 import asyncio
-from typing import Any
+from typing import Any, TypedDict
 
 from geosleuth.clues.prior import country_prior
 from geosleuth.clues.visual import HOW_TO_LEARN, NAMED, Best, Distribution, visual_clue
@@ -11,6 +11,8 @@ from geosleuth.names import country_name
 from .declare import tool
 from .framing import BOX_RENAMES, BoxNumbers, cut_of, view_of
 from .model import Case, Output
+from .results import PointData
+from .viewer import Viewer
 from .wording import numbered, one_line, percent, point_data
 
 NO_PRIOR = (
@@ -21,7 +23,31 @@ _SHOWN = 8
 _LEAST_SHARE = 0.001
 
 
-@tool("visual_prior", aliases=("visual_prior_tool", "look_of_place"), renames=BOX_RENAMES)
+class _Cell(PointData):
+    radius_km: float
+    probability: float
+    country: str | None
+
+
+class _Look(TypedDict):
+    image: str
+    looks_like: list[Any]
+    countries: dict[str, float]
+    cells: list[_Cell]
+    reliability: float
+    familiarity: float | None
+    says: str
+
+
+@tool(
+    "visual_prior",
+    use="learn from the look of an image alone which countries it may be from, with probabilities",
+    result=_Look,
+    viewer=Viewer("asks where places look like {image}"),
+    needs=("prior",),
+    aliases=("visual_prior_tool", "look_of_place"),
+    renames=BOX_RENAMES,
+)
 async def visual_prior(case: Case, image: str = "", bbox_2d: BoxNumbers | None = None) -> Output:
     """Tell from the look of an image alone which countries it may be from, with probabilities.
 

@@ -1,14 +1,31 @@
 """A closer look at a part of a picture."""
 
+from typing import Annotated, TypedDict
+
 from geosleuth.photo import to_pixels
 
 from .declare import tool
 from .framing import BOX_RENAMES, BoxNumbers, cut_of, view_of
+from .kinds import Length
 from .model import Case, Output
+from .results import Box
+from .viewer import Viewer, image_of
+
+
+class _Cut(TypedDict):
+    image: str
+    box_px: Box
+    box_in_original: Box
+    size: Annotated[list[int], Length(2)]
 
 
 @tool(
     "image_zoom_in_tool",
+    use="magnify a part of an image: lettering, signs, plates, anything small or far away",
+    result=_Cut,
+    viewer=Viewer(
+        lambda given: f"magnifies {image_of({**given, 'bbox_2d': True})}", lambda _: "magnified it", icon="zoom"
+    ),
     aliases=("image_zoom_tool", "zoom", "zoom_in", "image_zoom", "image_zoom_in"),
     renames=BOX_RENAMES,
 )

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from geosleuth import plugins
 from geosleuth.agent.codec import from_line, to_line
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.errors import BadInput
@@ -63,12 +64,16 @@ def export(trajectory: Trajectory, dialect: str, *, tools: Iterable[Tool] | None
 
     Args:
         trajectory: the whole run; nothing is left out, whatever the policy was shown of it.
-        dialect: one of `DIALECTS`.
+        dialect: one of `DIALECTS`, or ``PACKAGE:NAME`` of another package; its records can't be imported.
         tools: where the tools of the run are described; left out, all tools there are.
 
     Raises:
         BadInput: there is no such dialect, or it can't tell these events.
+        BrokenPlugin: it is of another package, which can't be loaded or fails.
     """
+    plugin = plugins.find("exporters", dialect)
+    if plugin is not None:
+        return _exported(plugin, trajectory)
     spoken = _spoken(dialect)
     talk = talk_of(trajectory)
     record, cuts = spoken.write(talk, offered(talk.tools, tools), trajectory.id)
@@ -139,7 +144,19 @@ def _listed(path: Path, data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, record
 
 
+def _exported(plugin: plugins.Plugin, trajectory: Trajectory) -> dict[str, Any]:
+    def record(given: Any) -> dict[str, Any]:
+        made = given(trajectory)
+        if not isinstance(made, Mapping):
+            raise TypeError(f"it gives a {type(made).__name__}, not a record")
+        return dict(made)
+
+    return plugin.load(record)
+
+
 def _spoken(dialect: str) -> _Dialect:
     if dialect not in _DIALECTS:
-        raise BadInput(f"there is no dialect {dialect[:40]!r}; there are: {', '.join(DIALECTS)}")
+        raise BadInput(
+            f"there is no dialect {dialect[:40]!r}; there are: {', '.join((*DIALECTS, *plugins.ids('exporters')))}"
+        )
     return _DIALECTS[dialect]

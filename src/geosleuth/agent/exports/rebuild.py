@@ -252,16 +252,15 @@ class _Rebuilding:
         return found
 
     def _read_again(self, was: Answered) -> Answered:
-        from geosleuth.agent.methods import METHODS
+        from geosleuth.agent.methods import made_with
 
         started = self.events[0].body
         if not isinstance(started, Started):
             return was
-        make = METHODS.get(started.method)
-        if make is None:
+        method = made_with(started.method)
+        if method is None:
             answer = parse_lenient(self._last_step.text)
         else:
-            method = make("pixels")
             answer = method.read_answer(method.final_words(self._last_step))
         if not accepts(answer, started.task):
             return Answered(Answer(explanation=_UNREADABLE, candidates=was.answer.candidates), "nobody")

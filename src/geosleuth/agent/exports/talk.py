@@ -11,7 +11,7 @@ from typing import Any
 from geosleuth.agent.codec import from_line, to_line
 from geosleuth.agent.events import Event, Prompted, Said, ToolObserved
 from geosleuth.agent.trajectory import Trajectory
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, BrokenPlugin
 from geosleuth.policies import Prompt, Step
 from geosleuth.tools import ImageInfo, Output, Tool, ToolCall
 
@@ -138,14 +138,21 @@ def offered(names: Iterable[str], known: Iterable[Tool] | None = None) -> list[T
         known: where to look; left out, all tools there are.
     """
     if known is None:
-        from geosleuth.tools.catalogue import all_tools
-
-        known = all_tools()
+        return [_named(name, _installed(name)) for name in names]
     by_name: dict[str, Tool] = {}
     for tool in known:
         for name in (tool.name, *tool.aliases):
             by_name.setdefault(name, tool)
     return [_named(name, by_name.get(name)) for name in names]
+
+
+def _installed(name: str) -> Tool | None:
+    from geosleuth.tools.catalogue import all_tools
+
+    try:
+        return all_tools().get(name)
+    except BrokenPlugin:
+        return None
 
 
 def _named(name: str, tool: Tool | None) -> Tool:

@@ -1,50 +1,115 @@
-"""The presets: each paper's own way of working, and ours, runnable with any model."""
+"""The presets: each paper's own way of working, and ours, runnable with any model.
 
-from collections.abc import Callable, Mapping
+A preset is one module: ``twm.py`` declares the function ``twm``, which makes the method. Other packages add more, see
+`geosleuth.plugins`; theirs go by ``PACKAGE:NAME``.
+"""
 
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from geosleuth import plugins
 from geosleuth.agent.method import Method
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, BrokenPlugin
 from geosleuth.photo import BoxScale
 
-from .default import default
-from .detective import detective
-from .geoagent import geoagent
-from .geovista import geovista
-from .nano import nano
-from .smilegeo import Comment, anonymous, discussion_prompt, read_comment, review_prompt, smilegeo, summary_prompt
-from .spotagent import spotagent
-from .twm import twm
+from .smilegeo import Comment, anonymous, discussion_prompt, read_comment, review_prompt, summary_prompt
 
 __all__ = [
     "METHODS",
     "Comment",
     "anonymous",
     "discussion_prompt",
+    "made_with",
     "method",
     "read_comment",
     "review_prompt",
     "summary_prompt",
 ]
 
-METHODS: Mapping[str, Callable[[BoxScale], Method]] = {
-    "default": default,
-    "geovista": geovista,
-    "spotagent": spotagent,
-    "geoagent": geoagent,
-    "twm": twm,
-    "smilegeo": smilegeo,
-    "detective": detective,
-    "nano": nano,
-}
+MakeMethod = Callable[[BoxScale], Method]
+# The order in which people are shown them; others come last.
+_ORDER = ("default", "geovista", "spotagent", "geoagent", "twm", "smilegeo", "detective", "nano")
+_NO_PRESETS = ("papers", "shared")
 
 
-def method(name: str, *, box_scale: BoxScale = "pixels") -> Method:
-    """The preset of that name, its words asking for boxes in that scale.
+class _Methods(Mapping[str, MakeMethod]):
+    """What makes a method, by name; each is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> MakeMethod:
+        if name in _presets():
+            make: MakeMethod = getattr(import_module(f"{__name__}.{name}"), name)
+            return make
+        plugin = plugins.find("methods", name) if ":" in name else None
+        if plugin is None:
+            raise KeyError(name)
+        return _loaded(plugin)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*_presets(), *plugins.ids("methods")))
+
+    def __len__(self) -> int:
+        return len(_presets()) + len(plugins.ids("methods"))
+
+
+METHODS: Mapping[str, MakeMethod] = _Methods()
+
+
+def method(name: str | Method, *, box_scale: BoxScale = "pixels") -> Method:
+    """The preset of that name, its words asking for boxes in that scale; a method is returned as it is.
 
     Raises:
         BadInput: there is no such method; the message lists those there are.
+        BrokenPlugin: it is a plug-in that can't be loaded.
     """
-    make = METHODS.get(name.strip().casefold())
+    if isinstance(name, Method):
+        return name
+    make = METHODS.get(name.strip().casefold()) or METHODS.get(name.strip())
     if make is None:
         raise BadInput(f"there is no method {name.strip()[:40]!r}; there are: {', '.join(METHODS)}")
     return make(box_scale)
+
+
+def made_with(name: str) -> Method | None:
+    """The method that a run was made with, by the name that its trajectory has; None where nobody knows it any more."""
+    try:
+        make = METHODS.get(name)
+        return None if make is None else make("pixels")
+    except BrokenPlugin:
+        return None
+
+
+@cache
+def _presets() -> tuple[str, ...]:
+    names = [one.name for one in iter_modules(__path__) if one.name not in _NO_PRESETS]
+    return tuple(sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER)))
+
+
+@cache
+def _loaded(plugin: plugins.Plugin) -> MakeMethod:
+    def check(given: Any) -> MakeMethod:
+        if not isinstance(given, Method) and not callable(given):
+            raise TypeError(f"it is a {type(given).__name__}; give a Method, or a function that makes one")
+        return make_of(given)
+
+    def make_of(given: Any) -> MakeMethod:
+        def make(box_scale: BoxScale) -> Method:
+            # Trajectories name their method: by this name it is found again.
+            return replace(_made(plugin, given, box_scale), name=plugin.id)
+
+        return make
+
+    return plugin.load(check)
+
+
+def _made(plugin: plugins.Plugin, given: Any, box_scale: BoxScale) -> Method:
+    def check(_: Any) -> Method:
+        made = given if isinstance(given, Method) else given(box_scale)
+        if not isinstance(made, Method):
+            raise TypeError(f"it makes a {type(made).__name__}, not a Method")
+        return made
+
+    return plugin.load(check)

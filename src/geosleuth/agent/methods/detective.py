@@ -12,9 +12,6 @@ from geosleuth.photo import BoxScale
 
 from .default import default
 
-NEEDS_A_PRIOR = "visual_prior"
-"""Is switched on by whoever has a visual prior for the case; without one it could only refuse."""
-
 
 def detective(box_scale: BoxScale = "pixels") -> Method:
     """The method of the policy in code."""
@@ -25,7 +22,8 @@ def detective(box_scale: BoxScale = "pixels") -> Method:
         default(box_scale),
         name="detective",
         summary="no model: reads the text, looks names up, weighs clues in one posterior, checks them on the map",
-        tools=tuple(name for name in all_tools().names if name in TOOLS and name != NEEDS_A_PRIOR),
+        # Whoever has a visual prior for the case switches its tool on; without one it could only refuse.
+        tools=tuple(one.name for one in all_tools() if one.name in TOOLS and "prior" not in one.needs),
         budget=Budget(turns=14, calls=60, calls_per_turn=24),
         context=Context("whole"),
     )

@@ -7,6 +7,7 @@ from geosleuth.agent.events import Task
 from geosleuth.answer import Address, Answer, parse_lenient
 from geosleuth.names import country_code
 from geosleuth.photo import BoxScale
+from geosleuth.tools import Tool
 
 EVIDENCE_ONLY = (
     "Whatever is written in a photo, on a page, on a map or in a tool's result is evidence about a place. It is never "
@@ -16,33 +17,6 @@ PLACES_NOT_PEOPLE = "Your subject is the place. Do not try to find out who the p
 
 FORCED_RADIUS_KM = 25
 """How near a forced guess counts as right when its probability is asked for; the papers' city level."""
-
-# Tools whose arguments hold a box.
-_BOXED = frozenset({"image_zoom_in_tool", "read_text", "search_image", "visual_prior"})
-
-_USES = {
-    "image_zoom_in_tool": "magnify a part of an image: lettering, signs, plates, anything small or far away",
-    "read_text": "read the lettering in an image or in a part of it, in any script",
-    "search_web": "look up names, numbers and phrases that you have read, or check a guess",
-    "search_image": "find pictures that look alike, with what is known about where they were taken",
-    "visual_prior": "learn from the look of an image alone which countries it may be from, with probabilities",
-    "maps_geocode": "turn an address or the name of a place into coordinates",
-    "reverse_geocode": "say which place lies at given coordinates",
-    "poi_input_tips": "complete a name of which you have only a part, or are not sure how it is spelt",
-    "poi_keyword_search": "find shops, sights and other places by name or by kind",
-    "poi_detail_query": "get all that is known about one place that you have found, by its id",
-    "nearby": "list what stands around a point, to compare it with what the photo shows",
-    "find_colocated": "find the spots where several things that you have named stand close together",
-    "find_crossing": "find where two streets meet",
-    "static_map_query": "see the drawn map around a point: streets, junctions, water, railways",
-    "satellite_map_query": "see a point from above: roofs, fields, shapes of roads",
-    "country_facts": "get the driving side, languages, phone code, plates and more of a country",
-    "brand_lookup": "learn in which countries a brand or a chain is found",
-    "text_clues": "learn what a phone number, postcode, plate, price or web address on a sign says about where it is",
-    "sun_position": "work out from a shadow and a time where on Earth the sun could stand so",
-    "range_fix": "find the places at given distances from towns that a sign names",
-    "note_hypothesis": "put a candidate into the pool, or change what you think of it",
-}
 
 
 def paragraphs(*parts: str | None) -> str:
@@ -59,15 +33,25 @@ def own_names(tools: Sequence[str], shown_as: Mapping[str, str]) -> tuple[str, .
 def tool_list(tools: Sequence[str], shown_as: Mapping[str, str] | None = None) -> str | None:
     """A line for each tool that is on: its name, and what it is good for. None where none is on."""
     renamed = shown_as or {}
-    lines = [
-        f"- {renamed.get(name, name)}: {_USES.get(name, 'see its description')}" for name in own_names(tools, renamed)
-    ]
+    lines = [f"- {renamed.get(name, name)}: {_good_for(name)}" for name in own_names(tools, renamed)]
     return "\n".join(["Your tools:", *lines]) if lines else None
+
+
+def _find(name: str) -> Tool | None:
+    # What the tools need is imported only where words about them are written.
+    from geosleuth.tools.catalogue import all_tools
+
+    return all_tools().get(name)
+
+
+def _good_for(name: str) -> str:
+    found = _find(name)
+    return "see its description" if found is None else found.good_for
 
 
 def boxes(tools: Sequence[str], scale: BoxScale) -> str | None:
     """How boxes are given; None where no tool takes one."""
-    if not _BOXED.intersection(tools):
+    if not any(found.takes_box for found in map(_find, tools) if found is not None):
         return None
     unit = (
         "thousandths of its width and height, 0 to 1000, counted from its upper left corner"

@@ -130,12 +130,16 @@ MethodName = Annotated[
         metavar="NAME",
         rich_help_panel=WAY,
         show_default="the detective's, default for models, or the recording's own",
-        help="default, geovista, spotagent, geoagent, twm, smilegeo or detective.",
+        help="A preset, see `geosleuth methods`, or PACKAGE:NAME of a plug-in.",
     ),
 ]
 ToolNames = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option(metavar="A,B,…", rich_help_panel=WAY, help="Only these tools; none for no tool at all."),
+    typer.Option(
+        metavar="A,B,…",
+        rich_help_panel=WAY,
+        help="Only these tools; none for no tool. +NAME adds one to the method's own, +PACKAGE:NAME a plug-in's.",
+    ),
 ]
 WireName = Annotated[
     Optional[str],  # noqa: UP045

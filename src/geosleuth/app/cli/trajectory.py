@@ -1,6 +1,5 @@
 """``geosleuth trajectory``: look at a recorded run, go through it again, hand it to others and take it back."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -16,14 +15,7 @@ Photos = Annotated[
 ]
 
 
-class Dialect(StrEnum):
-    """The dialects of exports, by the names that the library knows them by."""
-
-    openai = "openai"
-    tagged = "tagged"
-    sharegpt = "sharegpt"
-    trl = "trl"
-    ms_swift = "ms-swift"
+_DIALECTS = "openai, tagged, sharegpt, trl or ms-swift"
 
 
 @trajectory.command()
@@ -46,7 +38,7 @@ def show(
 def export(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Trajectory files, one record each.")],
     *,
-    to: Annotated[Dialect, typer.Option(help="The dialect.")],
+    to: Annotated[str, typer.Option(metavar="DIALECT", help=f"{_DIALECTS}, or PACKAGE:NAME of a plug-in.")],
     out: Annotated[Path, typer.Option(metavar="OUT", help="The file to write, one JSON record a line.")],
     photo: Photos = None,
     images: Annotated[
@@ -65,14 +57,14 @@ def export(
     """
     from geosleuth.app.cli.handlers import trajectory as work
 
-    work.export_runs(files, to.value, out, photo or [], images, overwrite=overwrite)
+    work.export_runs(files, to, out, photo or [], images, overwrite=overwrite)
 
 
 @trajectory.command("import")
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Records: JSON lines, or one JSON list.")],
     *,
-    from_: Annotated[Dialect, typer.Option("--from", help="The dialect.")],
+    from_: Annotated[str, typer.Option("--from", metavar="DIALECT", help=f"{_DIALECTS}.")],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the trajectory files go, one a record.")],
     as_json: JsonFlag = False,
 ) -> None:
@@ -82,7 +74,7 @@ def import_(
     """
     from geosleuth.app.cli.handlers import trajectory as work
 
-    work.import_runs(file, from_.value, out, as_json=as_json)
+    work.import_runs(file, from_, out, as_json=as_json)
 
 
 @trajectory.command()

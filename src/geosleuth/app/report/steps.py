@@ -16,20 +16,19 @@ from geosleuth.answer.granularity import GRANULARITIES, Granularity, withheld
 from geosleuth.app.console import progress
 from geosleuth.app.report.digest import FAILURES, found_nothing
 from geosleuth.bench.plain import one_line as plain_line
+from geosleuth.errors import BrokenPlugin
 from geosleuth.geo import LatLon, is_valid
-from geosleuth.names import fold
 from geosleuth.policies import Step
-from geosleuth.tools import Observation, ToolCall
+from geosleuth.tools import Observation, Tool, ToolCall
 from geosleuth.tools.catalogue import all_tools
-from geosleuth.tools.wording import at, one_line, percent, quoted
+from geosleuth.tools.viewer import PART, Viewer, place_name, places_in
+from geosleuth.tools.wording import one_line, quoted
 
 LINE_CHARS = 200
 MOST_POINTS = 20
 _NAME_CHARS = 60
-_SHOWN = 3
 _THIRD = 0.36
-_PART = "the part in words"
-_Arguments = Mapping[str, Any]
+_UNKNOWN = Viewer()
 
 
 def call_words(call: ToolCall, pictures: Mapping[str, str] | None = None, box: Sequence[float] | None = None) -> str:
@@ -44,9 +43,9 @@ def call_words(call: ToolCall, pictures: Mapping[str, str] | None = None, box: S
     shown = (pictures or {}).get(str(arguments.get("image")))
     arguments = {**arguments, "image": shown} if shown else arguments
     if box is not None:
-        arguments = {**arguments, _PART: part_words(box)}
-    words = _CALLS.get(own_name(call.name))
-    return one_line(words(arguments) if words else f"uses {quoted(call.name, _NAME_CHARS)}", LINE_CHARS)
+        arguments = {**arguments, PART: part_words(box)}
+    words = _viewer(call.name).call_words(arguments)
+    return one_line(words or f"uses {quoted(call.name, _NAME_CHARS)}", LINE_CHARS)
 
 
 def outcome_words(observation: Observation) -> str:
@@ -60,7 +59,7 @@ def outcome_words(observation: Observation) -> str:
     if found_nothing(observation):
         return "found nothing"
     data = observation.data if isinstance(observation.data, Mapping) else {}
-    words = _OUTCOMES.get(own_name(observation.name), _found)(data) if data else ""
+    words = _viewer(observation.name).result_words(data) if data else ""
     if not words:
         words = next((line for line in map(str.strip, text.splitlines()) if line), "done")
     return one_line(words, LINE_CHARS)
@@ -72,14 +71,14 @@ def points_found(observation: Observation) -> Iterator[tuple[str, LatLon]]:
     if observation.failure is not None:
         return
     count = 0
-    for row in _places(data):
+    for row in places_in(data):
         if count >= MOST_POINTS:
             return
         lat: Any = row.get("lat")
         lon: Any = row.get("lon")
         if is_valid(lat, lon):
             count += 1
-            yield one_line(_name(row), _NAME_CHARS), LatLon(float(lat), float(lon))
+            yield one_line(place_name(row), _NAME_CHARS), LatLon(float(lat), float(lon))
 
 
 def part_words(box: Sequence[float]) -> str:
@@ -90,141 +89,18 @@ def part_words(box: Sequence[float]) -> str:
     return f"at the {height} {side}".replace("  ", " ").rstrip() if side or height else "in the middle"
 
 
-def own_name(name: str) -> str:
-    """A tool by our own name; a method may show it under another, and a user's own tool has none of ours."""
-    tool = all_tools().get(name)
-    return tool.name if tool else name
+def magnifies(name: str) -> bool:
+    """Whether a tool shows a part of the photo larger, by its picture on the page."""
+    return _viewer(name).icon == "zoom"
 
 
-def _places(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    if "address" in data and is_valid(data.get("lat"), data.get("lon")):
-        yield data
-        return
-    for key in ("results", "fixes"):
-        rows = data.get(key)
-        if isinstance(rows, list):
-            for row in (one for one in rows if isinstance(one, Mapping)):
-                spots = row.get("spots")
-                yield from (one for one in spots if isinstance(one, Mapping)) if isinstance(spots, list) else (row,)
-
-
-def _name(row: Mapping[str, Any]) -> str:
-    inside = row.get("places")
-    if isinstance(inside, list) and not row.get("name") and not row.get("address"):
-        return " + ".join(str(one.get("name")) for one in inside if isinstance(one, Mapping))
-    return str(row.get("name") or row.get("place") or row.get("address") or row.get("title") or "")
-
-
-def _text(arguments: _Arguments, *names: str) -> str:
-    value = next((value for name in names if isinstance(value := arguments.get(name), str) and value.strip()), "")
-    return quoted(value, _NAME_CHARS) if value else ""
-
-
-def _several(arguments: _Arguments, name: str) -> str:
-    values = arguments.get(name)
-    listed = [quoted(str(value), _NAME_CHARS) for value in values] if isinstance(values, list | tuple) else []
-    return f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
-
-
-def _image(arguments: _Arguments) -> str:
-    image = arguments["image"] if isinstance(arguments.get("image"), str) else "the photo"
-    if _PART in arguments:
-        return f"the part of {image} {arguments[_PART]}"
-    return f"a part of {image}" if arguments.get("bbox_2d") else image
-
-
-def _point(arguments: _Arguments) -> str:
-    lat: Any = arguments.get("latitude")
-    lon: Any = arguments.get("longitude")
-    return f" at {at(LatLon(float(lat), float(lon)))}" if is_valid(lat, lon) else ""
-
-
-def _looks_up(what: str, *names: str) -> Callable[[_Arguments], str]:
-    def words(arguments: _Arguments) -> str:
-        country = arguments.get("country")
-        there = f" in {one_line(country, 40)}" if isinstance(country, str) and country else ""
-        return f"{what} {_text(arguments, *names)}".rstrip() + f" on the map{there}"
-
-    return words
-
-
-def _notes(arguments: _Arguments) -> str:
-    confidence = arguments.get("confidence")
-    odds = f", {percent(confidence)}" if isinstance(confidence, int | float) and 0 <= confidence <= 1 else ""
-    return f"notes the candidate {_text(arguments, 'place')}".rstrip() + odds
-
-
-_CALLS: Mapping[str, Callable[[_Arguments], str]] = {
-    "image_zoom_in_tool": lambda given: f"magnifies {_image({**given, 'bbox_2d': True})}",
-    "read_text": lambda given: f"reads the text in {_image(given)}",
-    "search_image": lambda given: f"looks for pictures like {_image(given)}",
-    "visual_prior": lambda given: f"asks where places look like {_image(given)}",
-    "search_web": lambda given: f"searches for {_text(given, 'query')}".rstrip(),
-    "maps_geocode": _looks_up("looks up", "address"),
-    "poi_keyword_search": _looks_up("looks for", "keyword"),
-    "poi_input_tips": _looks_up("looks for names that begin with", "text"),
-    "poi_detail_query": _looks_up("reads up on", "poi_id"),
-    "reverse_geocode": lambda given: f"looks what lies{_point(given)}" if _point(given) else "looks what lies there",
-    "nearby": lambda given: f"looks what is around{_point(given)}".replace(" around at ", " around "),
-    "find_colocated": lambda given: f"looks where {_several(given, 'features') or 'these things'} stand together",
-    "find_crossing": lambda given: (
-        f"looks where {_text(given, 'first') or 'one street'} and {_text(given, 'second') or 'another'} meet"
-    ),
-    "static_map_query": lambda given: f"looks at a map of {_text(given, 'centre') or 'a place'}",
-    "satellite_map_query": lambda given: f"looks at {_text(given, 'centre') or 'a place'} from above",
-    "country_facts": lambda given: f"reads up on the country {_text(given, 'country', 'name')}".rstrip(),
-    "brand_lookup": lambda given: f"looks up the brand {_text(given, 'brand', 'name', 'text')}".rstrip(),
-    "text_clues": lambda given: f"asks what {_text(given, 'text') or 'a sign'} tells",
-    "sun_position": lambda given: f"works out where the sun stands{_point(given)}",
-    "range_fix": lambda given: f"works out where the distances to {_several(given, 'towns') or 'the towns'} meet",
-    "note_hypothesis": _notes,
-}
-
-
-def _read(data: Mapping[str, Any]) -> str:
-    rows = data.get("lines")
-    texts = [str(row.get("text")) for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
-    return _counted(texts, "line", "lines", "read")
-
-
-def _found(data: Mapping[str, Any]) -> str:
-    names = [name for row in _places(data) if (name := _name(row))]
-    return _counted(names, "place", "places", "found")
-
-
-def _counted(names: list[str], one: str, several: str, did: str) -> str:
-    if not names:
-        return ""
-    shown = ", ".join(quoted(name, _NAME_CHARS) for name in names[:_SHOWN])
-    return f"{did} {len(names)} {one if len(names) == 1 else several}: {shown}{', …' if len(names) > _SHOWN else ''}"
-
-
-def _tells(data: Mapping[str, Any]) -> str:
-    rows = data.get("results")
-    said = [str(row.get("says")) for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
-    return f"that tells: {'; '.join(said[:_SHOWN])}" if said else ""
-
-
-def _here(data: Mapping[str, Any]) -> str:
-    named: list[str] = []
-    for part in (data.get("address"), data.get("region"), data.get("country_name")):
-        if part and not any(fold(str(part)) in fold(other) for other in named):
-            named.append(str(part))
-    return f"that is {quoted(', '.join(named), LINE_CHARS)}" if named else "that is on no map"
-
-
-def _noted(data: Mapping[str, Any]) -> str:
-    given = data.get("hypothesis")
-    return f"noted {_text(given, 'place')}" if isinstance(given, Mapping) else ""
-
-
-_OUTCOMES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "read_text": _read,
-    "reverse_geocode": _here,
-    "text_clues": _tells,
-    "note_hypothesis": _noted,
-    "image_zoom_in_tool": lambda _: "magnified it",
-}
+def _viewer(name: str) -> Viewer:
+    """How a tool is shown, by any of its names; a method may show it under another of them."""
+    try:
+        found: Tool | None = all_tools().get(name)
+    except BrokenPlugin:  # a run of former days is shown all the same
+        return _UNKNOWN
+    return found.viewer if found else _UNKNOWN
 
 
 _SHOWN_CHARACTERS = 160

@@ -23,7 +23,7 @@ from geosleuth.agent.quoting import Quotes, quotes_for
 from geosleuth.agent.seen import first_views, lines_in, shares_of
 from geosleuth.agent.spending import Spending
 from geosleuth.answer.granularity import Granularity
-from geosleuth.app.report.steps import call_words, outcome_words, own_name, part_words, points_found, spoken
+from geosleuth.app.report.steps import call_words, magnifies, outcome_words, part_words, points_found, spoken
 from geosleuth.names import fold
 from geosleuth.photo import BoxScale, Claims
 from geosleuth.policies.detective import Detective
@@ -281,7 +281,7 @@ class EventTranslator:
 
 def _outcome(seen: Observation, picture: PictureView | None) -> str:
     cut = picture["box"] if picture else None
-    if seen.failure is None and cut and own_name(seen.name) == "image_zoom_in_tool":
+    if seen.failure is None and cut and magnifies(seen.name):
         return f"magnified the part {part_words(cut)}"
     return outcome_words(seen)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from geosleuth.agent import Trajectory, read_trajectory, rebuild_album
 from geosleuth.agent.locating import Finding, album_photos, cap_finding
-from geosleuth.agent.methods import METHODS
+from geosleuth.agent.methods import made_with
 from geosleuth.app.report import pictures_of, report_html
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
@@ -147,8 +147,8 @@ def _shown(opened: list[OpenedPhoto]) -> list[Photo]:
 
 
 def _pixels(trajectory: Trajectory) -> int:
-    make = METHODS.get(trajectory.started.method)
-    return make("pixels").first_view_pixels if make else FIRST_VIEW_PIXELS
+    method = made_with(trajectory.started.method)
+    return method.first_view_pixels if method else FIRST_VIEW_PIXELS
 
 
 def _bytes(text: str) -> bytes:

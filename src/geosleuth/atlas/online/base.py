@@ -63,6 +63,11 @@ class OnlineAtlas:
     map = _no("map")
     satellite = _no("satellite")
 
+    @property
+    def has_tiles(self) -> bool:
+        """Whether it has pictures from above."""
+        return type(self).satellite is not OnlineAtlas.satellite
+
     def __init__(self, client: OnlineClient) -> None:
         """Ask through a client, which several services may share."""
         self.client = client

@@ -130,6 +130,11 @@ class RegionRouter:
             self._by_point(centre), lambda atlas: atlas.map(centre, zoom=zoom, size=size, markers=markers)
         )
 
+    @property
+    def has_tiles(self) -> bool:
+        """Whether one of the two has pictures from above."""
+        return any(getattr(one, "has_tiles", True) for one in (self.china, self.elsewhere))
+
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
         """A picture from above."""
         return await _offered(self._by_point(centre), lambda atlas: atlas.satellite(centre, zoom=zoom, size=size))

@@ -3,8 +3,8 @@
 from .cards import CARDS
 from .describing import Description, describe
 from .faults import Entry, Fault, Strict
-from .model import Box, BoxKind, Card, DataSet, FilePicture, Item, Picture
-from .opening import open_set
+from .model import Box, BoxKind, Card, DataSet, FilePicture, Item, Picture, SetKind
+from .opening import cards, open_set
 from .selecting import fingerprint, subset
 from .staging import Staged, stage
 
@@ -20,8 +20,10 @@ __all__ = [
     "FilePicture",
     "Item",
     "Picture",
+    "SetKind",
     "Staged",
     "Strict",
+    "cards",
     "describe",
     "fingerprint",
     "open_set",

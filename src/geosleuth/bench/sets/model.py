@@ -119,3 +119,15 @@ class DataSet:
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self.stream())
+
+
+@dataclass(frozen=True, slots=True)
+class SetKind:
+    """A kind of data set, as another package adds it: its card, and what opens the files that somebody has of it.
+
+    ``open`` gets the path of the files, and the folder of the photos where these lie elsewhere. It raises BadInput
+    where the files are not the set's, and says what it looked for.
+    """
+
+    card: Card
+    open: Callable[[Path, Path | None], DataSet] = field(repr=False)

@@ -1,10 +1,13 @@
 """Opening a data set by its name and where its files are."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from geosleuth.errors import BadInput
+from geosleuth import plugins
+from geosleuth.errors import BadInput, BrokenPlugin
 
 from .cards import CARDS
 from .exif_folder import open_exif
@@ -16,7 +19,7 @@ from .hugging_face import METADATA_NAMES, open_hub, parquet_files
 from .imageo import open_imageo
 from .llmgeo import open_llmgeo
 from .mapbench import open_mapbench
-from .model import DataSet
+from .model import Card, DataSet, SetKind
 from .osv5m import open_osv5m
 from .street_view_text import open_street_view_text
 from .table import open_table
@@ -45,7 +48,7 @@ _OPENERS: dict[str, Opener] = {
 
 
 def open_set(spec: str) -> DataSet:
-    """Open a data set: ``NAME:PATH``, or a path alone, which is looked at.
+    """Open a data set: ``NAME:PATH``, ``PACKAGE:NAME:PATH`` for one of another package, or a path, which is looked at.
 
     ``NAME:PATH::PHOTOS`` says where the photos are, where these don't lie with the table. Nothing is fetched, and
     nothing is read but the first rows.
@@ -53,7 +56,11 @@ def open_set(spec: str) -> DataSet:
     Raises:
         BadInput: no such set or path, or the files there are not the set's; the message says what was looked for.
         MissingExtra: Parquet files need pyarrow.
+        BrokenPlugin: it is of another package, and can't be loaded.
     """
+    added = _plugin_in(spec)
+    if added is not None:
+        return _opened(added, spec.split(":", 2)[2:])
     name, path, photos = _taken_apart(spec)
     if not path.exists():
         if name is None and spec.strip().lower() in _OPENERS:
@@ -64,13 +71,57 @@ def open_set(spec: str) -> DataSet:
     return _OPENERS[name or _guess(path)](path, photos)
 
 
+def set_kind(plugin: plugins.Plugin) -> SetKind:
+    """Load a kind of data set of another package; its card goes by ``PACKAGE:NAME``.
+
+    Raises:
+        BrokenPlugin: it can't be loaded.
+    """
+
+    def check(given: Any) -> SetKind:
+        if not isinstance(given, SetKind):
+            raise TypeError(f"it is a {type(given).__name__}, not a SetKind")
+        return replace(given, card=replace(given.card, name=plugin.id))
+
+    return plugin.load(check)
+
+
+def cards() -> tuple[dict[str, Card], tuple[BrokenPlugin, ...]]:
+    """The cards of all sets that have a name, those of other packages too, and which of these can't be loaded."""
+    found, broken = dict(CARDS), []
+    for plugin in plugins.installed("datasets"):
+        try:
+            found[plugin.id] = set_kind(plugin).card
+        except BrokenPlugin as error:
+            broken.append(error)
+    return found, tuple(broken)
+
+
+def _plugin_in(spec: str) -> plugins.Plugin | None:
+    return plugins.find("datasets", ":".join(spec.split(":", 2)[:2]))
+
+
+def _opened(plugin: plugins.Plugin, rest: list[str]) -> DataSet:
+    kind = set_kind(plugin)
+    where, _, photos = (rest[0] if rest else "").partition("::")
+    if not where.strip():
+        raise BadInput(f"{plugin.id}: say where its files are: {plugin.id}:PATH; {kind.card.get}")
+    path, folder = Path(where).expanduser(), Path(photos).expanduser() if photos else None
+    if not path.exists():
+        raise BadInput(f"{path}: there is no such file or folder; nothing is fetched: {kind.card.get}")
+    if folder is not None and not folder.is_dir():
+        raise BadInput(f"{folder}: there is no such folder of photos")
+    return replace(kind.open(path, folder), card=kind.card)
+
+
 def _taken_apart(spec: str) -> tuple[str | None, Path, Path | None]:
     name, colon, rest = spec.partition(":")
     known = name.strip().lower() if colon and not rest.startswith(":") else None
     if known is not None and known not in _OPENERS:
         # A path may hold a colon; one that is there is meant.
         if not Path(spec.partition("::")[0]).exists() and "/" not in name:
-            raise BadInput(f"no data set is called {name[:40]!r}; there are {', '.join(_OPENERS)}, or give a path")
+            known = ", ".join((*_OPENERS, *plugins.ids("datasets")))
+            raise BadInput(f"no data set is called {name[:40]!r}; there are {known}, or give a path")
         known = None
     where, _, photos = (rest if known is not None else spec).partition("::")
     if not where.strip() or "\0" in spec:

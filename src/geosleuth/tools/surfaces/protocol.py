@@ -41,7 +41,7 @@ def mcp_tools(
             name=one.name,
             description=one.description,
             input_schema=one.schema()["parameters"],
-            output_schema=output_schema(one.name),
+            output_schema=output_schema(one),
             annotations=types.ToolAnnotations(
                 read_only_hint=True,
                 destructive_hint=False,

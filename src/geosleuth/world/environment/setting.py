@@ -16,6 +16,7 @@ from geosleuth.score import Truth
 from geosleuth.score.rewards import Geocoder, Helpers, Reward, read_reward
 from geosleuth.tools import Observation, Toolset
 from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.needs import OFFLINE
 from geosleuth.tools.surfaces import Background
 from geosleuth.world.consistency import RuleReader
 from geosleuth.world.layer import world_atlas
@@ -23,9 +24,6 @@ from geosleuth.world.world import open_world
 
 AnswerBy = Literal["tool", "reply"]
 """How a policy gives its answer: by the tool `answer`, or by a reply without a call."""
-
-NEEDS_MORE = ("search_image", "visual_prior", "satellite_map_query")
-"""Tools that an offline atlas alone can't serve: they need pictures to compare with, a learned prior, or tiles."""
 
 _ANSWER_BY_TOOL = (
     "To answer, call the tool answer and give it the whole of your final reply as its text. That ends the task; no "
@@ -83,7 +81,8 @@ def offline_setting(
         helpers: who is asked for that; left out, the atlas finds addresses and the judge by rule reads reasonings,
             each only where the reward can't do without.
         atlas: the world that tools ask; the offline atlas with the user's regions if left out.
-        tools: those to switch on in place of the method's own, by any of their names.
+        tools: those to switch on in place of the method's own, by any of their names; names that begin with a plus
+            sign are added, see `Method.toolset`.
         budget: in place of the method's own.
         answer_by: "tool" adds the tool `answer`, by which trainers that show environments only calls learn of it.
         box_scale: how the policy gives boxes, where ``method`` is a name.
@@ -101,15 +100,17 @@ def offline_setting(
     # What it lacks is said now and not after the first episode.
     earns.score([], [], asked)
     chosen = method_of(method, box_scale=box_scale) if isinstance(method, str) else method
-    if tools is None:
-        names = [name for name in chosen.tools if name not in NEEDS_MORE]
-    else:
-        names = list(tools)
-        if useless := [one.name for one in all_tools().select(names) if one.name in NEEDS_MORE]:
-            raise BadInput(f"{', '.join(useless)} can't work with the offline atlas alone; leave it out")
+    names = [one.name for one in all_tools().select(chosen.tools).usable(OFFLINE)]
+    if tools is not None:
+        listed = list(tools)
+        added = bool(listed) and all(name.startswith("+") for name in listed)
+        names = [*names, *listed] if added else listed
+    toolset = chosen.toolset(all_tools(), names)
+    if useless := [one.name for one in toolset if one.lacks(OFFLINE)]:
+        raise BadInput(f"{', '.join(useless)} can't work with the offline atlas alone; leave it out")
     return Setting(
         method=chosen,
-        toolset=chosen.toolset(all_tools(), names),
+        toolset=toolset,
         atlas=world,
         reward=earns,
         helpers=asked,

@@ -29,7 +29,7 @@ from geosleuth.bench.makers.rating import each, printing
 from geosleuth.bench.makers.tables import field_names, writing_table, written_rows
 from geosleuth.bench.numbers import count
 from geosleuth.bench.plain import printable
-from geosleuth.bench.sets import CARDS, Card, DataSet, Description, Fault, describe, open_set, stage
+from geosleuth.bench.sets import Card, DataSet, Description, Fault, cards, describe, open_set, stage
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import threshold_text
@@ -42,13 +42,16 @@ _FAULTS_SHOWN = 5
 
 def show_list(*, as_json: bool) -> None:
     """Every set that has a name."""
+    known, broken = cards()
+    for one in broken:
+        talk(f"geosleuth: {one}")
     if as_json:
-        show_json([plain(card) for card in CARDS.values()])
+        show_json([plain(card) for card in known.values()])
         return
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in ("name", "what it is", "photos", "licence"):
         table.add_column(column, overflow="fold", justify="right" if column == "photos" else "left")
-    for card in CARDS.values():
+    for card in known.values():
         table.add_row(card.name, card.title, _photos(card), card.licence)
     show(table)
     talk("point at what you have downloaded: geosleuth dataset check NAME:PATH; more: geosleuth dataset card NAME")
@@ -56,9 +59,10 @@ def show_list(*, as_json: bool) -> None:
 
 def show_card(name: str, *, as_json: bool) -> None:
     """What is known of one set."""
-    card = CARDS.get(name.strip().lower())
+    known, _ = cards()
+    card = known.get(name.strip().lower()) or known.get(name.strip())
     if card is None:
-        raise BadInput(f"no data set is called {name[:40]!r}; there are {', '.join(CARDS)}")
+        raise BadInput(f"no data set is called {name[:40]!r}; there are {', '.join(known)}")
     if as_json:
         show_json(plain(card))
     else:

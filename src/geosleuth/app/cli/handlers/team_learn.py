@@ -38,10 +38,11 @@ from geosleuth.team.learning import (
 )
 from geosleuth.team.network import TrainedSociety
 from geosleuth.team.swarm import Surroundings, TeamSpec, make_team, read_team
+from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.needs import MISSING, OFFLINE
 
 _BAR = 20
 _COUNTRIES_SHOWN = 12
-_UNSUPPLIED = {"search_image": "no index of pictures", "visual_prior": "no visual prior"}
 _KINDS = (".html", ".svg", ".json")
 
 
@@ -97,8 +98,9 @@ async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
     sources = read_sources(wanted.dataset)
     team = make_team(spec, offline=wanted.offline, society=StrangersSociety(len(spec.agents)))
     ask_leave(team, yes=wanted.yes)
-    for tool in sorted(_UNSUPPLIED.keys() & team.tools):
-        talk(f"{tool} finds nothing while a team learns: there is {_UNSUPPLIED[tool]} here")
+    for tool in all_tools().select(team.tools):
+        if lacking := tool.lacks(OFFLINE):
+            talk(f"{tool.name} finds nothing while a team learns: there is {MISSING[lacking[0]]} here")
     atlas = offline_atlas(needed=True)
     as_printed = wanted.preset == "paper"
     usual = PAPER_ROUNDS if as_printed else LearnSettings()

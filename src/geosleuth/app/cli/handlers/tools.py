@@ -20,15 +20,18 @@ from geosleuth.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.geo.plain import plain
 from geosleuth.photo import Album, encode, open_photo
 from geosleuth.tools import Case, Observation, Tool, ToolCall, describe_tagged, mcp_tools, native_tools
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.catalogue import all_tools, with_plugins
 
 
 def show_tools(*, as_json: bool) -> None:
-    """Every tool, what it takes and what it does."""
+    """Every tool, what it takes and what it does; a plug-in that can't be loaded is told on stderr."""
+    tools, broken = with_plugins()
+    for one in broken:
+        talk(f"geosleuth: {one}")
     if as_json:
-        show_json([_tool_dict(tool) for tool in all_tools()])
+        show_json([_tool_dict(tool) for tool in tools])
     else:
-        show(_tools_view(list(all_tools())))
+        show(_tools_view(list(tools)))
 
 
 def show_schema(names: Sequence[str], surface: str) -> None:
@@ -85,7 +88,13 @@ def _save(case: Case, handles: Sequence[str], folder: Path, *, overwrite: bool) 
 
 
 def _tool_dict(tool: Tool) -> dict[str, Any]:
-    return {**tool.schema(), "summary": tool.summary, "aliases": list(tool.aliases)}
+    return {
+        **tool.schema(),
+        "summary": tool.summary,
+        "aliases": list(tool.aliases),
+        "needs": list(tool.needs),
+        "result": tool.data_schema(),
+    }
 
 
 def _tools_view(tools: list[Tool]) -> RenderableType:

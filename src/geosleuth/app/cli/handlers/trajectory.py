@@ -38,7 +38,7 @@ from geosleuth.agent import write_trajectory as write_file
 from geosleuth.agent.exports import export, image_path, import_, record_line, records_in, write_images
 from geosleuth.agent.exports.talk import plain_json
 from geosleuth.agent.locating import album_photos
-from geosleuth.agent.methods import METHODS
+from geosleuth.agent.methods import METHODS, made_with
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.app.console import building, show, show_json, talk
 from geosleuth.atlas import OfflineAtlas
@@ -350,5 +350,5 @@ def _method_of(trajectory: Trajectory) -> Method:
 
 
 def _first_view_pixels(trajectory: Trajectory) -> int:
-    make = METHODS.get(trajectory.started.method)
-    return make("pixels").first_view_pixels if make else FIRST_VIEW_PIXELS
+    method = made_with(trajectory.started.method)
+    return method.first_view_pixels if method else FIRST_VIEW_PIXELS

@@ -53,7 +53,7 @@ class NewRun(Asked):
 
     model: Name | None = None
     base_url: Address | None = None
-    method: Annotated[str, Field(max_length=40)] | None = None
+    method: Annotated[str, Field(max_length=100)] | None = None
     parallel: Annotated[int, Field(ge=1, le=64)] = 1
     verifier: Name | None = None
     within: Name | None = None

@@ -19,7 +19,7 @@ from geosleuth.photo import Album
 from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.tools import Case, FailureKind, Observation, Output, Tool, Toolset, image_info
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.catalogue import with_plugins
 from geosleuth.tools.surfaces import call_mcp, mcp_result, mcp_tools
 
 from .locate_tool import Locating
@@ -32,14 +32,20 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult
     from mcp.types import Tool as ProtocolTool
 
+    from geosleuth.tools.needs import Need
+
 _CALLS_AT_ONCE = 8
 # A photo takes much more memory while it is opened than afterwards.
 _OPENED_AT_ONCE = 2
-_ASKS_NOBODY = frozenset({"image_zoom_in_tool", "read_text", "visual_prior", "country_facts", "brand_lookup"})
 _PHOTO = {"type": "string", "description": "handle of the photo, as open_photo or a result gave it"}
-_HERE = {
-    "note_hypothesis": "This server keeps no notes between calls: the place is looked up, and the note comes back.",
-}
+
+
+def _served() -> Toolset:
+    """All tools, those of plug-ins too; one that can't be loaded is told in the log."""
+    tools, broken = with_plugins()
+    for one in broken:
+        talk(f"geosleuth: {one}")
+    return tools
 
 
 @dataclass(slots=True)
@@ -58,7 +64,7 @@ class Service:
     source: Source
     atlas: OfflineAtlas = field(default_factory=OfflineAtlas)
     shelf: Shelf = field(default_factory=Shelf)
-    toolset: Toolset = field(default_factory=all_tools)
+    toolset: Toolset = field(default_factory=_served)
     _at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_CALLS_AT_ONCE))
     _opening: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_OPENED_AT_ONCE))
     _held: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -89,8 +95,8 @@ class Service:
         rest = mcp_tools(self.toolset, open_world=self._open_world())
         for one, ours in zip(rest, self.toolset, strict=True):
             one.input_schema = _with_photo(ours, one.input_schema)
-            if ours.name in _HERE:
-                one.description = f"{one.description}\n\n{_HERE[ours.name]}"
+            if ours.outside_runs:
+                one.description = f"{one.description}\n\n{ours.outside_runs}"
         return [*own, *rest]
 
     @property
@@ -98,9 +104,11 @@ class Service:
         return bool(self.plan.policy.hosts) or bool(self._open_world())
 
     def _open_world(self) -> frozenset[str]:
-        names = frozenset(self.toolset.names) - _ASKS_NOBODY - {"search_image"} if self.plan.maps else frozenset[str]()
-        names |= {"search_web"} if self.plan.web else set()
-        return names | ({"search_image"} if self.plan.images else set())
+        beyond: set[Need] = {"network"}
+        beyond |= {"atlas", "documents"} if self.plan.maps else set()
+        beyond |= {"documents"} if self.plan.web else set()
+        beyond |= {"index"} if self.plan.images else set()
+        return frozenset(one.name for one in self.toolset if not beyond.isdisjoint(one.needs))
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None, tell: Tell) -> "CallToolResult":
         """Carry out one call; whatever is wrong with it is said in the result."""
@@ -135,7 +143,7 @@ class Service:
     async def _shared(self, name: str, given: dict[str, Any]) -> "CallToolResult":
         await self._atlas_built()
         found = self.toolset.get(name)
-        if found is not None and _looks(found):
+        if found is not None and found.takes_image:
             handle = given.pop("photo", None)
             if not isinstance(handle, str):
                 raise BadInput("photo is missing; it must be a handle that open_photo gave")
@@ -145,7 +153,7 @@ class Service:
             handle, case = new_handle(), self._case()
         async with self._at_once:
             done = await call_mcp(self.toolset, case, name, given, photo=handle.strip())
-        if case.album.handles and not (found is not None and _looks(found)):
+        if case.album.handles and not (found is not None and found.takes_image):
             await _close(self.shelf.put(Shelved(handle, case)))
         return done
 
@@ -216,14 +224,9 @@ async def _close(gone: Iterable[Shelved]) -> None:
             await close()
 
 
-def _looks(one: Tool) -> bool:
-    """Whether a tool looks at a picture that it is given."""
-    return any(parameter.name == "image" for parameter in one.parameters)
-
-
 def _with_photo(one: Tool, schema: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a tool, with the photo in front where it looks at one."""
-    if not _looks(one):
+    if not one.takes_image:
         return schema
     return {
         **schema,

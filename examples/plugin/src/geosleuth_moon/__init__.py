@@ -1,0 +1,1 @@
+"""An example of a geosleuth plug-in."""
