@@ -57,6 +57,7 @@ test-all: check chromium
 bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/distance.py --check
 	$(DEV)/bin/python benchmarks/reverse.py --check
+	$(DEV)/bin/python benchmarks/base.py --tables --check
 	$(DEV)/bin/python benchmarks/geocode.py --check
 	$(DEV)/bin/python benchmarks/regions.py --check
 	$(DEV)/bin/python benchmarks/maps.py --check

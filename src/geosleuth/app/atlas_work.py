@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from ipaddress import ip_address
@@ -15,6 +16,7 @@ from geosleuth.app import atlas_views as views
 from geosleuth.app.console import Bar, progress, show, show_json, talk
 from geosleuth.atlas import Atlas, Colocation, Document, Hit, Marker, OfflineAtlas, Picture, Place, Reverse, regions_dir
 from geosleuth.atlas.base import ensure_base
+from geosleuth.atlas.base.build import line_on_stderr
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
 from geosleuth.geo import Box, Disc, Extent, LatLon, is_valid
@@ -318,7 +320,10 @@ def show_info(name: str | None, *, as_json: bool) -> None:
 
 @contextmanager
 def building() -> Iterator[Callable[[str, float], None]]:
-    """A bar for the one-time building of the base atlas."""
+    """A bar for the one-time building of the base atlas; where nobody sees one, a line if it takes a while."""
+    if not sys.stderr.isatty():
+        yield line_on_stderr()
+        return
     bars: list[Bar] = []
     with ExitStack() as held:
 
