@@ -211,7 +211,7 @@ def _city_columns(tables: PlaceTables) -> Iterator[tuple[str, bytes]]:
     """What reverse look-up needs of all settlements, sorted by latitude: read whole in milliseconds."""
     cities = np.flatnonzero(tables.kinds == CITY)
     cities = cities[np.argsort(tables.lat_e5[cities], kind="stable")]
-    columns: "dict[str, NDArray[np.signedinteger]]" = {
+    columns: dict[str, NDArray[np.signedinteger]] = {
         "id": cities + 1,
         "lat_e5": tables.lat_e5[cities],
         "lon_e5": tables.lon_e5[cities],
