@@ -110,6 +110,7 @@ def test_a_gradient_that_is_no_number_is_passed_over(pool: Path, tmp_path: Path)
     assert any(not torch.equal(one, before[name]) for name, one in after.items())
 
 
+@pytest.mark.slow
 def test_slices_end_with_the_weights_of_a_run_that_never_stopped(pool: Path, tmp_path: Path) -> None:
     whole, sliced = model(), model()
     study(whole, tiny_nano_processor(), pool, how(steps=4), tmp_path / "whole")
