@@ -92,7 +92,7 @@ def lines_of(trajectory: Trajectory, path: Path) -> list[str]:
 
 @pytest.mark.parametrize("level", GRANULARITIES[:-1])
 @pytest.mark.usefixtures("atlas_home")
-@pytest.mark.parametrize("known", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("known", [True, False])
 def test_the_marker_street_is_on_no_line(level: Granularity, tmp_path: Path, *, known: bool) -> None:
     whole = marked_trajectory()
     capped = asyncio.run(cap_trajectory(whole, level, OfflineGazetteer() if known else None))

@@ -68,7 +68,7 @@ def exchange(case: schemathesis.Case[Any], there: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
-@pytest.mark.parametrize("examples", [1, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [5, pytest.param(60, marks=pytest.mark.slow)])
 def test_answers_are_as_promised(tried: Served, there: dict[str, str], examples: int, mode: GenerationMode) -> None:
     """Requests as the document allows them, and such as it does not."""
     document = schemathesis.openapi.from_url(f"{tried.url}/api/openapi.json")
