@@ -7,7 +7,7 @@ DEV := .venv-dev
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST := $(DEV)/bin/python -m pytest
 
-.PHONY: help demo test test-all check chromium format bench constraints page clean
+.PHONY: help demo test test-all suite whole-suite check lint types chromium format bench constraints page clean
 
 help:
 	@echo "make demo      locate the example photos offline, score the example answers, open both reports"
@@ -30,33 +30,48 @@ $(DEV)/ready: pyproject.toml constraints.txt
 	$(DEV)/bin/python $(PIP) install --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
+# The demo's region must not weigh in what its user locates later.
+IN_DEMO_HOME := GEOSLEUTH_HOME='$(CURDIR)/out/demo-home'
+
 demo: $(VENV)/ready
 	@mkdir -p out
-	$(VENV)/bin/geosleuth atlas add examples/regions/monaco.osm.pbf
-	$(VENV)/bin/geosleuth locate examples/photos/ --offline --out out/located/
+	$(IN_DEMO_HOME) $(VENV)/bin/geosleuth atlas add examples/regions/monaco.osm.pbf
+	$(IN_DEMO_HOME) $(VENV)/bin/geosleuth locate examples/photos/ --offline --out out/located/
 	@$(VENV)/bin/python scripts/open_report.py out/located/index.html
-	$(VENV)/bin/geosleuth bench score examples/answers/careful.jsonl examples/answers/hasty.jsonl --by kind --out out/report.html
+	$(IN_DEMO_HOME) $(VENV)/bin/geosleuth bench score examples/answers/careful.jsonl examples/answers/hasty.jsonl --by kind --out out/report.html
 	@$(VENV)/bin/python scripts/open_report.py out/report.html
 
-check: $(DEV)/ready
+check: lint types
+
+lint: $(DEV)/ready
 	$(DEV)/bin/ruff format --check
 	$(DEV)/bin/ruff check
-	$(DEV)/bin/mypy
 	$(DEV)/bin/python scripts/check_page.py
+
+types: $(DEV)/ready
+	$(DEV)/bin/mypy
 
 # Browser tests need Chromium: this installs Debian's where it can, says why where it can't, and never fails.
 chromium:
 	@sh scripts/ensure_chromium.sh
 
-test: check chromium
+# Types are checked beside the tests: mypy waits for one core where pytest's two processes leave some of it free.
+test: lint chromium
+	@$(MAKE) --no-print-directory --jobs 2 types suite
+
+test-all: lint chromium
+	@$(MAKE) --no-print-directory --jobs 2 types whole-suite
+
+suite: $(DEV)/ready
 	$(PYTEST) -m "not slow" --numprocesses 2 --dist worksteal
 
-test-all: check chromium
+whole-suite: $(DEV)/ready
 	HYPOTHESIS_PROFILE=wandering $(PYTEST) --numprocesses 2 --dist worksteal
 
 bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/distance.py --check
 	$(DEV)/bin/python benchmarks/reverse.py --check
+	$(DEV)/bin/python benchmarks/base.py --tables --check
 	$(DEV)/bin/python benchmarks/geocode.py --check
 	$(DEV)/bin/python benchmarks/regions.py --check
 	$(DEV)/bin/python benchmarks/maps.py --check

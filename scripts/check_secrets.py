@@ -21,6 +21,13 @@ PATTERNS = {
     ),
 }
 
+# What every match holds: looking for these first spares most files the search, which takes seconds over all of them.
+HINTS = {
+    "a private key": ("PRIVATE KEY", "PuTTY-User-"),
+    "a service token": ("sk-", "AIza", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "AKIA", "tvly-", "hf_"),
+    "a registry address": ("pypi.", "registry.npmjs.", "files.pythonhosted."),
+}
+
 
 def faults(path: Path) -> list[str]:
     """What a file holds that it must not; in any encoding that keeps ASCII, and in binary files too."""
@@ -28,10 +35,13 @@ def faults(path: Path) -> list[str]:
         text = path.read_bytes().decode("latin-1")
     except OSError:
         return []
+    likely = {what: PATTERNS[what] for what, hints in HINTS.items() if any(hint in text for hint in hints)}
+    if not likely:
+        return []
     return [
         f"{path}:{number}: holds {what}"
         for number, line in enumerate(text.split("\n"), 1)
-        for what, pattern in PATTERNS.items()
+        for what, pattern in likely.items()
         if pattern.search(line)
     ]
 

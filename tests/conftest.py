@@ -3,11 +3,13 @@
 import fcntl
 import gc
 import hashlib
+import json
 import os
+import shutil
 import socket
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +35,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Wall-clock deadlines per example fail on busy machines and prove nothing; tests that are about time measure it.
 # The house draws the same examples every time, so that a red run is red for everybody; who wants to find new trouble
 # wanders: other examples every time, and many more of them (`make test-all`).
-settings.register_profile("house", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("house", deadline=None, max_examples=20, derandomize=True)
 settings.register_profile("wandering", deadline=None, max_examples=400, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
@@ -45,10 +47,12 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Nothing a test builds or adds ends up in the folders of whoever runs it."""
+def _home(tmp_path_factory: pytest.TempPathFactory, base_file: Path) -> Iterator[None]:
+    """Nothing a test builds or adds ends up in the folders of whoever runs it; the base atlas is there."""
+    from homes import home_with_base
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GEOSLEUTH_HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("GEOSLEUTH_HOME", str(home_with_base(tmp_path_factory.mktemp("home"), base_file)))
         yield
 
 
@@ -75,38 +79,78 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
+class ReadBefore:
+    """What the networks for text have found in pictures so far: in memory, and on disk for other test processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: dict[str, Any] = {}
+
+    def get(self, key: str, read: Callable[[], Any]) -> Any:
+        """What was found, as JSON has it; read where nothing was yet."""
+        if key not in self._known:
+            kept = self._folder / f"{key}.json"
+            try:
+                self._known[key] = json.loads(kept.read_bytes())
+            except (OSError, ValueError):
+                from geosleuth.files import write_text_atomically
+
+                self._known[key] = read()
+                write_text_atomically(kept, json.dumps(self._known[key]))
+        return self._known[key]
+
+
 @pytest.fixture(scope="session")
-def read_before() -> dict[object, Any]:
-    """What the networks for text have found in pictures so far."""
-    return {}
+def read_before() -> ReadBefore:
+    """Kept in the project's cache folder until the code, the networks or the runtime that read change."""
+    source = ROOT / "src" / "geosleuth" / "photo" / "text"
+    reads_with = hashlib.sha256(f"{version('rapidocr')} {version('onnxruntime')}".encode())
+    for file in sorted(source.rglob("*")):
+        if file.is_file() and file.suffix != ".pyc":
+            reads_with.update(file.read_bytes())
+    folder = ROOT / ".cache" / "test-reading" / reads_with.hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.parent.iterdir():
+        if old != folder:
+            shutil.rmtree(old, ignore_errors=True)
+    return ReadBefore(folder)
 
 
 @pytest.fixture(autouse=True)
-def _read_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, read_before: dict[object, Any]) -> None:
+def _read_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, read_before: ReadBefore) -> None:
     """Many tests show the same few signs, and finding their lines takes seconds: the same pixels are searched once.
 
     Tests of reading itself (``tests/photo/text``) search every time.
     """
     if request.path.is_relative_to(ROOT / "tests" / "photo" / "text"):
         return
+    import numpy as np
+
     from geosleuth.photo.text import detector, rapid, reader
 
     found, read = detector.find_boxes, rapid.read_strips
 
     def find_boxes(pixels: "Pixels", detail_px: int) -> "list[Box]":
-        key = (pixels.shape, hashlib.sha256(pixels.tobytes()).digest(), detail_px)
-        if key not in read_before:
-            read_before[key] = found(pixels, detail_px)
-        return [replace(box, quad=box.quad.copy()) for box in read_before[key]]
+        def look() -> list[Any]:
+            return [[box.quad.tolist(), box.score] for box in found(pixels, detail_px)]
+
+        kept = read_before.get(_digest(f"boxes {detail_px}", [pixels]), look)
+        return [detector.Box(np.asarray(quad, dtype=np.float32), score) for quad, score in kept]
 
     def read_strips(strips: "list[Pixels]") -> list[tuple[str, float]]:
-        key = tuple((strip.shape, hashlib.sha256(strip.tobytes()).digest()) for strip in strips)
-        if key not in read_before:
-            read_before[key] = read(strips)
-        return list(read_before[key])
+        kept = read_before.get(_digest("strips", strips), lambda: read(strips))
+        return [(text, score) for text, score in kept]
 
     monkeypatch.setattr(reader, "find_boxes", find_boxes)
     monkeypatch.setattr(reader, "read_strips", read_strips)
+
+
+def _digest(what: str, pictures: "Sequence[Pixels]") -> str:
+    digest = hashlib.sha256(what.encode())
+    for pixels in pictures:
+        digest.update(f"{pixels.shape} {pixels.dtype}".encode())
+        digest.update(pixels.tobytes())
+    return digest.hexdigest()[:40]
 
 
 @pytest.fixture(scope="session")

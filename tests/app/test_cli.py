@@ -117,6 +117,7 @@ app()
 """
 
 
+@pytest.mark.slow
 def test_help_starts_quickly() -> None:
     # The processor's time, not the clock's: what else the machine is doing is not our start-up.
     def taken(work: Callable[[], int]) -> float:

@@ -8,6 +8,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from geosleuth.bench.sets import open_set
 from maker_sets import photo_table
 from openai_server import ServerUrl, chat_reply, openai_server
@@ -36,6 +38,7 @@ def _end_after(process: "subprocess.Popen[str]", url: ServerUrl, asked: int, how
     return process.returncode, told
 
 
+@pytest.mark.slow
 def test_a_killed_and_a_stopped_rating_go_on(tmp_path: Path) -> None:
     folder, home = tmp_path / "set", tmp_path / "home"
     photo_table(folder, [(0.0, 0.0)] * PHOTOS)

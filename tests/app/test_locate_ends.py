@@ -49,6 +49,7 @@ def test_ctrl_c_while_the_model_thinks_leaves_a_whole_trajectory(tmp_path: Path)
     assert found.answer.address.country.conclusion == "Monaco"
 
 
+@pytest.mark.slow
 def test_ctrl_c_before_the_first_word(tmp_path: Path) -> None:
     kept = tmp_path / "run.jsonl"
     with openai_server([SILENT]) as url:
@@ -58,6 +59,7 @@ def test_ctrl_c_before_the_first_word(tmp_path: Path) -> None:
     assert closed_as_cancelled(kept).spent.turns == 0
 
 
+@pytest.mark.slow
 def test_ctrl_c_without_a_trajectory_says_nothing_more(tmp_path: Path) -> None:
     with openai_server([SILENT]) as url:
         code, _, err = interrupted(tmp_path, url, 1)
@@ -66,6 +68,7 @@ def test_ctrl_c_without_a_trajectory_says_nothing_more(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_parent_that_ignores_ctrl_c_has_it_ignored(tmp_path: Path) -> None:
     slow = chat_reply(FINAL_TEXT, delay_s=1.5)
     words = command(photo_file(tmp_path), *at("URL"), "--tools", "none")

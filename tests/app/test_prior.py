@@ -53,6 +53,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+@pytest.mark.slow
 def test_a_prior_is_tested_on_photos_it_does_not_hold(learned: Path) -> None:
     other = learned / "streets" / "other.csv"
     done = geosleuth("prior", "test", other, "--json", home=learned)

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from PIL import Image
 
 from any_trajectory import trajectories
+from drawn import examples
 from findings import ANSWER, MONACO, SHA, SIZE, Page, album, finding_of, saying, without_pixels
 from geosleuth.agent import Answered, Trajectory
 from geosleuth.agent.locating import Finding, cap_finding
@@ -302,7 +303,7 @@ def test_boxes_that_are_none_are_left_out(box: Any) -> None:
     assert text_seen(replace(finding.trajectory, events=tuple(events)), ()) == ()
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(trajectories())
 def test_any_run_can_be_told(trajectory: Trajectory) -> None:
     html = asyncio.run(report_html(trajectory))

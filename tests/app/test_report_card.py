@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from any_trajectory import trajectories
+from drawn import examples
 from findings import MONACO, SHA, SIZE, finding_of, saying
 from geosleuth.agent import Started, Trajectory
 from geosleuth.agent.locating import Finding, cap_finding
@@ -177,7 +178,7 @@ def test_control_characters_never_reach_the_terminal() -> None:
     assert "[bold]e[/bold]" in text
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(trajectories())
 def test_any_run_fits_on_a_card(trajectory: Trajectory) -> None:
     assert shown(trajectory, maps=False)[0]

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 # In a process of its own: what goes wrong here ends the process.
 _ASKED = """
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +27,7 @@ print("the same")
 """
 
 
+@pytest.mark.slow
 def test_many_threads_get_what_one_gets() -> None:
     done = subprocess.run([sys.executable, "-c", _ASKED], capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "the same"), done.stderr[-2000:]

@@ -266,6 +266,7 @@ def test_tables_and_drawings_speak_to_screen_readers() -> None:
     assert all(attributes["role"] == "img" and attributes["aria-labelledby"] for attributes in drawings)
 
 
+@pytest.mark.slow
 def test_twenty_thousand_records_stay_small_and_quick() -> None:
     reports = [report_file(make_scored(20_000, sure=True, seed=seed), by=["scene"]) for seed in range(3)]
     begin = process_time()

@@ -5,6 +5,7 @@ import math
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.clues import TextSeen, distances, lookups, text_clues
 
 PIECES = st.sampled_from(
@@ -29,7 +30,7 @@ LINES = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(LINES, max_size=8))
 def test_any_lines_give_sound_clues_and_questions(lines: list[TextSeen]) -> None:
     for clue in text_clues(lines):

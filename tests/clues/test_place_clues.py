@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from drawn import examples
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.regions import import_osm
 from geosleuth.clues.bearing import begins, likeness, others_of_name, telling_letters
@@ -206,7 +207,7 @@ KEYS = st.sampled_from(
 ROWS = st.lists(st.dictionaries(KEYS, JSON) | JSON, max_size=5)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.sampled_from(sorted(PLACE_TOOLS)),
     st.dictionaries(st.sampled_from(["results", "fixes", "conflict"]), ROWS | JSON),
@@ -219,7 +220,7 @@ def test_whatever_a_tool_answers_clues_are_sound(tool: str, data: dict[str, Any]
         assert sum(one.probability for one in posterior([clue]).candidates) <= 1
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(
         st.tuples(st.sampled_from(["exact", "alias", "fuzzy"]), st.floats(-60, 60), st.floats(-170, 170)), max_size=12

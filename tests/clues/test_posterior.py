@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.clues.deciding import LEAST, REACH_KM, WORTH, Decision, decide
 from geosleuth.clues.model import Clue, ClueKind, Spot, TextSeen
 from geosleuth.clues.posterior import Posterior, posterior
@@ -270,7 +271,7 @@ def same(one: Posterior, other: Posterior) -> bool:
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(CLUES, max_size=8), st.randoms(use_true_random=False))
 def test_the_order_of_clues_makes_no_difference(clues: list[Clue], draws: random.Random) -> None:
     shuffled = list(clues)
@@ -278,7 +279,7 @@ def test_the_order_of_clues_makes_no_difference(clues: list[Clue], draws: random
     assert same(posterior(clues), posterior(shuffled))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(CLUES, max_size=10))
 def test_whatever_is_seen_probabilities_add_up_and_an_answer_comes(clues: list[Clue]) -> None:
     found = posterior(clues)
@@ -292,7 +293,7 @@ def test_whatever_is_seen_probabilities_add_up_and_an_answer_comes(clues: list[C
         assert 0 < decision.radius_km <= REACH_KM[decision.level] + 1e-6
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(CLUES, max_size=8), CODES, st.sampled_from(KINDS), st.floats(0.05, 0.99))
 def test_one_more_clue_for_a_country_alone_never_lowers_it(
     clues: list[Clue], code: str, kind: ClueKind, reliability: float
@@ -302,7 +303,7 @@ def test_one_more_clue_for_a_country_alone_never_lowers_it(
     assert after.countries.get(code, 0.0) >= before.countries.get(code, 0.0) - 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(CLUES, max_size=8), POINTS, st.floats(0.05, 0.99))
 def test_one_more_clue_for_a_place_never_lowers_its_surroundings(
     clues: list[Clue], point: LatLon, reliability: float
@@ -312,7 +313,7 @@ def test_one_more_clue_for_a_place_never_lowers_its_surroundings(
     assert near(after, point) >= near(before, point) - 1e-6
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(CLUES, max_size=8), CLUES)
 def test_a_clue_that_is_never_right_changes_nothing(clues: list[Clue], clue: Clue) -> None:
     idle = Clue(clue.kind, clue.seen, clue.says, 0.0, clue.countries, clue.spots)

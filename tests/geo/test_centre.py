@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.geo import (
     FloatArray,
     LatLon,
@@ -30,7 +31,7 @@ def cluster(
 
 
 @pytest.mark.parametrize("centre", SEAMS)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(seed=SEEDS)
 def test_the_medoid_is_the_same_point_wherever_the_cluster_lies(centre: LatLon, seed: int) -> None:
     lats, lons, weights = cluster(seed, centre)
@@ -38,7 +39,7 @@ def test_the_medoid_is_the_same_point_wherever_the_cluster_lies(centre: LatLon, 
     assert medoid(lats, lons, weights) == medoid(*here)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(SEEDS)
 def test_no_other_point_is_nearer_to_all(seed: int) -> None:
     lats, lons, weights = cluster(seed, LatLon(88, 0))

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.geo import (
     FARTHEST_KM,
     ROAD_FACTOR,
@@ -31,7 +32,7 @@ def ranges_to(truth: LatLon, *centres: LatLon, factors: tuple[float, ...] = ()) 
     ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(PLACES, COURSES, COURSES, st.floats(20, 3000), st.floats(20, 3000))
 def test_two_straight_distances_lead_back_to_the_place(
     truth: LatLon, first: float, second: float, near_km: float, far_km: float
@@ -56,7 +57,7 @@ def test_a_far_town_says_nothing_about_the_side_of_a_near_one() -> None:
     assert found.fixes[0].point == near
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(PLACES, COURSES, st.integers(0, 1000))
 def test_three_noisy_distances_meet_near_the_place(truth: LatLon, course: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -71,7 +72,7 @@ def test_three_noisy_distances_meet_near_the_place(truth: LatLon, course: float,
     assert best.distances_km == pytest.approx(away, abs=1e-6)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(PLACES, COURSES, st.integers(0, 1000), st.integers(2, 4))
 def test_road_distances_cover_the_place_whatever_the_roads_do(
     truth: LatLon, course: float, seed: int, towns: int

@@ -7,6 +7,7 @@ from geographiclib.geodesic import Geodesic
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.geo import (
     EARTH_RADIUS_KM,
     LatLon,
@@ -72,13 +73,13 @@ def opposite(place: LatLon) -> LatLon:
     return LatLon(-place.lat, place.lon - math.copysign(180, place.lon))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(PLACES, PLACES)
 def test_great_circle_is_exact_anywhere(a: LatLon, b: LatLon) -> None:
     assert nanometres_off(a, b) < 50
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(PLACES, OFFSETS, OFFSETS)
 @example(LatLon(89.99999, 179.9999), 1e-6, 1e-3)
 @example(LatLon(0.0, 180.0), 0.0, 1e-7)
@@ -88,7 +89,7 @@ def test_great_circle_is_exact_next_door(a: LatLon, dlat: float, dlon: float) ->
     assert nanometres_off(a, b) < 4 + 1e-12 * (distance_km(a, b) * 1e12)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(PLACES, OFFSETS, OFFSETS)
 @example(LatLon(0.0, 0.0), 0.0, 0.0)
 @example(LatLon(90.0, 12.0), 0.0, 0.0)
@@ -119,7 +120,7 @@ def test_great_circle_at_the_seams(a: LatLon, b: LatLon, expected_km: float) -> 
     assert distance_km(a, b) == pytest.approx(expected_km, rel=1e-14, abs=1e-12)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(PLACES, PLACES)
 @example(LatLon(0, 0), LatLon(0, 180))
 @example(LatLon(0, 0), LatLon(0.5, 179.7))
@@ -131,7 +132,7 @@ def test_geodesic_agrees_with_geographiclib(a: LatLon, b: LatLon) -> None:
     assert distance_km(a, b, "geodesic") == pytest.approx(oracle["s12"] / 1000, abs=1e-10)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(PLACES, OFFSETS, OFFSETS)
 def test_geodesic_agrees_with_geographiclib_on_the_far_side(a: LatLon, dlat: float, dlon: float) -> None:
     b = nearby(opposite(a), dlat, dlon)
@@ -212,7 +213,7 @@ def test_the_bearing_of_a_destination_is_its_course(start: LatLon, course: float
     assert min(off, 360 - off) < 1e-7 + math.degrees(1e-11 / min(length_km, 20_015 - length_km))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(PLACES, PLACES)
 def test_geodesic_bearings_agree_with_geographiclib(a: LatLon, b: LatLon) -> None:
     oracle = Geodesic.WGS84.Inverse(a.lat, a.lon, b.lat, b.lon)
@@ -222,7 +223,7 @@ def test_geodesic_bearings_agree_with_geographiclib(a: LatLon, b: LatLon) -> Non
     assert min(off, 360 - off) < 1e-6
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(PLACES, COURSES, st.floats(0, 20_000))
 def test_geodesic_destinations_agree_with_geographiclib(start: LatLon, course: float, length_km: float) -> None:
     oracle = Geodesic.WGS84.Direct(start.lat, start.lon, course, length_km * 1000)

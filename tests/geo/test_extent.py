@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.geo import (
     EARTH_RADIUS_KM,
     Box,
@@ -63,7 +64,7 @@ def brute_force_km(a: Extent, b: Extent) -> float:
     return float(great_circle_km(lats_a[:, None], lons_a[:, None], lats_b, lons_b).min())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(EXTENTS, EXTENTS)
 @example(Box(40, 0, 60, 10), Box(40, 60, 60, 70))
 @example(Box(-60, 0, -40, 10), Box(40, 100, 60, 110))

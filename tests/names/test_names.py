@@ -467,6 +467,7 @@ def load_script() -> ModuleType:
     return script
 
 
+@pytest.mark.slow
 def test_shipped_table_is_what_the_script_builds() -> None:
     shipped_file = ROOT / "src/geosleuth/names/data/country_names.json.gz"
     shipped = json.loads(gzip.decompress(shipped_file.read_bytes()))

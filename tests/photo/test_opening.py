@@ -293,6 +293,7 @@ def test_pillows_own_limit_neither_binds_nor_is_changed(
     assert Image.MAX_IMAGE_PIXELS == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options"), [("WEBP", {"lossless": True, "method": 0}), ("TIFF", {"compression": "tiff_adobe_deflate"})]
 )

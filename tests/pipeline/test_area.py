@@ -10,6 +10,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.clues.heartlands import heartland, shares_within
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, LatLon
@@ -146,7 +147,7 @@ def test_a_sliver_that_vanishes_when_it_is_put_together_is_no_area() -> None:
         drawn_area({"type": "MultiPolygon", "coordinates": [[ring], [ring]]})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(
         st.tuples(st.floats(-170, 160), st.floats(-80, 70), st.floats(0.1, 20), st.floats(0.1, 20)),

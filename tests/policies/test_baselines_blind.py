@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baseline_tasks import ask, asked
+from drawn import examples
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, distance_km, great_circle_km
 from geosleuth.policies import make_policy
@@ -56,7 +57,7 @@ def test_the_nearest_on_average_is_where_the_mean_error_is_least() -> None:
     assert mass.mean_km(np.array([point.lat]), np.array([point.lon]))[0] <= tried.min() * 1.01
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.floats(0.5, 400), st.floats(0.5, 400), st.floats(0, 900))
 def test_what_discs_share_is_what_dots_in_them_show(radius: float, reach: float, away: float) -> None:
     chance = np.random.default_rng(1)

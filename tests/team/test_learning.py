@@ -253,6 +253,7 @@ def learned_and_held_out(
     )
 
 
+@pytest.mark.slow
 def test_on_pictures_it_never_saw_the_network_elects_the_right_expert() -> None:
     pictures, _, held = looked_at()
     team = expert_team(Known(pictures), seed=3)

@@ -81,6 +81,7 @@ def test_the_order_of_agents_does_not_matter() -> None:
     assert (one.within == other.within).all()
 
 
+@pytest.mark.slow
 def test_a_copy_of_an_agent_does_no_harm() -> None:
     truths = make_truths(IMAGES, 0)
     said = {name: make_said(truths, skill, sum(map(ord, name))) for name, skill in REGIONAL.items()}
@@ -118,6 +119,7 @@ def test_agents_without_words_are_judged_by_what_is_left() -> None:
     assert share(result, LEARNED) >= share(result, SINGLE) + 0.05
 
 
+@pytest.mark.slow
 def test_two_agents_and_eight_agents_work() -> None:
     pair = {name: REGIONAL[name] for name in ("north", "south")}
     two = replay(make_known(150, pair), folds=2)

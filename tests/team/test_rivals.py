@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from expert_pictures import Drawn, draw_pictures
 from experts import Known, Temper, Trouble, expert_team
 from geosleuth.answer import Address, Answer
@@ -249,7 +250,7 @@ def test_what_a_judged_answer_says_is_no_verdict(request_: Request) -> None:
 
 
 @given(st.text(max_size=200), st.integers(1, 6))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_whatever_a_judge_writes_is_read_without_harm(text: str, count: int) -> None:
     for said in (text, f"Choice: {text}", f"Ratings: {text}", f"Ranking: {text}", f"Verdict: {text}"):
         choice = read_choice(said, count)

@@ -315,6 +315,7 @@ def test_other_eyes_need_another_index(tmp_path: Path) -> None:
         ImageIndex.open(out)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_photos_are_searched_in_a_moment() -> None:
     count = 100_000
     draws = np.random.default_rng(1)

@@ -96,6 +96,7 @@ def test_what_a_model_says_alone_it_says_in_a_batch(policy: WeightsPolicy, tmp_p
         assert mine.started == theirs.started
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("atlas_home")
 def test_calls_and_their_pictures_are_the_same_in_a_batch(
     policy: WeightsPolicy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -218,6 +219,7 @@ def test_a_batch_that_memory_can_not_hold_is_drawn_in_parts(policy: WeightsPolic
     assert sizes == [3, 1, 2, 1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("atlas_home")
 def test_scenes_in_processes_of_their_own_come_to_the_same() -> None:
     def say(turn: int, _asked: Asked) -> str:

@@ -132,6 +132,7 @@ def check_gradients(trainer: Any, batch: Any) -> None:
     assert bool((~carries_loss & batch["completion_mask"].bool()).any())
 
 
+@pytest.mark.slow
 def test_failed_calls_cost_what_the_recipe_says(tiny: Path, photos: Path, tmp_path: Path) -> None:
     recipe = tiny_recipe(tiny, photos, with_tools(failed_call_cost=0.2, method="spotagent"))
     first, again = [ZOOM, NO_SUCH_TOOL, BROKEN, NEAR], [ZOOM, NEAR]  # the first says its zoom twice
@@ -146,6 +147,7 @@ def test_failed_calls_cost_what_the_recipe_says(tiny: Path, photos: Path, tmp_pa
         Rollouts(ground_of(recipe).setting, -1)
 
 
+@pytest.mark.slow
 def test_other_processes_serve_the_tools(tiny: Path, photos: Path, tmp_path: Path) -> None:
     """Replies of two groups, several calls in one reply among them, come to the same wherever tools are served."""
     both = f"{ZOOM}\n{NO_SUCH_TOOL}\n{GEOCODE}"
@@ -174,6 +176,7 @@ def test_other_processes_serve_the_tools(tiny: Path, photos: Path, tmp_path: Pat
     assert seen[0][2] == 1
 
 
+@pytest.mark.slow
 def test_without_tools_a_single_reply_is_rewarded(tiny: Path, photos: Path, tmp_path: Path) -> None:
     posed: list[str] = []
     recipe = tiny_recipe(tiny, photos, with_tools(tools=()))
@@ -223,6 +226,7 @@ def test_rewards_see_the_whole_group(tiny: Path, photos: Path, tmp_path: Path) -
     assert 0 < parts["consistency"][0] < parts["consistency"][1]
 
 
+@pytest.mark.slow
 def test_a_run_with_adapters(tiny: Path, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the recipe to a policy, with low-rank adapters, a KL term, and two steps on one sampling."""
     optim = OptimPart(batch=2, mini_batch=1, micro_batch=2, steps=4, learning_rate=1e-2, gradient_checkpointing=False)

@@ -48,6 +48,7 @@ def the_same_came_of(went_on: Finished, never_stopped: Finished) -> None:
         assert {k: v for k, v in line.items() if k not in SPEED} == {k: v for k, v in same.items() if k not in SPEED}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 @pytest.mark.usefixtures("atlas_home")
 def test_a_run_that_stopped_between_samplings_ends_as_one_that_never_did(tmp_path: Path) -> None:

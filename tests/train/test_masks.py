@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.data import Store
 from geosleuth.errors import BadInput
 from geosleuth.policies.weights_chat import Chat as PolicyChat
@@ -207,7 +208,7 @@ TURN = st.sampled_from(["user", "assistant", "tool"])
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<>|"), min_size=1, max_size=12)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.lists(st.tuples(TURN, WORDS), min_size=1, max_size=8), WORDS, st.sampled_from(["plain", "qwen3_vl"]))
 def test_whatever_is_said_only_replies_are_learned(turns: list[tuple[str, str]], last: str, name: str) -> None:
     processor = processor_with(template(name))

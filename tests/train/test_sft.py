@@ -92,6 +92,7 @@ def test_so_does_one_with_adapters(store: Path, tmp_path: Path) -> None:
     gone_on_is_the_same(store, tmp_path, "lora")
 
 
+@pytest.mark.slow
 def test_a_run_stops_after_its_time_and_goes_on(store: Path, tmp_path: Path) -> None:
     plan = recipe(tiny_vlm_folder(), store, model={"tuned": "lora"}, optim={"steps": 2}, run={"save_steps": 50})
     part = run_sft(plan, tmp_path / "run", seconds=0)
@@ -104,6 +105,7 @@ def test_a_run_stops_after_its_time_and_goes_on(store: Path, tmp_path: Path) -> 
         run_sft(plan, tmp_path / "run", resume=False)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_past_a_damaged_checkpoint(store: Path, tmp_path: Path) -> None:
     plan = recipe(tiny_vlm_folder(), store, optim={"steps": 3})
     whole = run_sft(plan, tmp_path / "whole")

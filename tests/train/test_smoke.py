@@ -89,7 +89,7 @@ def trained(stage: str, config: Path, out: Path, *, killed: bool) -> Path:
     return policy
 
 
-@pytest.mark.parametrize("killed", [False, True], ids=["straight", "killed"])
+@pytest.mark.parametrize("killed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["straight", "killed"])
 @pytest.mark.usefixtures("atlas_home")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 def test_from_nothing_to_a_policy_through_all_stages(tmp_path: Path, killed: bool) -> None:

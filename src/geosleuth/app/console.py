@@ -139,7 +139,12 @@ def reading(paths: list[Path]) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def building() -> Iterator[Callable[[str, float], None]]:
-    """A bar for the one-time building of the base atlas."""
+    """A bar for the one-time building of the base atlas; where nobody sees one, a line if it takes a while."""
+    if not sys.stderr.isatty():
+        from geosleuth.atlas.base.build import line_on_stderr
+
+        yield line_on_stderr()
+        return
     bars: list[Bar] = []
     with ExitStack() as held:
 

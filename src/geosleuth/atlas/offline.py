@@ -67,7 +67,7 @@ class OfflineAtlas:
         regions: Path | None = None,
         *,
         tiles: Path | None = None,
-        progress: Progress = lambda _what, _share: None,
+        progress: Progress | None = None,
         remembered: int = 0,
     ) -> None:
         """Nothing is opened until the first question."""

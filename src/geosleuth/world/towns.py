@@ -12,6 +12,7 @@ from typing import Final
 
 from geosleuth.atlas.base import ensure_base, open_base
 from geosleuth.atlas.base.build import CITY, Progress
+from geosleuth.atlas.base.names import owners_called
 from geosleuth.atlas.search import exact_key
 from geosleuth.geo import LatLon, distance_km
 
@@ -107,7 +108,7 @@ def towns_of(seed: int) -> tuple[WorldTown, ...]:
     """The towns of a world, by land; the base atlas is built if it is not there yet."""
     found: list[WorldTown] = []
     counted: dict[str, int] = {}
-    with closing(open_base(ensure_base(_quiet))) as conn:
+    with closing(open_base(ensure_base())) as conn:
         regions: dict[str, str] = dict(conn.execute("SELECT code, name FROM region"))
         settlements = _settlements(conn)
         taken: set[int] = set()
@@ -186,9 +187,11 @@ def _listed(names: Sequence[str], settlements: Sequence[_Settlement], conn: sqli
     """Towns by the name that they write on their signs, as the atlas knows it."""
     by_ref = {one.ref: one for one in settlements}
     for name in names:
+        called = list(owners_called(conn, exact_key(name)))
         rows = conn.execute(
-            "SELECT ref FROM alias JOIN place ON place.id = owner WHERE key = ? AND kind = ? ORDER BY population DESC",
-            (exact_key(name), CITY),
+            f"SELECT ref FROM place WHERE id IN ({','.join('?' * len(called))}) AND kind = ? "  # noqa: S608
+            "ORDER BY population DESC, id",
+            (*called, CITY),
         )
         one = next((by_ref[ref] for (ref,) in rows if ref in by_ref), None)
         if one is not None:
@@ -236,10 +239,6 @@ def _on_signs(one: _Settlement, tongue: str) -> str:
     if tongue == "ro":
         name = name.translate(str.maketrans("şţŞŢ", "șțȘȚ"))
     return in_cyrillic(name) if tongue == "sr" else name
-
-
-def _quiet(_what: str, _share: float) -> None:
-    return None
 
 
 __all__ = ["LEAST_POPULATION", "Progress", "WorldTown", "towns_by_tongue", "towns_of"]

@@ -188,6 +188,7 @@ def test_truths_without_names_are_refused_before_anything_is_sent(server: Server
     assert server.requests == []
 
 
+@pytest.mark.slow
 def test_a_command_that_is_killed_has_kept_what_was_answered(tmp_path: Path) -> None:
     path, cache = tmp_path / "many.csv", tmp_path / "kept.sqlite"
     head = "id,true_lat,true_lon,true_country,true_city,lat,lon,country,city\n"

@@ -202,7 +202,7 @@ def with_gallery(folder: Path, kind: str) -> Path:
         ("photo", "one", ()),
         pytest.param("photo", "one", ("--mask", "signs"), marks=pytest.mark.slow),
         ("photo", "team", ("--mask", "signs")),
-        ("panorama", "one", ()),
+        pytest.param("panorama", "one", (), marks=pytest.mark.slow),
     ],
 )
 def test_a_gallery_that_holds_the_photos_tells_nothing_about_them(

@@ -243,7 +243,7 @@ def test_a_photo_without_a_recording_is_an_error_of_its_own(make_set: MakeSet, t
     assert (told["answered"], told["errors"]) == (2, 1)
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("by", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_run_that_is_stopped_keeps_what_is_finished(make_set: MakeSet, tmp_path: Path, by: signal.Signals) -> None:
     table, out = make_set(6), tmp_path / "run"
     with openai_server([chat_reply(PARIS), chat_reply(PARIS), Reply(manner="silent")]) as url:

@@ -82,7 +82,9 @@ async def cancelled(client: Client, name: str, arguments: Mapping[str, Any], mod
     return time.monotonic() - began
 
 
-@pytest.mark.parametrize("way", ["stdio", "http auto", pytest.param("http legacy", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "way", ["http auto", *(pytest.param(way, marks=pytest.mark.slow) for way in ("stdio", "http legacy"))]
+)
 def test_a_long_call_tells_its_turns_and_can_be_called_off(way: str, mcp_home: Path, pictures: Path) -> None:
     heard: list[tuple[float, str | None]] = []
 

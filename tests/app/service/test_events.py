@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from any_trajectory import trajectories
+from drawn import examples
 from geosleuth.agent import Event, Trajectory
 from geosleuth.agent.locating import Finding, cap_finding
 from geosleuth.agent.methods import method
@@ -250,7 +251,7 @@ def test_calls_of_any_shape_have_words() -> None:
 
 
 @given(trajectories())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 def test_any_run_can_be_told_as_json(run: Trajectory) -> None:
     told = EventTranslator().whole(run)
     assert told[0][0] == "started"
@@ -263,7 +264,7 @@ def test_any_run_can_be_told_as_json(run: Trajectory) -> None:
 
 
 @given(trajectories())
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.too_slow])
 def test_of_any_capped_run_no_text_is_told(run: Trajectory) -> None:
     told = EventTranslator(granularity="country").whole(run)
     for kind, data in told:

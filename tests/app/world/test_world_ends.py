@@ -30,6 +30,7 @@ def _lives(pid: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "when", [pytest.param("the first worker is starting", marks=pytest.mark.slow), "scenes are drawn"]
 )

@@ -1,16 +1,25 @@
 """Places of the world by name, by beginning and around a point."""
 
+import importlib.util
 import os
 import random
+import signal
 import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
+import numpy as np
 import pytest
 
-from geosleuth.atlas.base import BasePlaces, base_path, build, build_base, ensure_base
-from geosleuth.errors import BadInput
+from geosleuth.atlas.base import BasePlaces, base_path, build, build_base, ensure_base, tables
+from geosleuth.errors import BadInput, DataFault
 from geosleuth.geo import Box, LatLon, distance_km
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -176,3 +185,102 @@ def test_what_a_killed_build_left_is_swept_up(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(build, "_fill", lambda path, _progress: path.write_text("whole"))
     build_base(tmp_path / "base.sqlite")
     assert sorted(path.name for path in tmp_path.iterdir()) == [young.name, "base.sqlite"]
+
+
+# What a process that needs the base atlas does, saying when it begins to build and when it is done.
+_BUILDER = """
+from geosleuth.atlas.base import build
+real = build.build_base
+def told(path, progress):
+    print("building", flush=True)
+    real(path, progress)
+build.build_base = told
+print(build.ensure_base(), flush=True)
+"""
+
+
+def _builder(home: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", _BUILDER],
+        env={**os.environ, "GEOSLEUTH_HOME": str(home)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_of_two_processes_that_start_at_once_one_builds_and_both_have_it(tmp_path: Path) -> None:
+    both = [_builder(tmp_path), _builder(tmp_path)]
+    told = [process.communicate()[0].split() for process in both]
+    assert sorted(len(words) for words in told) == [1, 2]
+    path = Path(told[0][-1])
+    assert {words[-1] for words in told} == {str(path)}
+    with sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True) as conn:
+        assert conn.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_build_that_is_killed_leaves_nothing_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path))
+    path = base_path()
+    with _builder(tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "building\n"
+        while not list(path.parent.glob(f".{path.name}.*.part")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    assert not path.exists()
+    built = []
+    monkeypatch.setattr(build, "build_base", lambda where, _progress: built.append(where))
+    assert ensure_base() == path  # the lock died with its holder
+    assert built == [path]
+
+
+def test_whoever_waits_long_is_told_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    tell = build.line_on_stderr()
+    tell("reading places", 0.0)
+    assert capsys.readouterr().err == ""
+    now = 2.5
+    tell("writing places", 0.4)
+    tell("writing names", 0.6)
+    assert capsys.readouterr().err == "building the base atlas, once\n"
+
+
+def _script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("build_base_tables", ROOT / "scripts/build_base_tables.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
+@pytest.mark.parametrize("name", tables.TABLES)
+def test_the_packaged_tables_are_made_of_what_there_is_now(name: str) -> None:
+    assert tables.made_of(tables.read_packaged(name)) == _script().sources(), "run scripts/build_base_tables.py"
+
+
+@pytest.mark.slow
+def test_the_packaged_tables_are_what_the_script_makes() -> None:
+    for name, made in _script().tables().items():
+        shipped = tables.unpack_tables(tables.read_packaged(name))
+        assert shipped.keys.data == made.keys.data
+        for column in ("refs", "names", "countries", "regions"):
+            assert getattr(shipped, column) == getattr(made, column)
+        for column in ("kinds", "lat_e5", "lon_e5", "populations", "owners"):
+            assert np.array_equal(getattr(shipped, column), getattr(made, column))
+
+
+def test_damaged_tables_say_so() -> None:
+    data = tables.read_packaged("stations_odbl.zip")
+    for harmed in (b"", data[: len(data) // 2], data[:5000] + bytes(2000) + data[7000:]):
+        with pytest.raises(DataFault, match="damaged"):
+            tables.unpack_tables(harmed)
+
+
+def test_names_of_two_tables_stay_sorted_and_their_places_apart() -> None:
+    first, second = tables.Lines(b"a\nb\nb\nd\n"), tables.Lines(b"a\nb\nc\ne\n")
+    at = first.places_for(second)
+    assert at == [1, 3, 3, 4]
+    assert list(first.with_lines(at, second)) == sorted([*first, *second])
+    assert list(first.where(np.array([True, False, True, False]))) == [b"a", b"b"]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.atlas.facts import (
     Evidence,
     by_brand,
@@ -158,7 +159,7 @@ def test_hostile_text_gives_evidence_or_none(look_up: Callable[[str], Evidence],
     assert len(evidence.clue) < 1000
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(max_size=40))
 def test_shares_are_shares_whatever_the_text(text: str) -> None:
     for look_up in TEXT_LOOKUPS:

@@ -2,6 +2,7 @@
 
 import random
 import sqlite3
+import zlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,7 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.atlas.search import NameIndex, add_names, compact_key, create_tables, finish, latin_key, similarity
+from geosleuth.atlas.search import (
+    NameIndex,
+    add_names,
+    compact_key,
+    create_tables,
+    exact_key,
+    finish,
+    keys,
+    latin_key,
+    similarity,
+)
+from geosleuth.atlas.search import (
+    index as index_module,
+)
 
 NAMES = [
     (1, "Boulangerie Pâtisserie Costa", 0),
@@ -127,3 +141,50 @@ def test_three_errors_in_random_names_are_forgiven() -> None:
         right += names[number - 1] in [names[hit.owner - 1] for hit in hits]
     conn.close()
     assert right >= 285
+
+
+_WRITTEN = st.lists(st.text(alphabet="abcdilmnorvw015q |'.東京éя", max_size=12).map(exact_key), max_size=40)
+
+
+def _triples_by_name(names: list[str]) -> set[tuple[str, int]]:
+    return {(gram, place) for place, name in enumerate(names) for gram in keys.triples(keys.squeeze(name))}
+
+
+@given(_WRITTEN)
+def test_triples_of_many_names_are_those_of_each(names: list[str]) -> None:
+    codes, places = keys.text_triples("".join(f"{name}\n" for name in names))
+    found = list(zip(keys.spell_triples(codes), places.tolist(), strict=True))
+    assert found == sorted(found)
+    assert len(set(found)) == len(found)
+    assert set(found) == _triples_by_name(names)
+
+
+def test_triples_of_more_letters_than_fit_one_number_are_the_same() -> None:
+    """Half a million letters take 19 bits each, which leaves seven for the name."""
+    names = ["".join(map(chr, range(start, start + 1000))) for start in range(0x20000, 0xA0000, 1000)]
+    codes, places = keys.text_triples("".join(f"{name}\n" for name in names))
+    assert set(zip(keys.spell_triples(codes), places.tolist(), strict=True)) == _triples_by_name(names)
+    assert codes.tolist() == sorted(codes.tolist())
+
+
+def test_names_in_several_batches_and_from_earlier_versions_are_found_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(3)
+    names = [(number, "".join(chance.choices("abcde", k=6)), 0) for number in range(1, 3001)]
+
+    def made(batch: int) -> sqlite3.Connection:
+        monkeypatch.setattr(index_module, "_BATCH", batch)
+        conn = sqlite3.connect(":memory:")
+        create_tables(conn)
+        add_names(conn, names)
+        finish(conn)
+        return conn
+
+    at_once, in_parts, earlier = made(10_000), made(7), made(10_000)
+    assert at_once.execute("SELECT * FROM gram").fetchall() == in_parts.execute("SELECT * FROM gram").fetchall()
+    for gram, packed in earlier.execute("SELECT gram, names FROM gram").fetchall():
+        gaps = np.diff(index_module._unpack(packed), prepend=0).astype("<u4")
+        earlier.execute("UPDATE gram SET names = ? WHERE gram = ?", (zlib.compress(gaps.tobytes()), gram))
+    for query in ("abcdea", "eeddcc", "bad"):
+        assert NameIndex(at_once).search(query) == NameIndex(earlier).search(query)
+    for conn in (at_once, in_parts, earlier):
+        conn.close()

@@ -38,7 +38,7 @@ def land_of(found: dict[str, list[dict[str, Any]]]) -> Any:
     return shapely.MultiPolygon([part for part in whole if part.geom_type == "Polygon"])
 
 
-@pytest.mark.parametrize("zoom", [0, 1, 2, 4, 6, 7, 9])
+@pytest.mark.parametrize("zoom", [0, 4, 9, *(pytest.param(zoom, marks=pytest.mark.slow) for zoom in (1, 2, 6, 7))])
 def test_land_is_where_the_polygons_have_it(bare: Tiles, read: Read, zoom: int) -> None:
     """Points all over each tile along the equator, in the north, and on both sides of the antimeridian."""
     borders = Borders.load()

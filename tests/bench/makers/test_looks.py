@@ -155,6 +155,7 @@ def _scene(boards: Sequence[Board], backdrop: Backdrop, seed: int) -> Photo:
     return Photo(draw(backdrop, tuple(boards), (800, 600), 1.0, random.Random(seed)).image)
 
 
+@pytest.mark.slow
 def test_the_heuristic_puts_scenes_with_legible_signs_above_blank_ones(tmp_path: Path) -> None:
     signs = [
         _scene([Board("front", ("Boulangerie Martin",)), Board("plate", ("Rue Victor Hugo",))], "house", 1),

@@ -91,6 +91,7 @@ def test_a_crowd_is_left_out_as_if_each_were_compared_with_each(gap_km: float) -
     assert left == [LEFT_OUT if out else part for out, part in zip(gone, parts, strict=True)]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_photos_of_one_town_are_split_soon() -> None:
     chance = np.random.default_rng(6)
     lats, lons = (chance.uniform(low, low + 0.05, 100_000).tolist() for low in (38.7, -9.2))

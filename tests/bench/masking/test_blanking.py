@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
+from drawn import examples
 from geosleuth.bench.masking import ALL_TEXT, blank, text_boxes
 from geosleuth.bench.masking.blanking import widened
 from geosleuth.bench.sets import Box
@@ -122,7 +123,7 @@ def test_a_panorama_stays_one() -> None:
 _shares = st.floats(-0.5, 1.5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.tuples(_shares, _shares, _shares, _shares), min_size=1, max_size=5),
     st.tuples(st.integers(1, 90), st.integers(1, 70)),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.answer import Answer
 from geosleuth.bench.report_run import Told, frame, hung_on_of_folders, report_run, report_runs
 from geosleuth.bench.report_run.costs import COST, SECONDS, TOKENS, by_spending, common_measure, spread
@@ -142,7 +143,7 @@ def test_spending_groups_hold_every_photo_once(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_the_spread_lies_within_what_it_describes(values: list[float]) -> None:
     found = spread(np.asarray(values))
     assert min(values) <= found.median <= found.p95 <= max(values)

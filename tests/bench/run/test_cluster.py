@@ -146,6 +146,7 @@ def results(folder: Path) -> bytes:
     return (folder / "results.jsonl").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_node_that_is_killed_loses_nothing_and_changes_nothing(
     nodes: Nodes, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

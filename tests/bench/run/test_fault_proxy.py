@@ -99,6 +99,7 @@ def check_faulty_run(tmp_path: Path, photos: int) -> None:
     assert all(run.trajectory(one.image, one.number).is_file() for one in tries), "every try is kept"
 
 
+@pytest.mark.slow
 def test_a_run_completes_though_three_calls_of_ten_fail(tmp_path: Path) -> None:
     check_faulty_run(tmp_path, 60)
 

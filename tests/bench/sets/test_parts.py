@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from drawn import examples
 from geosleuth.bench.sets import DataSet, describe, fingerprint, open_set, stage, subset
 from geosleuth.bench.sets.staging import stripped
 from geosleuth.errors import BadInput
@@ -48,7 +49,7 @@ def test_a_part_keeps_the_order(data: DataSet) -> None:
     assert ids(subset(data, only=["scene=shop"], limit=1)) == ["b"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(seed=st.integers(0, 2**32), small=st.integers(1, 20), more=st.integers(0, 20))
 def test_samples_are_the_same_again_and_nested(
     tmp_path_factory: pytest.TempPathFactory, seed: int, small: int, more: int

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.bench.sets import Box, open_set
 from geosleuth.bench.sets.shelf import BadName, clean_name
 from geosleuth.errors import BadInput
@@ -155,7 +156,7 @@ def test_a_name_never_leads_out_of_the_folder(tmp_path: Path, name: str) -> None
     assert "\x1b" not in str(caught.value)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(alphabet="./\\abC: ~\0", max_size=20))
 def test_no_name_whatever_reaches_a_file_outside(name: str) -> None:
     root = Path("/data/set")

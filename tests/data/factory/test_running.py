@@ -93,6 +93,7 @@ def test_a_run_that_is_killed_and_taken_up_again_holds_the_same(whole: Path, tmp
     assert list(stores[0].rows()) == list(stores[1].rows())
 
 
+@pytest.mark.slow
 def test_several_processes_make_the_same_bytes(whole: Path, tmp_path: Path) -> None:
     ending = asyncio.run(run_factory(hand_work(tmp_path / "set", SCENES, processes=2), tmp_path / "run"))
     assert ending.why == "done"

@@ -97,6 +97,7 @@ with StoreWriter(Path(sys.argv[1]), ABOUT, shard_rows=4) as writer:
 """
 
 
+@pytest.mark.slow
 def test_a_killed_writer_loses_nothing_that_it_said_was_finished(tmp_path: Path) -> None:
     support = Path(__file__).parents[2] / "support"
     finished: list[str] = []

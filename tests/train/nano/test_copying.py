@@ -2,10 +2,13 @@
 
 import json
 
+import pytest
+
 from geosleuth.world import World
 from nano_lessons import Taught, words_of
 
 
+@pytest.mark.slow
 def test_a_look_up_copies_a_point_that_the_map_has_shown(taught: list[Taught], few_towns: World) -> None:
     known = {town.name_on_signs for town in few_towns.towns if town.split == "train"}
     made = [lesson for one in taught for lesson in one.of("copying", tools=True)]

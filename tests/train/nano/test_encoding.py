@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.train.nano.encoding import encode_chat, final_pixels, final_size
 from nano_models import TOOLS, chat, noise, tiny_nano_processor
 
@@ -56,7 +57,7 @@ def test_a_picture_made_ready_before_gives_the_same() -> None:
 
 
 @given(width=st.integers(1, 4000), height=st.integers(1, 4000))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_sizes_are_those_of_the_processor(width: int, height: int) -> None:
     processor = tiny_nano_processor()
     try:

@@ -68,6 +68,7 @@ def rollout() -> RolloutPart:
     return RolloutPart(method="nano", tools=(), reward="spotagent", group=2, reply_tokens=24, temperature=1e-4)
 
 
+@pytest.mark.slow
 def test_the_same_tokens_as_by_trls_own_way(rollout: RolloutPart, tmp_path: Path) -> None:
     trainer = trainer_of(tmp_path, rollout)
     ((given, (expected, _)),) = recorded(trainer)

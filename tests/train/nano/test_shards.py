@@ -113,6 +113,7 @@ def test_what_is_not_finished_is_not_read(tmp_path: Path) -> None:
         ShardWriter(tmp_path, "../levels", "w")
 
 
+@pytest.mark.slow
 def test_processes_write_while_a_trainer_reads(tmp_path: Path) -> None:
     spawn = multiprocessing.get_context("spawn")
     writers = [

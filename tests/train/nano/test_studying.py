@@ -74,7 +74,7 @@ def test_the_loss_is_that_of_the_assistants_words(tmp_path: Path) -> None:
     assert found["tokens"] >= 3 * len(sample)
 
 
-@pytest.mark.parametrize(("enough", "steps"), [(0.0, 3), (1.01, 5), (None, 5)])
+@pytest.mark.parametrize(("enough", "steps"), [(0.0, 3), (1.01, 5), pytest.param(None, 5, marks=pytest.mark.slow)])
 def test_a_run_ends_when_three_lines_in_a_row_are_good_enough(
     pool: Path, tmp_path: Path, enough: float | None, steps: int
 ) -> None:
@@ -110,6 +110,7 @@ def test_a_gradient_that_is_no_number_is_passed_over(pool: Path, tmp_path: Path)
     assert any(not torch.equal(one, before[name]) for name, one in after.items())
 
 
+@pytest.mark.slow
 def test_slices_end_with_the_weights_of_a_run_that_never_stopped(pool: Path, tmp_path: Path) -> None:
     whole, sliced = model(), model()
     study(whole, tiny_nano_processor(), pool, how(steps=4), tmp_path / "whole")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drawn import examples
 from geosleuth.answer import Address, Answer, Level
 from geosleuth.clues import Spot
 from geosleuth.geo import LatLon
@@ -100,7 +101,7 @@ def test_endless_texts_end(piece: str) -> None:
 
 
 @given(text=st.text(max_size=300))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_any_text_is_borne(text: str) -> None:
     assert isinstance(told(text, text, text), AnswerNames)
 

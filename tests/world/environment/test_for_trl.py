@@ -314,6 +314,7 @@ def check_rollouts(setting: Setting, seeds: range) -> None:
     assert len(ended) > 1
 
 
+@pytest.mark.slow
 def test_random_rollouts(setting: Setting) -> None:
     check_rollouts(setting, range(40))
 

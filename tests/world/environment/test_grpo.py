@@ -88,6 +88,7 @@ def trained(tmp_path: Path, generations: list[list[str]], *, answer_by: Any, mon
 ZOOM = called("image_zoom_in_tool", bbox_2d=[0, 0, 150, 100])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 @pytest.mark.parametrize("answer_by", ["tool", pytest.param("reply", marks=pytest.mark.slow)])
 @pytest.mark.usefixtures("atlas_home")

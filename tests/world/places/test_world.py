@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import phonenumbers
+import pytest
 
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.facts import all_countries
@@ -134,6 +135,7 @@ def test_postcodes_have_the_form_of_the_country(world: World) -> None:
     assert checked > 1000
 
 
+@pytest.mark.slow
 def test_names_that_repeat_say_so_and_all_others_stand_once(world: World) -> None:
     everything = businesses(world, 1)
     assert 15_000 <= len(everything) <= 40_000

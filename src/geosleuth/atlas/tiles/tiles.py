@@ -59,7 +59,7 @@ class Tiles:
         *,
         cache: Path | None = None,
         memory_bytes: int = MEMORY_BYTES,
-        progress: Progress = lambda _what, _share: None,
+        progress: Progress | None = None,
     ) -> None:
         self._regions_dir = regions or regions_dir()
         self._cache = cache or cache_dir() / "tiles"

@@ -65,7 +65,7 @@ def read_figures(path: Path, known: Mapping[str, CountryFigures]) -> dict[str, C
     }
 
 
-def atlas_people(grid: CellGrid, progress: Progress = lambda _what, _share: None) -> dict[tuple[str, int], float]:
+def atlas_people(grid: CellGrid, progress: Progress | None = None) -> dict[tuple[str, int], float]:
     """How many people live in the part of each cell that belongs to a country, by the settlements that are known.
 
     Open country counts with nobody. A finer count, such as a raster's points, can be given by `read_people`.

@@ -1,0 +1,222 @@
+"""The packaged tables that the base atlas is made of: columns in a zip file, written by scripts/build_base_tables.py.
+
+Names are folded and sorted beforehand, which is most of the work, so that every machine makes its base atlas in a
+second or two. Railway stations under the Open Database License stay in a file of their own; their places come last.
+"""
+
+import zipfile
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from io import BytesIO
+from typing import overload
+from zlib import error as ZlibError  # noqa: N812
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geosleuth.errors import DataFault
+
+TABLES = ("places.zip", "stations_odbl.zip")
+MADE_OF = "made_of.txt"
+_ROLE_BITS = 2
+_STEP = 64
+_SMALLER_BY_LZMA = frozenset({"keys.txt", "names.txt", "owners.u4"})
+_STAMP = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class PlaceTables:
+    """Columns of places, one entry each, and of their folded names, sorted by name and then by place."""
+
+    refs: list[int | str]
+    """GeoNames numbers, or texts such as "airport:NCE"."""
+    names: list[str]
+    kinds: NDArray[np.uint8]
+    countries: list[str]
+    regions: list[str]
+    lat_e5: NDArray[np.int32]
+    lon_e5: NDArray[np.int32]
+    populations: NDArray[np.int32]
+    keys: "Lines"
+    owners: NDArray[np.uint32]
+    """Per key: the place's number, from 1, and the role of the name, see `owner_of`."""
+
+    def followed_by(self, later: "PlaceTables") -> "PlaceTables":
+        """Both, the later's places numbered after these."""
+        at = self.keys.places_for(later.keys)
+        return PlaceTables(
+            refs=[*self.refs, *later.refs],
+            names=[*self.names, *later.names],
+            kinds=np.concatenate([self.kinds, later.kinds]),
+            countries=[*self.countries, *later.countries],
+            regions=[*self.regions, *later.regions],
+            lat_e5=np.concatenate([self.lat_e5, later.lat_e5]),
+            lon_e5=np.concatenate([self.lon_e5, later.lon_e5]),
+            populations=np.concatenate([self.populations, later.populations]),
+            keys=self.keys.with_lines(at, later.keys),
+            owners=np.insert(self.owners, at, later.owners + np.uint32(owner_of(len(self.refs), 0))),
+        )
+
+
+class Lines(Sequence[bytes]):
+    """Lines of UTF-8 text, each ended by a line break: a million of them cost no more than their bytes."""
+
+    def __init__(self, data: bytes) -> None:
+        """Take the text."""
+        self.data = data
+        ends = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
+        self._ends: list[int] = ends.tolist()
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @overload
+    def __getitem__(self, at: int) -> bytes: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[bytes]: ...
+    def __getitem__(self, at: int | slice) -> bytes | list[bytes]:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        return self.between(at, at + 1)[:-1]
+
+    def between(self, start: int, end: int) -> bytes:
+        """Some lines as they stand."""
+        return self.data[self._ends[start - 1] if start else 0 : self._ends[end - 1] if end else 0]
+
+    def places_for(self, lines: Iterable[bytes]) -> list[int]:
+        """Where other lines would go, after their equals; these lines must be sorted."""
+        firsts = self[::_STEP]
+        found = []
+        for line in lines:
+            start = max(0, bisect_right(firsts, line) - 1) * _STEP
+            block = self.between(start, min(start + _STEP, len(self))).split(b"\n")[:-1]
+            found.append(start + bisect_right(block, line))
+        return found
+
+    def with_lines(self, at: Sequence[int], more: Iterable[bytes]) -> "Lines":
+        """These with others between them, each before the line at its place; places must ascend."""
+        parts, done = [], 0
+        for place, line in zip(at, more, strict=True):
+            parts += [self.between(done, place), line, b"\n"]
+            done = place
+        return Lines(b"".join([*parts, self.between(done, len(self))]))
+
+    def where(self, chosen: NDArray[np.bool_]) -> "Lines":
+        """Those for which it is true."""
+        each = np.repeat(chosen, np.diff(np.asarray(self._ends), prepend=0))
+        return Lines(np.frombuffer(self.data, dtype=np.uint8)[each].tobytes())
+
+
+def owner_of(place: int, role: int) -> int:
+    """The place's number and a name's role as one number."""
+    return place << _ROLE_BITS | role
+
+
+def places_of(owners: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The numbers of places in what `owner_of` made."""
+    return owners >> np.uint32(_ROLE_BITS)
+
+
+def roles_of(owners: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The roles of names in what `owner_of` made."""
+    return owners & np.uint32((1 << _ROLE_BITS) - 1)
+
+
+def read_tables() -> PlaceTables:
+    """Read all packaged tables.
+
+    Raises:
+        DataFault: one is missing or damaged.
+    """
+    first, second = (unpack_tables(read_packaged(name)) for name in TABLES)
+    return first.followed_by(second)
+
+
+def read_packaged(name: str) -> bytes:
+    """The bytes of a packaged table.
+
+    Raises:
+        DataFault: it is missing.
+    """
+    source = files("geosleuth.atlas.base") / "data" / name
+    try:
+        return source.read_bytes()
+    except OSError as error:
+        raise DataFault(f"a table of the base atlas can't be read: {source}") from error
+
+
+def pack_tables(tables: PlaceTables, made_of: str) -> bytes:
+    """The tables as a zip file; `made_of` says what they were made from, as one line of text."""
+    numbers = [ref for ref in tables.refs if isinstance(ref, int)]
+    texts = [ref for ref in tables.refs if isinstance(ref, str)]
+    if [*numbers, *texts] != tables.refs:
+        raise ValueError("places with numbers must come before those without")
+    members = {
+        MADE_OF: made_of.encode(),
+        "numbers.i4": np.asarray(numbers, dtype="<i4").tobytes(),
+        "texts.txt": joined(texts),
+        "names.txt": joined(tables.names),
+        "kinds.u1": tables.kinds.astype("u1").tobytes(),
+        "countries.txt": joined(tables.countries),
+        "regions.txt": joined(tables.regions),
+        "lat_e5.i4": tables.lat_e5.astype("<i4").tobytes(),
+        "lon_e5.i4": tables.lon_e5.astype("<i4").tobytes(),
+        "populations.i4": tables.populations.astype("<i4").tobytes(),
+        "keys.txt": tables.keys.data,
+        "owners.u4": tables.owners.astype("<u4").tobytes(),
+    }
+    stream = BytesIO()
+    with zipfile.ZipFile(stream, "w", compresslevel=9) as archive:
+        for name, data in members.items():
+            about = zipfile.ZipInfo(name, _STAMP)
+            # LZMA makes much less of text and of whose names they are; of other numbers little, and unpacks slower.
+            about.compress_type = zipfile.ZIP_LZMA if name in _SMALLER_BY_LZMA else zipfile.ZIP_DEFLATED
+            archive.writestr(about, data)
+    return stream.getvalue()
+
+
+def unpack_tables(data: bytes) -> PlaceTables:
+    """The tables in a zip file.
+
+    Raises:
+        DataFault: it is damaged.
+    """
+    from lzma import LZMAError
+
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            part = {name: archive.read(name) for name in archive.namelist()}
+            numbers: list[int] = np.frombuffer(part["numbers.i4"], dtype="<i4").tolist()
+            return PlaceTables(
+                refs=[*numbers, *_lines(part["texts.txt"])],
+                names=_lines(part["names.txt"]),
+                kinds=np.frombuffer(part["kinds.u1"], dtype="u1"),
+                countries=_lines(part["countries.txt"]),
+                regions=_lines(part["regions.txt"]),
+                lat_e5=np.frombuffer(part["lat_e5.i4"], dtype="<i4"),
+                lon_e5=np.frombuffer(part["lon_e5.i4"], dtype="<i4"),
+                populations=np.frombuffer(part["populations.i4"], dtype="<i4"),
+                keys=Lines(part["keys.txt"]),
+                owners=np.frombuffer(part["owners.u4"], dtype="<u4"),
+            )
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, LZMAError, ZlibError) as error:
+        raise DataFault("a table of the base atlas is damaged; install geosleuth again") from error
+
+
+def made_of(data: bytes) -> str:
+    """What the tables in a zip file were made from."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        return archive.read(MADE_OF).decode()
+
+
+def joined(lines: Sequence[str]) -> bytes:
+    """Lines of text, each ended by a line break."""
+    if any("\n" in line for line in lines):
+        raise ValueError("a name holds a line break")
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.decode().split("\n")[:-1]
