@@ -62,7 +62,7 @@ _NOT_THE_TOWN = 0.01  # "28013 Madrid" is the town and not the region
 _SHOPS: Mapping[Manner, float] = {"part": 1.0, "line": 0.3, "said": 0.03, "towards": 0.03, "road": 1.0}
 """How many shops of a town's name there are to reckon with, by how the name stands on the sign."""
 
-_SMALL_TOWN, _SHOPS_LIKE_SMALL_TOWN = 50_000, 3.0
+_SMALL_TOWN, _SHOPS_LIKE_SMALL_TOWN = 50_000, 6.0
 """A line alone that is a small town's name is more often something else: "PERICO" on a menu."""
 
 _AHEAD_KM = 20.0

@@ -15,6 +15,7 @@ from geosleuth.clues.panels import on_one_panel
 from geosleuth.clues.place_clues import PLACE_TOOLS, around, of_somebody, place_clues, range_clue
 from geosleuth.clues.posterior import Posterior, posterior
 from geosleuth.clues.selftest import SelfTest, self_test
+from geosleuth.clues.vocabulary import tokens, words_seen
 from geosleuth.clues.web import addresses_seen
 from geosleuth.clues.weighing import distinct
 from geosleuth.names import fold
@@ -38,6 +39,8 @@ CONTRADICTED = 0.05
 
 OF_A_SHOP = 0.35
 """How much the name of a town is worth in the name of a shop, beside other lines."""
+
+_SHORT_WORD_CHARS = 3
 
 _ASKED_FOR = {"maps_geocode": "address", "poi_keyword_search": "keyword", "poi_input_tips": "text"}
 
@@ -245,7 +248,7 @@ class Reasoning:
         if fold(query) != fold(seen.text):
             return False
         trades = (line for line in self.lines if line is not seen and on_one_panel(line, seen))
-        return any(len(line.text.split()) == 1 and kind_said(line.text) == "business" for line in trades)
+        return any(_is_trade(line.text) for line in trades)
 
     def _texts(self, words: Sequence[str]) -> tuple[TextSeen, ...]:
         seen = (text_of(word, self.lookups, self.lines) for word in words)
@@ -257,6 +260,14 @@ def _is_somebodys(query: str, seen: TextSeen, wanted: Lookup | None) -> bool:
     if wanted is None:
         return in_a_shops_name(query, seen.text)
     return wanted.kind == "business" and bool(addresses_seen([seen]))
+
+
+def _is_trade(text: str) -> bool:
+    """Whether a line says a trade and nothing else: "Panadería & Pas", whose end is hidden, does too."""
+    if kind_said(text) != "business":
+        return False
+    trade = {word for seen in words_seen(text) if "business" in seen.categories for word in tokens(seen.text)}
+    return all(word in trade or len(word) <= _SHORT_WORD_CHARS for word in tokens(text))
 
 
 def _covered(query: str, line: str) -> float:
