@@ -109,7 +109,7 @@ $(DOCS)/ready: pyproject.toml constraints.txt
 
 docs: $(DOCS)/ready
 	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(DOCS)/bin:$$PATH" $(DOCS)/bin/python -m mkdocs build --strict --quiet
-	@echo "open out/site/index.html"
+	@echo "The site is out/site/index.html. Search needs a server: python3 -m http.server --directory out/site"
 
 # Rewrites the pins from what is installed with every extra; names and versions only.
 constraints:
