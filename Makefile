@@ -100,7 +100,8 @@ page/node_modules/.package-lock.json: page/package.json page/package-lock.json
 page: page/node_modules/.package-lock.json
 	cd page && npm run --silent build
 
-# Strict: a broken link, a missing heading or a page that the navigation leaves out stops the build.
+# Strict: a broken link, a missing heading or a page that the navigation leaves out stops the build. Never with
+# --quiet, which hides warnings from strict mode too.
 $(DOCS)/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "geosleuth needs Python 3.11 or newer; try: make PYTHON=python3.11 docs" >&2; exit 2; }
 	$(PYTHON) -m venv $(DOCS)
@@ -108,7 +109,7 @@ $(DOCS)/ready: pyproject.toml constraints.txt
 	@touch $@
 
 docs: $(DOCS)/ready
-	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(DOCS)/bin:$$PATH" $(DOCS)/bin/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(DOCS)/bin:$$PATH" $(DOCS)/bin/python -m mkdocs build --strict
 	@echo "The site is out/site/index.html. Search needs a server: python3 -m http.server --directory out/site"
 
 # Rewrites the pins from what is installed with every extra; names and versions only.

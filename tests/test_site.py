@@ -91,3 +91,11 @@ def test_a_link_to_nothing_is_reported(hooks: ModuleType, caplog: pytest.LogCapt
 def test_nothing_on_the_site_is_loaded_from_elsewhere() -> None:
     assert CONFIG["theme"]["font"] is False
     assert not {"extra_css", "extra_javascript", "repo_url"} & CONFIG.keys()
+
+
+def test_the_build_is_strict_and_not_quiet() -> None:
+    build = [line for line in (ROOT / "Makefile").read_text(encoding="utf-8").splitlines() if "mkdocs build" in line]
+    assert len(build) == 1
+    # Quiet hides warnings from strict mode, which then lets everything pass.
+    assert "--strict" in build[0]
+    assert not {"--quiet", "-q"} & set(build[0].split())
