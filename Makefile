@@ -4,10 +4,11 @@
 PYTHON ?= python3
 VENV := .venv
 DEV := .venv-dev
+DOCS := .venv-docs
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST := $(DEV)/bin/python -m pytest
 
-.PHONY: help demo test test-all suite whole-suite check lint types chromium format bench constraints page clean
+.PHONY: help demo test test-all suite whole-suite check lint types chromium format bench constraints page docs clean
 
 help:
 	@echo "make demo      locate the example photos offline, score the example answers, open both reports"
@@ -15,6 +16,7 @@ help:
 	@echo "make test-all  the same with the slow suites, and other random examples every time"
 	@echo "make bench     run the benchmarks and print this machine's figures"
 	@echo "make page      build the page of \`geosleuth serve\` from page/ (needs Node 20.19 or newer)"
+	@echo "make docs      build the documentation site into out/site/"
 	@echo "make format    format and fix what can be fixed"
 	@echo "make clean     remove environments, caches and outputs"
 
@@ -98,9 +100,21 @@ page/node_modules/.package-lock.json: page/package.json page/package-lock.json
 page: page/node_modules/.package-lock.json
 	cd page && npm run --silent build
 
+# Strict: a broken link, a missing heading or a page that the navigation leaves out stops the build. Never with
+# --quiet, which hides warnings from strict mode too.
+$(DOCS)/ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "geosleuth needs Python 3.11 or newer; try: make PYTHON=python3.11 docs" >&2; exit 2; }
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python $(PIP) install --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
+docs: $(DOCS)/ready
+	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(DOCS)/bin:$$PATH" $(DOCS)/bin/python -m mkdocs build --strict
+	@echo "The site is out/site/index.html. Search needs a server: python3 -m http.server --directory out/site"
+
 # Rewrites the pins from what is installed with every extra; names and versions only.
 constraints:
 	$(PYTHON) scripts/pin.py > constraints.new && mv constraints.new constraints.txt
 
 clean:
-	rm -rf $(VENV) $(DEV) page/node_modules out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DEV) $(DOCS) page/node_modules out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

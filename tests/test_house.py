@@ -246,6 +246,7 @@ def test_the_extras_are_those_we_promise() -> None:
         "overture",
         "bench",
         "inspect",
+        "docs",
         "dev",
     }
     heavy = ("torch", "transformers", "fastapi", "ray", "pydantic")

@@ -27,7 +27,7 @@ REACH_KM: dict[Level, float] = {"spot": 1.0, "city": 40.0, "region": 200.0}
 WORTH: dict[Level, float] = {"spot": 1.0, "city": 0.75, "region": 0.55, "country": 0.4}
 """What a right answer of each level is worth beside the others."""
 
-LEAST: dict[Level, float] = {"spot": 0.3, "city": 0.3, "region": 0.3, "country": 0.35}
+LEAST: dict[Level, float] = {"spot": 0.3, "city": 0.3, "region": 0.3, "country": 0.3}
 """The least probability with which a level is answered at all."""
 
 LEAST_LEADING, CLEAR_LEAD = 0.3, 2.5

@@ -19,7 +19,7 @@ from .finding import Finding
 from .model import TextSeen
 from .prior import country_prior, normalised
 from .speech import languages, likelihoods, number_of, shares_on_signs, world_shares, writers
-from .vocabulary import WordSeen
+from .vocabulary import COMMON, WordSeen
 
 TOLD_BY_LANGUAGE = frozenset({"Latn", "Cyrl", "Arab", "Deva"})
 """Scripts of many languages; in others the script itself has said it."""
@@ -34,7 +34,7 @@ LEAST_GAIN = 0.15
 _PRIOR_WEIGHT = 0.3
 """Names of common languages are guessed at no more often than signs need; the countries get their full prior."""
 
-_FUNCTION = frozenset({"function"})
+_FUNCTION = frozenset({"function", COMMON})
 _KITCHENS = frozenset({
     "ristorante", "trattoria", "osteria", "pizzeria", "spaghetteria", "gelateria", "caffe", "taverna", "restaurante",
     "cantina", "taqueria", "tacos", "bodega", "tapas", "cerveceria", "bistro", "bistrot", "brasserie", "creperie",
@@ -126,7 +126,8 @@ def _finding(number: int, script: str, group: Sequence[_Line]) -> Finding | None
     name = country_tables()["languages"].get(code, (code,))[0]
     content = any(word.categories - _FUNCTION for line in ranked for word in line.words)
     sort = "language.english" if code == "en" else "language" if content else "language.guessed"
-    if content and words and all(fold(word) in _KITCHENS for word in words):
+    plain = {word.text for line in ranked for word in line.words if word.categories == {COMMON}}
+    if content and words and all(fold(word) in _KITCHENS for word in words if word not in plain):
         sort = "language.kitchen"
     quoted = ", ".join(f"“{word}”" for word in words[:3])
     return Finding(

@@ -18,7 +18,7 @@ class Reliability:
 
 RELIABILITY: Mapping[str, Reliability] = {
     "script": Reliability(0.9, "restaurants, embassies and imported goods write in the script of another country"),
-    "script.few": Reliability(0.75, "a few letters may be a brand, a restaurant or a channel's mark"),
+    "script.few": Reliability(0.78, "a few letters may be a brand, a restaurant or a channel's mark"),
     "script.minor": Reliability(0.45, "most text is in another script: a restaurant, a product or a tourist sign"),
     "language": Reliability(0.8, "restaurants, fashion and tourism like foreign languages"),
     "language.guessed": Reliability(0.5, "names and brands look like words of some language or other"),

@@ -17,7 +17,7 @@ from geosleuth.atlas.facts.letters import TELLING_LETTERS
 from geosleuth.geo import FloatArray
 
 from .prior import country_prior
-from .vocabulary import COMMON, INTERNATIONAL, WordSeen, vocabulary_languages, words_seen
+from .vocabulary import COMMON, INTERNATIONAL, WordSeen, common_words_seen, vocabulary_languages, words_seen
 
 ENGLISH_EVERYWHERE = 0.2
 """The share of English on signs of a country that does not speak it: tourism, brands, fashion."""
@@ -104,6 +104,7 @@ def writers(script: str) -> npt.NDArray[np.bool_]:
 def likelihoods(text: str) -> tuple[FloatArray, list[WordSeen]]:
     """Log likelihoods of a text in each language, up to a constant, and the words of the table that speak for them."""
     words = [word for word in words_seen(text) if INTERNATIONAL not in word.languages]
+    words += common_words_seen(text)
     return _letters_and_words(text, tuple(words)) + guesses(text), words
 
 

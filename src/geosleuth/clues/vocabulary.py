@@ -91,15 +91,20 @@ def words_seen(text: str) -> tuple[WordSeen, ...]:
     found: list[WordSeen] = []
     start = 0
     while start < len(words):
-        seen = (
-            _phrase_at(table, words, keys, start)
-            or _part_of(table, words[start], start)
-            or _common(table, words[start], start)
-        )
+        seen = _phrase_at(table, words, keys, start) or _part_of(table, words[start], start)
         if seen is not None:
             found.append(seen)
         start += seen.words if seen is not None else 1
     return (*found, *_inside_runs(table, text[:MAX_LINE_CHARS]))
+
+
+@lru_cache(maxsize=4096)
+def common_words_seen(text: str) -> tuple[WordSeen, ...]:
+    """The words of a text that are not in the table, and common in one or two languages."""
+    table = _table()
+    known = {at for seen in words_seen(text) for at in range(seen.start, seen.start + seen.words)}
+    found = (_common(table, word, at) for at, word in enumerate(tokens(text)) if at not in known)
+    return tuple(seen for seen in found if seen is not None)
 
 
 def _phrase_at(table: _Table, words: list[str], keys: list[str], start: int) -> WordSeen | None:
@@ -133,7 +138,6 @@ def _part_of(table: _Table, word: str, start: int) -> WordSeen | None:
 
 
 def _common(table: _Table, word: str, start: int) -> WordSeen | None:
-    """A word that is not in the table of sign words and is common in one or two languages."""
     if len(word) < _LEAST_COMMON_CHARS:
         return None
     languages = languages_of(word) & table.languages

@@ -1,0 +1,33 @@
+"""The table "Where is …?" in docs/architecture.md: every path exists, and every function is defined there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+_CODE = re.compile(r"`(?P<path>[^`]+)`(?: \(`(?P<name>\w+)`\))?")
+
+
+def rows() -> list[tuple[str, str]]:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    section = text.partition("## Where is …?\n")[2].partition("\n## ")[0]
+    lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    return [(what, where) for what, where in lines[2:]]
+
+
+def test_the_table_answers_what_people_look_for() -> None:
+    asked = [what for what, _ in rows()]
+    assert len(asked) >= 20
+    assert len(asked) == len(set(asked))
+
+
+@pytest.mark.parametrize(("what", "where"), rows())
+def test_every_path_exists(what: str, where: str) -> None:
+    found = list(_CODE.finditer(where))
+    assert found, f"no path for {what}"
+    assert [match["path"] for match in found if not (ROOT / match["path"]).exists()] == []
+    for match in found:
+        if match["name"]:
+            source = (ROOT / match["path"]).read_text(encoding="utf-8")
+            assert re.search(rf"^(?:async )?def {match['name']}\(", source, re.MULTILINE), match[0]
