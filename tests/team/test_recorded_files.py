@@ -139,7 +139,7 @@ def test_what_is_learned_does_not_hang_on_the_machine_s_threads(files: list[str]
         "import os, sys; os.environ.pop('OPENBLAS_NUM_THREADS', None)\n"
         "import geosleuth.app.cli.commands as commands\n"
         "early = 'numpy' in sys.modules\n"
-        f"commands.app(['team', 'replay', *{files!r}, '--folds', '2', '--json'], standalone_mode=False)\n"
+        f"commands.app_for(['team'])(['team', 'replay', *{files!r}, '--folds', '2', '--json'], standalone_mode=False)\n"
         "print(early, os.environ.get('OPENBLAS_NUM_THREADS'), file=sys.stderr)\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)

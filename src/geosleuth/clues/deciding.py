@@ -30,7 +30,7 @@ WORTH: dict[Level, float] = {"spot": 1.0, "city": 0.75, "region": 0.55, "country
 LEAST: dict[Level, float] = {"spot": 0.3, "city": 0.3, "region": 0.3, "country": 0.3}
 """The least probability with which a level is answered at all."""
 
-LEAST_LEADING, CLEAR_LEAD = 0.3, 2.5
+LEAST_LEADING, CLEAR_LEAD = 0.2, 2.5
 """A country that is so many times as likely as the next is answered from this probability on: French alone speaks for
 France before all others."""
 

@@ -62,8 +62,8 @@ _NOT_THE_TOWN = 0.01  # "28013 Madrid" is the town and not the region
 _SHOPS: Mapping[Manner, float] = {"part": 1.0, "line": 0.3, "said": 0.03, "towards": 0.03, "road": 1.0}
 """How many shops of a town's name there are to reckon with, by how the name stands on the sign."""
 
-_SMALL_TOWN, _SHOPS_LIKE_SMALL_TOWN = 50_000, 6.0
-"""A line alone that is a small town's name is more often something else: "PERICO" on a menu."""
+_SMALL_TOWN, _SHOPS_LIKE_SMALL_TOWN, _SHOPS_LIKE_A_WORD = 50_000, 3.0, 5.0
+"""A line alone that is a small town's name is more often something else: "PERICO" on a menu. Plain words most often."""
 
 _AHEAD_KM = 20.0
 """How far from a town the signs towards it and the roads that are called after it mostly stand."""
@@ -142,7 +142,10 @@ def _named(tool: str, data: Mapping[str, Any], words: Sequence[str], manner: Man
     named_after = bearers[0][0].sort == "town" and (manner == "said" or _is_known(query, bearers[0][0]))
     stands: Manner = manner if named_after else "part"
     small = stands == "line" and bearers[0][0].people < _SMALL_TOWN
-    unseen = others_of_name(common, street=street) * (_SHOPS_LIKE_SMALL_TOWN if small else _SHOPS[stands])
+    shops = _SHOPS[stands]
+    if small:
+        shops = _SHOPS_LIKE_A_WORD if query.isascii() and query.isalpha() else _SHOPS_LIKE_SMALL_TOWN
+    unseen = others_of_name(common, street=street) * shops
     if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _FULL_ANSWER[tool]:  # a full answer has left some out
         unseen += 2 * min(pull(place) for place, _ in bearers)
     surest = max(like for _, like in bearers)

@@ -100,8 +100,10 @@ def words_seen(text: str) -> tuple[WordSeen, ...]:
 
 @lru_cache(maxsize=4096)
 def common_words_seen(text: str) -> tuple[WordSeen, ...]:
-    """The words of a text that are not in the table, and common in one or two languages."""
+    """The words of a text that are not in the table, and common in one or two languages; none beside a trade."""
     table = _table()
+    if any("business" in seen.categories for seen in words_seen(text)):
+        return ()
     known = {at for seen in words_seen(text) for at in range(seen.start, seen.start + seen.words)}
     found = (_common(table, word, at) for at, word in enumerate(tokens(text)) if at not in known)
     return tuple(seen for seen in found if seen is not None)

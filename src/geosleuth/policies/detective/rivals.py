@@ -14,7 +14,7 @@ from .reasoning import Reasoning
 
 MOST_RIVALS = 4
 LEAST_PROBABILITY = 0.03
-LEAST_WHEN_SILENT = 0.1
+LEAST_WHEN_SILENT = 0.05
 """A finding that names no place lists only what is worth a look; less is noise that reads like a lead."""
 
 LEAST_WHERE_DISPUTED = 0.01
@@ -42,7 +42,10 @@ def rivals(reasoning: Reasoning) -> list[Rival]:
     """What it could be, the likeliest first; countries where the clues allow nothing finer."""
     decision = reasoning.decision
     if decision.level == "none":
-        return [one for one in _countries(reasoning, 1.0) if one.probability >= LEAST_WHEN_SILENT]
+        # Whoever has ruled places out, or asked a prior, wants to see what is left.
+        asked = reasoning.known.rules_out or reasoning.notebook.of("visual_prior")
+        least = 0.0 if asked else LEAST_WHEN_SILENT
+        return [one for one in _countries(reasoning, 1.0) if one.probability >= least]
     best = Rival(
         full_name(decision.name or "", decision.country),
         decision.point,
