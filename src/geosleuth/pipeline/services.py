@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from geosleuth.agent import Method
 from geosleuth.atlas import Atlas
@@ -30,6 +29,7 @@ _NO_PRIOR = "none"
 def online_settings(allow: Sequence[str]) -> "OnlineSettings":
     """Whom the user allows, and from the environment their own servers, tiles and contact (docs/online.md)."""
     from geosleuth.atlas.online import ONLINE_NAMES, OnlineSettings, TileSource
+    from geosleuth.atlas.online.consent import host_of
     from geosleuth.tools.web import IMAGE_NAMES, WEB_NAMES
 
     names = (*ONLINE_NAMES, *WEB_NAMES, *IMAGE_NAMES)
@@ -41,9 +41,7 @@ def online_settings(allow: Sequence[str]) -> "OnlineSettings":
     }
     # An address on this machine or in the own network, written into the environment, is meant; public hosts are paced
     # and checked like any other.
-    hosts = {
-        urlsplit(url).hostname or "" for url in (*servers.values(), *(source.template for source in tiles.values()))
-    }
+    hosts = {host_of(url) for url in (*servers.values(), *(source.template for source in tiles.values()))}
     own = {host for host in hosts if _is_local(host)}
     return OnlineSettings(
         allow_hosts=frozenset(allow),
