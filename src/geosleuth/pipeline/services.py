@@ -3,7 +3,6 @@
 import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AsyncExitStack
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,8 +53,10 @@ def online_settings(allow: Sequence[str]) -> "OnlineSettings":
 
 
 def _is_local(host: str) -> bool:
+    from geosleuth.atlas.online.addresses import address_of, is_public
+
     try:
-        return not ip_address(host).is_global
+        return not is_public(address_of(host))
     except ValueError:
         return "." not in host or host.endswith((".local", ".lan", ".internal", ".home.arpa"))
 

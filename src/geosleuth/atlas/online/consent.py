@@ -4,17 +4,14 @@ Nothing leaves the machine without the user's say, naming the host. An address t
 a public one, unless the user said that this very host is private.
 """
 
-import ipaddress
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
 from geosleuth.errors import BadInput, ServiceFault
 
+from .addresses import address_of, is_at_home, is_public
 from .settings import OnlineSettings
-
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def host_of(url: str) -> str:
@@ -78,19 +75,7 @@ def check_addresses(host: str, addresses: list[str], settings: OnlineSettings) -
     """
     private_is_fine = host.rstrip(".").lower() in settings.private_hosts
     for text in addresses:
-        address = _innermost(ipaddress.ip_address(text.partition("%")[0]))
-        at_home = address.is_private and not (address.is_link_local or address.is_unspecified or address.is_multicast)
-        public = address.is_global and not address.is_multicast
-        if not (public or (private_is_fine and at_home)):
+        address = address_of(text)
+        if not (is_public(address) or (private_is_fine and is_at_home(address))):
             hint = "" if private_is_fine else "; if it is meant to be, name the host in private_hosts"
             raise ServiceFault(host, f"its address {address} is not public{hint}")
-
-
-def _innermost(address: Address) -> Address:
-    """The IPv4 address inside an IPv6 one, where there is one: it is where the packets end up."""
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
-        if inner is None and address in _NAT64:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        return inner or address
-    return address
