@@ -175,7 +175,7 @@ def test_a_damaged_extract_is_taken_in_or_refused_in_one_line(tmp_path: Path, fi
 def test_tags_that_are_not_utf_8_are_one_line(tmp_path: Path, atlas_home: Path) -> None:
     source = tmp_path / "latin.osm.pbf"
     source.write_bytes(not_utf8())
-    command = [Path(sys.executable).parent / "geosleuth", "atlas", "add", str(source)]
+    command = [str(Path(sys.executable).parent / "geosleuth"), "atlas", "add", str(source)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == 2
     assert "text that is not UTF-8" in ended.stderr
