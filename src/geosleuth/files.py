@@ -12,6 +12,9 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""Far above any reply; a line beyond it is some other kind of file."""
+
 _MOST_YAML_BYTES = 256 * 1024
 _MOST_YAML_DEPTH = 12
 

@@ -43,6 +43,7 @@ from geosleuth.agent import (
 from geosleuth.agent.codec import KINDS, from_line, to_line
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
+from geosleuth.files import MAX_LINE_BYTES
 from geosleuth.geo import LatLon
 from geosleuth.policies import Prompt, Sampling, Step, Usage
 from geosleuth.tools import ImageInfo, Observation, ToolCall
@@ -342,3 +343,11 @@ def test_whoever_is_killed_loses_at_most_the_last_line(tmp_path: Path) -> None:
     found = read_trajectory(path)
     assert len(found.events) > 50
     assert len(path.read_bytes().splitlines()) - len(found.events) <= 2
+
+
+def test_a_file_without_line_breaks_is_refused_before_it_is_all_read(tmp_path: Path) -> None:
+    path = tmp_path / "not.jsonl"
+    with path.open("wb") as stream:
+        stream.truncate(5 * MAX_LINE_BYTES)
+    with pytest.raises(BadInput, match=r"line 1: a line of more than 64 MiB is no event"):
+        read_trajectory(path)

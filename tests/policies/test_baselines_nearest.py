@@ -270,7 +270,9 @@ def test_networks_of_pytorch_look_too(tmp_path: Path) -> None:
     (folder / "preprocessor_config.json").write_text(
         json.dumps({"size": {"height": 32, "width": 48}, "do_normalize": False})
     )
-    encoder = encoder_of(str(folder))
+    with pytest.raises(BadInput, match=r"runs code when it is loaded; .* --trust-code"):
+        encoder_of(str(folder))
+    encoder = encoder_of(str(folder), trust_code=True)
     (seen,) = encoder.features([scene(3)])
     small = np.asarray(scene(3).resize((48, 32)), dtype=np.float32).reshape(4, 8, 4, 12, 3).mean(axis=(1, 3))
     expected = small.transpose(2, 0, 1).ravel()
@@ -278,13 +280,15 @@ def test_networks_of_pytorch_look_too(tmp_path: Path) -> None:
     assert np.allclose(seen, expected / np.linalg.norm(expected), atol=0.02)
     rows = np.concatenate([seen[None], encoder.features([scene(4)])])
     gallery = write_gallery(tmp_path / "g", rows, [(7, 7), (1, 1)], encoder=str(folder))
-    with pytest.raises(BadInput, match=f"which is code; if you trust it, add ,encoder={folder}"):
-        make_baseline(f"nearest:{gallery}")
-    answer = ask(make_baseline(f"nearest:{gallery},encoder={folder}"), scene(3).crop((10, 10, 630, 470)))
+    with pytest.raises(BadInput, match=f"which is code; if you trust it, add ,encoder={folder},trust_code=yes"):
+        make_baseline(f"nearest:{gallery},trust_code=yes")
+    with pytest.raises(BadInput, match=",trust_code=yes"):
+        make_baseline(f"nearest:{gallery},encoder={folder}")
+    answer = ask(make_baseline(f"nearest:{gallery},encoder={folder},trust_code=yes"), scene(3).crop((10, 10, 630, 470)))
     assert answer.point == LatLon(7, 7)
     (folder / "model.pt").write_bytes(b"nothing")
     with pytest.raises(BadInput, match="TorchScript"):
-        encoder_of(str(folder)).features([scene(1)])
+        encoder_of(str(folder), trust_code=True).features([scene(1)])
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from geosleuth.answer.wording import envelope, how_sure, percent_words, radius_w
 from geosleuth.atlas.outlines import found_country
 from geosleuth.geo import coordinates
 from geosleuth.policies.detective import Detective
+from geosleuth.texts import printable
 
 from .trajectory import Trajectory
 
@@ -24,7 +25,6 @@ AGAINST = "Against: "
 """What comes after it in a candidate's evidence speaks against that candidate."""
 
 _WITHHELD: dict[str, Granularity] = {withheld(level): level for level in GRANULARITIES if level != "exact"}
-_NOT_TEXT = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}")
 _LONGEST_LINE = 400
 
 
@@ -137,4 +137,4 @@ def notebook_card(finding: "Finding") -> str:
 
 def _text(value: str) -> str:
     short = value if len(value) <= _LONGEST_LINE else value[: _LONGEST_LINE - 1] + "…"
-    return escape(short.translate(_NOT_TEXT).encode("utf-8", "replace").decode("utf-8"))
+    return escape(printable(short).encode("utf-8", "replace").decode("utf-8"))

@@ -21,6 +21,7 @@ from typing import IO, Any
 from geosleuth import __version__
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
+from geosleuth.files import MAX_LINE_BYTES
 from geosleuth.policies import Step
 from geosleuth.tools import ImageInfo, Observation
 
@@ -284,9 +285,12 @@ class TrajectoryReader:
     def _next_line(self) -> bytes:
         self._line += 1
         try:
-            return self._stream.readline()
+            line = self._stream.readline(MAX_LINE_BYTES + 1)
         except OSError as error:
             raise BadInput(f"{self.path}: can't be read: {error.strerror or error}") from error
+        if len(line) > MAX_LINE_BYTES:
+            raise self._damage(f"a line of more than {MAX_LINE_BYTES // 1024**2} MiB is no event; is it another file?")
+        return line
 
     def _damage(self, trouble: str) -> BadInput:
         return BadInput(f"{self.path}, line {self._line}: {trouble}")

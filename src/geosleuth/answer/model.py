@@ -1,9 +1,14 @@
-"""The Answer type: a point or none, an address in three levels, how sure, why, and what else it could be."""
+"""The Answer type: a point or none, an address in three levels, how sure, why, and what else it could be.
+
+Its words come from models and maps; control and direction characters are taken out here, so that cards, pages, tables
+and exports need not.
+"""
 
 from dataclasses import dataclass, field
 from math import isfinite
 
 from geosleuth.geo import LatLon
+from geosleuth.texts import clean_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +19,10 @@ class Level:
     clues: tuple[str, ...] = ()
     reasoning: str | None = None
     uncertainty: str | None = None
+
+    def __post_init__(self) -> None:
+        """Clean the words."""
+        clean_fields(self, "conclusion", "clues", "reasoning", "uncertainty")
 
     def __bool__(self) -> bool:
         """Whether the level says anything at all."""
@@ -57,8 +66,9 @@ class Candidate:
     evidence: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a probability that is none."""
+        """Refuse a probability that is none; clean the words."""
         _check_probability(self.probability)
+        clean_fields(self, "name", "evidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +88,9 @@ class Answer:
     candidates: tuple[Candidate, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a probability outside [0, 1] and a radius that is not a positive length."""
+        """Refuse a probability outside [0, 1] and a radius that is not a positive length; clean the words."""
         _check_probability(self.probability)
+        clean_fields(self, "explanation")
         if self.radius_km is not None and not (isfinite(self.radius_km) and self.radius_km > 0):
             raise ValueError(f"radius_km must be a positive, finite length, not {self.radius_km!r}")
 

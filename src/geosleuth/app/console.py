@@ -11,11 +11,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from geosleuth.bench.plain import one_line
+from geosleuth.texts import one_line, printable
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.progress import Progress, TaskID
+    from rich.segment import Segment
 
     from geosleuth.atlas import OfflineAtlas
     from geosleuth.pipeline.plan import Plan
@@ -30,19 +31,36 @@ SOME_FAILED = 1
 def show(view: "RenderableType") -> None:
     """Print an answer for people on stdout; where that is no terminal as wide as COLUMNS says, or else 200.
 
-    Ids and field values come from files and are shown as they are, never read as markup.
+    Ids, field values and names come from files and maps: they are never read as markup, and nothing in them steers
+    the terminal.
     """
     from rich.console import Console
 
     columns = os.environ.get("COLUMNS", "")
     wanted = int(columns) if columns.isascii() and columns.isdigit() and len(columns) < 6 else 0
     width = None if sys.stdout.isatty() else wanted or 200
-    Console(width=width, markup=False, emoji=False, highlight=False).print(view)
+    Console(width=width, markup=False, emoji=False, highlight=False).print(_Safe(view))
+
+
+class _Safe:
+    """A view whose texts can't steer a terminal; its own colours stay."""
+
+    def __init__(self, view: "RenderableType") -> None:
+        self._view = view
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[Segment]":
+        for part in console.render(self._view, options):
+            yield part if part.control else part._replace(text=printable(part.text))
 
 
 def show_json(document: Any) -> None:
-    """Print the one JSON document of a command with ``--json``; in plain ASCII where stdout can't write all of it."""
+    """Print the one JSON document of a command with ``--json``; in plain ASCII where stdout can't write all of it.
+
+    What could steer a terminal is written as an escape of JSON's, so that programs read it as it is.
+    """
     text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    if text != printable(text):
+        text = json.dumps(document, allow_nan=False)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

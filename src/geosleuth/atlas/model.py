@@ -1,10 +1,14 @@
-"""What an atlas answers with: places, hits, reverse look-ups, documents, pictures. Each says where it is from."""
+"""What an atlas answers with: places, hits, reverse look-ups, documents, pictures. Each says where it is from.
+
+Anybody may write into a map. Control and direction characters are taken out of its words here.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from geosleuth.geo import Disc, Extent, LatLon
+from geosleuth.texts import clean_fields
 
 MatchKind = Literal["exact", "alias", "fuzzy", "near"]
 """The main name; another recorded name; spelled differently; found by position."""
@@ -31,6 +35,10 @@ class Place:
     address: str | None = None
     details: Mapping[str, str] = field(default_factory=dict, hash=False)
 
+    def __post_init__(self) -> None:
+        """Clean the words."""
+        clean_fields(self, "id", "name", "kind", "source", "region", "address", "details")
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -41,6 +49,10 @@ class Hit:
     match: MatchKind
     matched: str
     distance_km: float | None = None
+
+    def __post_init__(self) -> None:
+        """Clean the words."""
+        clean_fields(self, "matched")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +68,10 @@ class Reverse:
     region: str | None
     places: tuple[Hit, ...]
     source: str
+
+    def __post_init__(self) -> None:
+        """Clean the words."""
+        clean_fields(self, "country_name", "region", "source")
 
     @property
     def address(self) -> str:
@@ -91,6 +107,10 @@ class Document:
     score: float
     source: str
     url: str | None = None
+
+    def __post_init__(self) -> None:
+        """Clean the words."""
+        clean_fields(self, "id", "title", "snippet", "source", "url")
 
 
 @dataclass(frozen=True, slots=True)

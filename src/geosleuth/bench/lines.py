@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from geosleuth.errors import BadInput
-
-MAX_LINE_BYTES = 64 * 1024 * 1024
-"""Far above any reply; a line beyond it is some other kind of file."""
+from geosleuth.files import MAX_LINE_BYTES
 
 
 def byte_lines(path: Path, readline: Callable[[int], bytes], what: str) -> Iterator[bytes]:

@@ -26,10 +26,11 @@ from typing import Any, BinaryIO
 
 from geosleuth.answer import FORMAT, Address, Answer, ParserName, answer_from_dict, parse
 from geosleuth.errors import BadInput
+from geosleuth.files import MAX_LINE_BYTES
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth
 
-from .lines import MAX_LINE_BYTES, text_lines
+from .lines import text_lines
 
 _TRUTH_NAMES = ("country", "region", "city")
 

@@ -3,10 +3,8 @@
 import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AsyncExitStack
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from geosleuth.agent import Method
 from geosleuth.atlas import Atlas
@@ -30,6 +28,7 @@ _NO_PRIOR = "none"
 def online_settings(allow: Sequence[str]) -> "OnlineSettings":
     """Whom the user allows, and from the environment their own servers, tiles and contact (docs/online.md)."""
     from geosleuth.atlas.online import ONLINE_NAMES, OnlineSettings, TileSource
+    from geosleuth.atlas.online.consent import host_of
     from geosleuth.tools.web import IMAGE_NAMES, WEB_NAMES
 
     names = (*ONLINE_NAMES, *WEB_NAMES, *IMAGE_NAMES)
@@ -41,9 +40,7 @@ def online_settings(allow: Sequence[str]) -> "OnlineSettings":
     }
     # An address on this machine or in the own network, written into the environment, is meant; public hosts are paced
     # and checked like any other.
-    hosts = {
-        urlsplit(url).hostname or "" for url in (*servers.values(), *(source.template for source in tiles.values()))
-    }
+    hosts = {host_of(url) for url in (*servers.values(), *(source.template for source in tiles.values()))}
     own = {host for host in hosts if _is_local(host)}
     return OnlineSettings(
         allow_hosts=frozenset(allow),
@@ -56,8 +53,10 @@ def online_settings(allow: Sequence[str]) -> "OnlineSettings":
 
 
 def _is_local(host: str) -> bool:
+    from geosleuth.atlas.online.addresses import address_of, is_public
+
     try:
-        return not ip_address(host).is_global
+        return not is_public(address_of(host))
     except ValueError:
         return "." not in host or host.endswith((".local", ".lan", ".internal", ".home.arpa"))
 

@@ -111,6 +111,29 @@ def test_large_photos_make_room_by_their_pixels() -> None:
     assert [one.is_error for one in talk(service, use)] == [True, False, False]
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("maps_geocode", {"address": "a\ud800b"}),
+        ("find_colocated", {"features": ["cafe", "\udfff"]}),
+        ("open_photo", {"path": "\ud800.jpg"}),
+        ("maps_geocode", {"\ud800": "Monaco"}),
+        ("\ud800", {}),
+    ],
+)
+def test_half_a_surrogate_pair_is_a_bad_argument(name: str, arguments: dict[str, Any]) -> None:
+    async def tell(_progress: float, _message: str) -> None: ...
+
+    async def work() -> CallToolResult:
+        async with service_of() as service:
+            return await service.call(name, arguments, tell)
+
+    done = asyncio.run(work())
+    assert done.is_error
+    assert "half of a surrogate pair" in words_of(done)
+    done.model_dump_json()
+
+
 def test_handles_can_not_be_guessed() -> None:
     async def use(client: Client) -> list[str]:
         return [await opened(client, picture()) for _ in range(2)]

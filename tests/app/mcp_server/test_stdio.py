@@ -3,6 +3,9 @@
 import asyncio
 import base64
 import io
+import json
+import os
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -222,3 +225,34 @@ def test_the_help_has_examples() -> None:
     done = CliRunner().invoke(whole_app(), ["mcp", "--help"])
     assert done.exit_code == 0
     assert "geosleuth mcp --http --port 8712" in done.output
+
+
+def test_a_line_that_can_not_be_read_is_answered(mcp_home: Path) -> None:
+    params = over_stdio(mcp_home, "--offline")
+    bad = (
+        '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"maps_geocode","arguments":{"address":"%s"}}}'
+    )
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}),
+        json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        bad % (7, "a\\ud800b"),
+        bad % ('"seven"', "\\udfff"),
+        "this is no JSON",
+        json.dumps({"jsonrpc": "2.0", "id": 8, "method": "tools/list"}),
+    ]
+    with subprocess.Popen(
+        [params.command, *params.args],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env={**os.environ, **(params.env or {})},
+    ) as run:  # fmt: skip
+        assert run.stdin is not None
+        assert run.stdout is not None
+        run.stdin.write("".join(f"{line}\n" for line in lines))
+        run.stdin.flush()
+        told = [json.loads(run.stdout.readline()) for _ in range(4)]
+        run.stdin.close()
+    answers = {one["id"]: one for one in told}
+    assert set(answers) == {1, 7, "seven", 8}
+    assert all(answers[one]["error"]["code"] == -32700 for one in (7, "seven"))
+    assert answers[8]["result"]["tools"]

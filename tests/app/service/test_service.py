@@ -184,6 +184,34 @@ def test_so_many_photos_come_in_at_once(tmp_path: Path) -> None:
     at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(uploads=2))
 
 
+@pytest.mark.parametrize(
+    ("limits", "trouble"),
+    [
+        (ServiceLimits(photos_per_case=2), TooMany),
+        (ServiceLimits(photo=Limits(max_case_pixels=100_000)), BadInput),
+    ],
+)
+def test_photos_that_race_for_the_last_place_do_not_all_get_it(
+    tmp_path: Path, limits: ServiceLimits, trouble: type[Exception]
+) -> None:
+    async def work(desk: CaseService) -> None:
+        case = await desk.new_case("A case")
+        hold = asyncio.Event()
+
+        async def slow() -> AsyncIterator[bytes]:
+            await hold.wait()
+            yield photo_bytes()
+
+        coming = [asyncio.create_task(desk.add_photo(case.id, "wall.jpg", slow())) for _ in range(4)]
+        await asyncio.sleep(0.2)
+        hold.set()
+        ends = await asyncio.gather(*coming, return_exceptions=True)
+        assert [type(end) for end in ends if isinstance(end, Exception)] == [trouble, trouble]
+        assert len((await desk.case(case.id)).photos) == 2
+
+    at_a_desk(tmp_path / "desk", work, limits=limits)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't hold processes to RLIMIT_DATA")
 def test_a_run_that_takes_too_much_memory_ends_alone(tmp_path: Path) -> None:
     model = recording(tmp_path)

@@ -19,6 +19,7 @@ from geosleuth.atlas.online.http import Question
 from geosleuth.atlas.online.keys import key_from_environment
 from geosleuth.errors import BadInput, Offline, ServiceFault
 from geosleuth.geo import LatLon
+from geosleuth.pipeline.services import online_settings
 
 Settings = Callable[..., OnlineSettings]
 ANYWHERE = LatLon(43.73, 7.42)
@@ -174,6 +175,13 @@ def test_redirects_stay_with_their_host(service: Any, settings: Settings) -> Non
         ("file:///etc/passwd", "redirects to nowhere"),
         ("//[::1]/x", "redirects to ::1"),
         ("http://127.0.0.1:999999/", "redirects to"),
+        ("http://[bad/", "redirects to something that is no address"),
+        ("//[::1", "redirects to something that is no address"),
+        ("//\xbd.example/", "redirects to"),
+        ("http://127.0.0.1:x/", "redirects to something that is no address"),
+        ("/" + "x" * 70_000, "no address|cut short"),
+        ("http://xn--/", "redirects to"),
+        ("http://127.0.0.1%00.evil.example/", "redirects to"),
         ("/loop", "redirects in circles"),
     ],
 )
@@ -181,6 +189,32 @@ def test_redirects_elsewhere_are_not_followed(service: Any, settings: Settings, 
     service.reply("/loop", (301, {"location": location}, b""))
     with pytest.raises(ServiceFault, match=said):
         ask(settings(), service.url + "/loop")
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["[bad", "a b", "a..b", "x" * 300, "[::1%25eth0]", "[v1.x]", "xn--\uffff", "\x00", "-", "%41", "１２７.0.0.1"],
+)
+def test_odd_spellings_of_a_host_are_typed_faults(host: str, settings: Settings, monkeypatch: Any) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", _no_such_name)
+    spelled = {host, host.strip("[]"), host.lower()}
+    chosen = settings(allow_hosts=frozenset(spelled), private_hosts=frozenset(spelled), tries=1)
+    for scheme in ("http", "https"):
+        with pytest.raises((BadInput, ServiceFault)):
+            ask(chosen, f"{scheme}://{host}/x")
+
+
+def _no_such_name(host: Any, *_: Any, **__: Any) -> list[Any]:
+    str(host).encode("idna")  # as the real one does: it raises UnicodeError for names that are none
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+@pytest.mark.parametrize("url", ["http://[bad/", "http://[bad/{z}/{x}/{y}", "http://\u2100/"])
+def test_an_address_in_the_environment_that_is_none_is_one_line(url: str, monkeypatch: Any) -> None:
+    monkeypatch.setenv("GEOSLEUTH_PHOTON_URL", url)
+    monkeypatch.setenv("GEOSLEUTH_MAP_TILES", url)
+    with pytest.raises(BadInput, match="not a web address"):
+        asyncio.run(make_online("photon", online_settings(["a.example"])).geocode("Monaco"))
 
 
 def test_missing_keys_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

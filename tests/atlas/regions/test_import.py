@@ -1,6 +1,8 @@
 """Taking an extract in: what ends up in the file, and what bad files leave behind (nothing)."""
 
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import shapely
 from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm
 from geosleuth.atlas.regions.schema import LAYERS
 from geosleuth.errors import BadInput
+from pbf_damage import damaged, not_utf8
 
 
 def test_the_bundled_extract_says_what_it_holds(monaco: RegionInfo) -> None:
@@ -153,3 +156,28 @@ def test_a_folder_that_can_not_be_made_is_one_line(tmp_path: Path, monaco_pbf: P
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(BadInput, match="can't be written to"):
         import_osm(monaco_pbf, folder=tmp_path / "file" / "atlas")
+
+
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_a_damaged_extract_is_taken_in_or_refused_in_one_line(tmp_path: Path, first: int) -> None:
+    source, folder = tmp_path / "bad.osm.pbf", tmp_path / "atlas"
+    told: list[str] = []
+    for seed in range(first, first + 10):
+        source.write_bytes(damaged(seed))
+        try:
+            import_osm(source, folder=folder)
+        except BadInput as error:  # anything else fails the test
+            told.append(str(error))
+    assert len(told) > 1
+    assert all(line.isprintable() for line in told)
+
+
+def test_tags_that_are_not_utf_8_are_one_line(tmp_path: Path, atlas_home: Path) -> None:
+    source = tmp_path / "latin.osm.pbf"
+    source.write_bytes(not_utf8())
+    command = [str(Path(sys.executable).parent / "geosleuth"), "atlas", "add", str(source)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert ended.returncode == 2
+    assert "text that is not UTF-8" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+    assert not list(atlas_home.rglob("*.region.sqlite"))

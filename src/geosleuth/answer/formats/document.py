@@ -6,6 +6,7 @@ from typing import Any
 
 from geosleuth.answer.precision import to_precision
 from geosleuth.answer.wire import answer_to_dict
+from geosleuth.texts import legible
 
 from .context import Context, Entry
 
@@ -47,12 +48,12 @@ def to_json(entries: Sequence[Entry]) -> str:
 
 
 def dump(plain: Any, *, indent: int | None = 2) -> str:
-    """JSON for people and programs; half a surrogate pair is written as an escape."""
-    text = json.dumps(plain, ensure_ascii=False, indent=indent, allow_nan=False) + "\n"
+    """JSON for people and programs, without direction characters; half a surrogate pair is written as an escape."""
+    text = legible(json.dumps(plain, ensure_ascii=False, indent=indent, allow_nan=False)) + "\n"
     try:
         text.encode()
     except UnicodeEncodeError:
-        return json.dumps(plain, indent=indent, allow_nan=False) + "\n"
+        return json.dumps(json.loads(text), indent=indent, allow_nan=False) + "\n"
     return text
 
 

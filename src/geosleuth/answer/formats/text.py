@@ -6,6 +6,7 @@ from math import ceil
 from geosleuth.answer.model import Answer, Candidate
 from geosleuth.answer.wording import whole_percent
 from geosleuth.geo import coordinates, decimals_for
+from geosleuth.texts import legible
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # What spreadsheets take for a formula; full-width forms count too where the system's language is Japanese.
@@ -13,15 +14,15 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def xml_text(text: str) -> str:
-    """The text without the characters that XML can't hold at all; escaping is left to whoever writes it."""
-    return _NOT_XML.sub("", text)
+    """The text without direction characters and those that XML can't hold; escaping is left to whoever writes it."""
+    return legible(_NOT_XML.sub("", text))
 
 
 def cell(text: str | None) -> str:
     """A text as a cell of a table: one line, and never a formula."""
     if not text:
         return ""
-    line = " ".join(_NOT_XML.sub("", text).split())
+    line = " ".join(xml_text(text).split())
     return f"'{line}" if line.startswith(_FORMULA) or text.startswith(_FORMULA) else line
 
 

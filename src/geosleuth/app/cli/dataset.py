@@ -580,6 +580,9 @@ def gallery(
     encoder: Annotated[
         str, typer.Option(metavar="SPEC", help="eyes, an .onnx or .pt file, or a folder with a network in it.")
     ] = "eyes",
+    trust_code: Annotated[
+        bool, typer.Option("--trust-code", help="Load a .pt file, which runs code of whoever made it.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Make a gallery for the baseline nearest: from photos whose places are known. A run that is cut off goes on.
@@ -592,7 +595,7 @@ def gallery(
     """
     from geosleuth.app.cli.handlers import dataset_pictures as work
 
-    work.make_gallery_folder(data, encoder, out, as_json=as_json)
+    work.make_gallery_folder(data, encoder, out, trust_code=trust_code, as_json=as_json)
 
 
 def add_pictures(dataset: typer.Typer) -> None:

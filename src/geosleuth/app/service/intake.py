@@ -13,7 +13,7 @@ from geosleuth.photo import check_case_pixels
 
 from .disk import full_disk_told
 from .folders import Folders
-from .model import CaseRow, NotThere, PhotoRow, ServiceLimits, TooLarge, TooMany, WrongState
+from .model import NotThere, PhotoRow, ServiceLimits, TooLarge, TooMany, WrongState
 from .processes import WorkerPool
 from .store import Store
 from .texts import file_name
@@ -49,12 +49,11 @@ class Intake:
         self._coming += 1
         try:
             with full_disk_told():
-                return await self._take_in(case, name, data)
+                return await self._take_in(case_id, name, data)
         finally:
             self._coming -= 1
 
-    async def _take_in(self, case: CaseRow, name: str, data: AsyncIterator[bytes]) -> PhotoRow:
-        case_id = case.id
+    async def _take_in(self, case_id: str, name: str, data: AsyncIterator[bytes]) -> PhotoRow:
         number = await self._store.next_photo(case_id)
         part = self._folders.part(case_id)
         await asyncio.to_thread(self._folders.make_case, case_id)
@@ -64,7 +63,8 @@ class Intake:
             await self._receive(data, part)
             order = {"path": str(part), "limits": asdict(self._limits.photo), "pictures": _paired(pictures)}
             found, _ = await self._opener.work("open_photo", order)
-            before = sum(photo.width * photo.height for photo in case.photos)
+            # Others may have come in meanwhile.
+            before = sum(photo.width * photo.height for photo in (await self._store.case(case_id)).photos)
             check_case_pixels(before + found["width"] * found["height"], self._limits.photo)
             await asyncio.to_thread(part.replace, path)
             return await self._store.add_photo(

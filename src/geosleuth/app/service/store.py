@@ -20,7 +20,7 @@ from geosleuth.files import committed
 
 from .disk import full_disk_told
 from .frames import plain_json
-from .model import CaseRow, NotThere, PhotoRow, RunRow, RunState, StreamEvent
+from .model import CaseRow, NotThere, PhotoRow, RunRow, RunState, StreamEvent, TooMany
 from .rows import case_row, photo_row, readable, request_to_dict, run_row, searched, told_row
 
 T = TypeVar("T")
@@ -285,6 +285,7 @@ class Store:
 
         Raises:
             NotThere: the case was deleted meanwhile.
+            TooMany: other photos came in meanwhile, and the case is full.
         """
         return await self._do(self._add_photo, case_id, number, name, found, most)
 
@@ -293,7 +294,7 @@ class Store:
         row = (case_id, number, name, *(found[key] for key in ("bytes", "width", "height", "format", "kind", "sha256")))
         with committed(self._db):
             if len(self._case(case_id).photos) >= most:
-                raise BadInput(f"a case holds {most} photos at most; make another case")
+                raise TooMany(f"a case holds {most} photos at most; make another case")
             self._db.execute(f"INSERT INTO photos ({_PHOTO}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, now))  # noqa: S608
             self._db.execute("UPDATE cases SET changed = ? WHERE id = ?", (now, case_id))
         return photo_row((*row, now))

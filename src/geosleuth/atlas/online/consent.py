@@ -4,20 +4,22 @@ Nothing leaves the machine without the user's say, naming the host. An address t
 a public one, unless the user said that this very host is private.
 """
 
-import ipaddress
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
+
+import httpx
 
 from geosleuth.errors import BadInput, ServiceFault
 
+from .addresses import address_of, is_at_home, is_public
 from .settings import OnlineSettings
-
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def host_of(url: str) -> str:
-    """The host name of an address, in lower case."""
-    return (urlsplit(url).hostname or "").rstrip(".")
+    """Return the host name of an address, in lower case; empty where it is no address."""
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
 
 
 def check_consent(url: str, settings: OnlineSettings) -> str:
@@ -29,7 +31,9 @@ def check_consent(url: str, settings: OnlineSettings) -> str:
     try:
         parts = urlsplit(url)
         host, _ = host_of(url), parts.port
-    except ValueError as error:
+        # The client reads addresses more strictly: hosts that are no names, and characters that it can't send.
+        _ = httpx.URL(url).host
+    except (ValueError, httpx.InvalidURL) as error:
         raise BadInput(f"not a web address: {url[:100]!r}") from error
     if parts.scheme not in ("http", "https") or not host:
         raise BadInput(f"not a web address: {url[:100]!r}; it starts with https:// and a host name")
@@ -42,21 +46,25 @@ def check_consent(url: str, settings: OnlineSettings) -> str:
     return host
 
 
-def check_redirect(old: str, new: str) -> None:
-    """Refuse to be led away: a redirect may change the path, or turn http into https, and nothing else.
+def redirected(old: str, location: str) -> str:
+    """Return where a redirect leads: it may change the path, or turn http into https, and nothing else.
 
     Raises:
-        ServiceFault: the new address is at another host or port, or gives up encryption.
+        ServiceFault: it leads to another host or port, gives up encryption, or is no address.
     """
-    host, before, after = host_of(old), urlsplit(old), urlsplit(new)
+    host, before = host_of(old), urlsplit(old)
     try:
+        new = urljoin(old, location)
+        after = urlsplit(new)
+        _ = httpx.URL(new).host
         same_origin = (before.scheme, before.port) == (after.scheme, after.port)
         to_https = after.scheme == "https" and after.port in (None, 443)
-    except ValueError as error:
+    except (ValueError, httpx.InvalidURL) as error:
         raise ServiceFault(host, "redirects to something that is no address") from error
     plain_user = after.username is None and after.password is None
     if host_of(new) != host or not (same_origin or to_https) or not plain_user:
         raise ServiceFault(host, f"redirects to {host_of(new)[:100] or 'nowhere'}, which was not asked for")
+    return new
 
 
 def check_addresses(host: str, addresses: list[str], settings: OnlineSettings) -> None:
@@ -67,19 +75,7 @@ def check_addresses(host: str, addresses: list[str], settings: OnlineSettings) -
     """
     private_is_fine = host.rstrip(".").lower() in settings.private_hosts
     for text in addresses:
-        address = _innermost(ipaddress.ip_address(text.partition("%")[0]))
-        at_home = address.is_private and not (address.is_link_local or address.is_unspecified or address.is_multicast)
-        public = address.is_global and not address.is_multicast
-        if not (public or (private_is_fine and at_home)):
+        address = address_of(text)
+        if not (is_public(address) or (private_is_fine and is_at_home(address))):
             hint = "" if private_is_fine else "; if it is meant to be, name the host in private_hosts"
             raise ServiceFault(host, f"its address {address} is not public{hint}")
-
-
-def _innermost(address: Address) -> Address:
-    """The IPv4 address inside an IPv6 one, where there is one: it is where the packets end up."""
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
-        if inner is None and address in _NAT64:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        return inner or address
-    return address

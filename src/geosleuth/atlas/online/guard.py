@@ -27,6 +27,9 @@ from .settings import OnlineSettings
 CREDENTIALS = "geosleuth.credentials"
 """Under this name a request's extensions carry its keys past everything that may log an address."""
 
+LOCATION = "geosleuth.location"
+"""Under this name a response's extensions carry where a redirect leads."""
+
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
     """Opens connections to addresses that were checked, and to no others."""
@@ -75,7 +78,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
                 found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except TimeoutError as error:
             raise httpcore.ConnectTimeout("name look-up") from error
-        except (OSError, UnicodeError) as error:
+        except (OSError, ValueError) as error:  # a name that can't be spelled on the wire is a ValueError
             raise Offline(host, "no such host could be found; are you online?") from error
         return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -112,7 +115,12 @@ class GuardedTransport(httpx.AsyncBaseTransport):
                     extensions=extensions,
                 )
             )
-        return httpx.Response(response.status, headers=response.headers, stream=_Body(response))
+        # The client reads the address of a redirect even where it is not to follow one, and stumbles over odd ones.
+        headers = [pair for pair in response.headers if pair[0].lower() != b"location"]
+        told = [value.decode("latin-1") for name, value in response.headers if name.lower() == b"location"]
+        return httpx.Response(
+            response.status, headers=headers, stream=_Body(response), extensions={LOCATION: told[0]} if told else {}
+        )
 
     async def aclose(self) -> None:
         """Close every connection."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self, TypeVar
-from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import httpx
 
@@ -23,8 +23,8 @@ from . import pace
 from .body import parse_json, read_body
 from .breaker import Breaker
 from .cache import AnswerCache, question_key
-from .consent import check_consent, check_redirect
-from .guard import CREDENTIALS, GuardedTransport
+from .consent import check_consent, redirected
+from .guard import CREDENTIALS, LOCATION, GuardedTransport
 from .keys import Credentials
 from .settings import OnlineSettings
 from .trouble import Busy, after_tries, as_fault, excerpt_of, refusal
@@ -32,6 +32,7 @@ from .trouble import Busy, after_tries, as_fault, excerpt_of, refusal
 T = TypeVar("T")
 
 _MAX_REDIRECTS = 3
+_REDIRECTS = (301, 302, 303, 307, 308)
 _random = random.SystemRandom()
 
 
@@ -138,7 +139,7 @@ class OnlineClient:
                 async with asyncio.timeout(max(0.01, deadline - time.monotonic())):
                     body = await self._send(question, host)
                     decoded = None if body is None else decode(body)
-            except (GeosleuthError, httpx.HTTPError, TimeoutError) as error:
+            except (GeosleuthError, httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
                 fault = as_fault(error, host, question.credentials)
                 if not fault.retryable:
                     breaker.succeeded()
@@ -185,7 +186,7 @@ class OnlineClient:
             )
             response = await self._client().send(request, stream=True)
             try:
-                if response.is_redirect:
+                if response.status_code in _REDIRECTS and LOCATION in response.extensions:
                     url = self._redirected(question, host, url, response)
                     continue
                 if response.status_code in question.absent:
@@ -201,8 +202,7 @@ class OnlineClient:
     def _redirected(self, question: Question, host: str, old: str, response: httpx.Response) -> str:
         if question.method == "POST" and response.status_code not in (307, 308):
             raise ServiceFault(host, "redirects a request that can't be sent elsewhere")
-        new = urljoin(old, str(response.headers.get("location", "")))
-        check_redirect(old, new)
+        new = redirected(old, str(response.extensions[LOCATION]))
         check_consent(new, self.settings)
         # A service repeats the query it was sent, key and all; the key is added again on the wire.
         parts = urlsplit(new)

@@ -28,6 +28,8 @@ def as_fault(error: Exception, host: str, credentials: Credentials) -> ServiceFa
         return ServiceFault(host, credentials.scrub(str(error)))
     if isinstance(error, httpx.TimeoutException | TimeoutError):
         return ServiceFault(host, "did not answer in time", retryable=True)
+    if isinstance(error, httpx.InvalidURL):
+        return ServiceFault(host, "has an address that can't be asked")
     if isinstance(error, httpx.ConnectError):
         return Offline(host, "can't be reached; are you online, and is the service up?")
     return ServiceFault(host, "its answer was cut short", retryable=True)

@@ -1,6 +1,7 @@
 """Importing an OpenStreetMap extract: the file is streamed twice, once to check and count it, once to take it in."""
 
 import os
+import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from geosleuth.errors import BadInput
+from geosleuth.texts import one_line
 
 from .files import check_readable, digest_of
 from .kinds import ADDRESS, is_area, kind_of, rank_of
@@ -287,11 +289,18 @@ def _header(path: Path) -> dict[str, str]:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Osmium's complaints about a file, as one line for the person who gave it."""
+    """Whatever a damaged file leads to, as one line for the person who gave it."""
+    from shapely.errors import ShapelyError
+
     try:
         yield
-    except RuntimeError as error:
-        why = " ".join(str(error).split())[:200]
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"{path} is not a sound OpenStreetMap extract (it holds text that is not UTF-8); download it again"
+        ) from error
+    # Osmium's own complaints; numbers and ids that no map has; shapes that are none.
+    except (RuntimeError, ValueError, OverflowError, ShapelyError, sqlite3.IntegrityError) as error:
+        why = one_line(" ".join(str(error).split()))[:200]
         raise BadInput(f"{path} is not a sound OpenStreetMap extract ({why}); download it again") from error
 
 

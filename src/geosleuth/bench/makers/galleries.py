@@ -62,7 +62,14 @@ class _Half:
             stream.write(_lines(places))
 
 
-def make_gallery(data: DataSet, encoder: str, out: Path, progress: Callable[[int], None] = lambda _done: None) -> Made:
+def make_gallery(
+    data: DataSet,
+    encoder: str,
+    out: Path,
+    progress: Callable[[int], None] = lambda _done: None,
+    *,
+    trust_code: bool = False,
+) -> Made:
     """Look at every photo of a set and write the folder that ``nearest:`` reads.
 
     A run that is cut off loses the photos of its last batch; given again, it goes on. Panoramas are looked at as
@@ -73,12 +80,13 @@ def make_gallery(data: DataSet, encoder: str, out: Path, progress: Callable[[int
         encoder: what looks, see `encoder_of`.
         out: the folder; one that is finished is not touched.
         progress: called with the number of photos done.
+        trust_code: whether the encoder may be a file that runs code when it is loaded.
 
     Raises:
         BadInput: the folder can't be written or holds a gallery, there is no such encoder, or no photo can be opened.
         MissingExtra: what the encoder needs is not installed.
     """
-    eyes = encoder_of(encoder)
+    eyes = encoder_of(encoder, trust_code=trust_code)
     if (out / "features.npy").exists():
         raise BadInput(f"{out}: holds a gallery already; give another folder")
     spec = encoder if encoder == "eyes" else str(Path(encoder).expanduser().resolve())

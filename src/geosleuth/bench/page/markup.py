@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterable, Mapping
 from html import escape
 
+from geosleuth.texts import legible
+
 _VOID = frozenset({"br", "col", "hr", "input", "link", "meta"})
-_NOT_TEXT = {code: "\N{REPLACEMENT CHARACTER}" for code in range(32) if chr(code) not in "\t\n\r"} | {
-    127: "\N{REPLACEMENT CHARACTER}"
-}
 
 
 class Html(str):
@@ -39,10 +38,10 @@ def text(value: object) -> Html:
 
 
 def clean(value: str, limit: int | None = None) -> str:
-    """Without control characters and half surrogates, which no UTF-8 file can hold; cut at ``limit`` characters."""
+    """Without control and direction characters and half surrogates; cut at ``limit`` characters."""
     if limit is not None and len(value) > limit:
         value = value[: limit - 1] + "…"
-    return value.translate(_NOT_TEXT).encode("utf-8", "replace").decode("utf-8")
+    return legible(value).encode("utf-8", "replace").decode("utf-8")
 
 
 def name(value: str, limit: int = 80) -> Html:

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from geosleuth.bench.lines import MAX_LINE_BYTES, text_lines
+from geosleuth.bench.lines import text_lines
 from geosleuth.errors import BadInput
+from geosleuth.files import MAX_LINE_BYTES
 
 from .faults import Fault
 

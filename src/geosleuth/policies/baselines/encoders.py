@@ -23,15 +23,40 @@ _SETTINGS: Final = "preprocessor_config.json"
 _USUAL_SIDE_PX: Final = 224
 
 
-def encoder_of(spec: str) -> Encoder:
-    """What looks at pictures.
+def encoder_of(spec: str, *, trust_code: bool = False) -> Encoder:
+    """Return what looks at pictures.
 
     ``eyes``, an ONNX file, a folder that transformers can read, a TorchScript file, or a folder with one ONNX or
-    TorchScript file in it.
+    TorchScript file in it. TorchScript runs code of whoever made the file, so it must be asked for.
 
     Raises:
-        BadInput: it is none of these.
+        BadInput: it is none of these, or is code that nobody asked to run.
     """
+    path = _file_of(spec)
+    if path.suffix.lower() in SCRIPTED:
+        if not trust_code:
+            raise BadInput(
+                f"{path} is TorchScript, which runs code when it is loaded; if you trust whoever made it, add "
+                "--trust-code (in a model's name: ,trust_code=yes), or save the network as ONNX"
+            )
+        return ScriptedEncoder(path)
+    if path.suffix.lower() in (".pth", ".bin", ".safetensors", ".ckpt"):
+        raise BadInput(
+            f"{path}: weights alone are no network; save one as ONNX or with torch.jit.trace, or give features"
+        )
+    return load_encoder(spec if spec == "eyes" else str(path))
+
+
+def is_code(spec: str) -> bool:
+    """Return whether an encoder is a file that runs code when it is loaded.
+
+    Raises:
+        BadInput: it is a folder without an encoder in it.
+    """
+    return _file_of(spec).suffix.lower() in SCRIPTED
+
+
+def _file_of(spec: str) -> Path:
     path = Path(spec).expanduser()
     if path.is_dir() and not (path / "config.json").is_file():
         files = sorted(one for one in path.iterdir() if one.suffix.lower() in (".onnx", *SCRIPTED))
@@ -40,14 +65,8 @@ def encoder_of(spec: str) -> Encoder:
             raise BadInput(
                 f"{path}: an encoder's folder holds a transformers model, or one .onnx or .pt file ({names})"
             )
-        path = files[0]
-    if path.suffix.lower() in SCRIPTED:
-        return ScriptedEncoder(path)
-    if path.suffix.lower() in (".pth", ".bin", ".safetensors", ".ckpt"):
-        raise BadInput(
-            f"{path}: weights alone are no network; save one with torch.jit.trace or as ONNX, or give features"
-        )
-    return load_encoder(spec if spec == "eyes" else str(path))
+        return files[0]
+    return path
 
 
 class ScriptedEncoder:

@@ -23,7 +23,7 @@ from geosleuth.photo.eyes import Encoder, Features
 from geosleuth.photo.eyes.encoder import unit_rows
 from geosleuth.tools.similar.store import open_for_reading, read_info, shown
 
-from .encoders import ScriptedEncoder, encoder_of
+from .encoders import encoder_of, is_code
 
 _LAT: Final = ("lat", "latitude")
 _LON: Final = ("lon", "lng", "longitude")
@@ -52,19 +52,23 @@ class Gallery:
         return len(self.features)
 
 
-def open_gallery(path: Path, queries: Path | None = None, encoder: str | None = None) -> Gallery:
+def open_gallery(
+    path: Path, queries: Path | None = None, encoder: str | None = None, *, trust_code: bool = False
+) -> Gallery:
     """Read an index that ``geosleuth photo index`` made, or a folder with features and places.
 
     Args:
         path: the index or the folder.
         queries: a folder with ``queries.npy`` and ``queries.csv``, if not the gallery's own.
         encoder: what looks at new photos, in place of what the gallery names; see `encoder_of`.
+        trust_code: whether that encoder may be one that runs code; one that the gallery names never may.
 
     Raises:
         BadInput: it is neither, what is in it does not fit together, or it names an encoder that is code.
     """
     asked = _queries(queries or path, wanted=queries is not None)
-    gallery = _folder(path, asked, encoder) if path.is_dir() else _index(path, asked, encoder)
+    given = None if encoder is None else encoder_of(encoder, trust_code=trust_code)
+    gallery = _folder(path, asked, given) if path.is_dir() else _index(path, asked, given)
     if not len(gallery):
         raise BadInput(f"{path}: the gallery holds no photo with a place")
     for row in list(asked.values())[:1]:
@@ -75,7 +79,7 @@ def open_gallery(path: Path, queries: Path | None = None, encoder: str | None = 
     return gallery
 
 
-def _index(path: Path, asked: Mapping[str, Features], given: str | None) -> Gallery:
+def _index(path: Path, asked: Mapping[str, Features], given: Encoder | None) -> Gallery:
     query = "SELECT path, lat, lon, pixel_sha256, features FROM photo WHERE features IS NOT NULL ORDER BY root, path"
     ids, points, rows = [], [], []
     pixels: dict[str, tuple[int, ...]] = {}
@@ -88,7 +92,7 @@ def _index(path: Path, asked: Mapping[str, Features], given: str | None) -> Gall
             points.append((lat, lon))
             rows.append(np.frombuffer(blob, dtype="<f2"))
             pixels[digest.hex()] = (*pixels.get(digest.hex(), ()), number)
-    encoder = _named(path, info.spec) if given is None else encoder_of(given)
+    encoder = _named(path, info.spec) if given is None else given
     if encoder.name != info.encoder:
         raise BadInput(f"{path}: it was made with the encoder {info.encoder!r}, not {encoder.name!r}; make it anew")
     features = unit_rows(np.stack(rows)) if rows else np.empty((0, info.dimension), dtype=np.float32)
@@ -96,7 +100,7 @@ def _index(path: Path, asked: Mapping[str, Features], given: str | None) -> Gall
     return Gallery(path.name, features, places[:, 0], places[:, 1], tuple(ids), encoder, pixels, asked)
 
 
-def _folder(path: Path, asked: Mapping[str, Features], given: str | None) -> Gallery:
+def _folder(path: Path, asked: Mapping[str, Features], given: Encoder | None) -> Gallery:
     features = read_matrix(path / "features.npy")
     places = path / "places.csv"
     points, ids = [], []
@@ -108,7 +112,7 @@ def _folder(path: Path, asked: Mapping[str, Features], given: str | None) -> Gal
             pixels[key.lower()] = (*pixels.get(key.lower(), ()), number)
     if len(points) != len(features):
         raise BadInput(f"{places}: {len(points)} places for {len(features)} rows of features.npy; each row needs one")
-    encoder = None if given is None else encoder_of(given)
+    encoder = given
     told = path / "encoder"
     if encoder is None and told.is_file():
         spec = told.read_text(encoding="utf-8", errors="replace").strip()
@@ -125,12 +129,12 @@ def _folder(path: Path, asked: Mapping[str, Features], given: str | None) -> Gal
 
 def _named(path: Path, spec: str) -> Encoder:
     """The encoder that a gallery names; whoever hands on a gallery must not get code to run by it."""
-    encoder = encoder_of(spec)
-    if isinstance(encoder, ScriptedEncoder):
+    if is_code(spec):
         raise BadInput(
-            f"{path}: its encoder is a TorchScript file, which is code; if you trust it, add ,encoder={spec}"
+            f"{path}: its encoder is a TorchScript file, which is code; if you trust it, add "
+            f",encoder={spec},trust_code=yes"
         )
-    return encoder
+    return encoder_of(spec)
 
 
 def _queries(folder: Path, *, wanted: bool) -> dict[str, Features]:

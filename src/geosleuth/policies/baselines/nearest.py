@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _MORE = 16  # asked for beyond k: the photo itself and copies of it give way
 _LISTED = 5
-OPTIONS = ("k", "vote", "within", "index", "queries", "encoder")
+OPTIONS = ("k", "vote", "within", "index", "queries", "encoder", "trust_code")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,7 @@ def make_nearest(spec: str, rest: str) -> Policy:
         Path(name).expanduser(),
         None if queries is None else Path(queries).expanduser(),
         options.given.get("encoder"),
+        trust_code=options.text("trust_code", "no", ("yes", "no")) == "yes",
     )
     return NearestPolicy(spec, gallery, settings)
 

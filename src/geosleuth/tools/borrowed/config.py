@@ -125,8 +125,12 @@ def _lender(file: Path, name: str, entry: Any) -> Lender:
         raise BadInput(f"{here} needs a command or a url, one of the two; write {_FORM}")
     url, command = entry.get("url"), entry.get("command")
     if url is not None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(url)
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        except ValueError:
+            usable = False
+        if not usable:
             raise BadInput(f"{here} has no address that can be asked; write https://HOST/mcp")
         return Lender(name, url=url, headers=_texts(here, "headers", entry.get("headers")))
     args, folder = entry.get("args", []), entry.get("cwd")

@@ -93,11 +93,7 @@ class SearchService:
         chosen = settings.base_urls.get(cls.name) or cls.base_url
         if not chosen:
             raise BadInput(cls.no_address)
-        try:
-            host = host_of(chosen)
-        except ValueError:
-            host = ""
-        if not host or "?" in chosen or "#" in chosen:
+        if not host_of(chosen) or "?" in chosen or "#" in chosen:
             raise BadInput(
                 f"the address of {cls.name} must be one such as https://host/path, without ? and #: {chosen[:100]!r}"
             )

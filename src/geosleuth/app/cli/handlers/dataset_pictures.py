@@ -30,7 +30,7 @@ from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.names import country_name
 from geosleuth.pipeline.area import parse_point
-from geosleuth.policies.baselines.encoders import ScriptedEncoder, encoder_of
+from geosleuth.policies.baselines.encoders import is_code
 
 if TYPE_CHECKING:
     from geosleuth.app.cli.dataset import MosaicOptions, PanoramaOptions, PoisOptions
@@ -158,7 +158,7 @@ def make_poi_set(options: "PoisOptions") -> None:
         show(facts_view({"photos": str(len(found.photos)), "cities": shown, "table": str(options.out)}))
 
 
-def make_gallery_folder(spec: str, encoder: str, out: Path, *, as_json: bool) -> None:
+def make_gallery_folder(spec: str, encoder: str, out: Path, *, trust_code: bool, as_json: bool) -> None:
     """Look at photos and keep what was seen, for the baseline that answers with the nearest.
 
     Raises:
@@ -166,14 +166,14 @@ def make_gallery_folder(spec: str, encoder: str, out: Path, *, as_json: bool) ->
         typer.Exit: some photos can't be opened.
     """
     with progress("photos") as bar:
-        made = make_gallery(open_set(spec), encoder, out, lambda done: bar.at(done, None))
+        made = make_gallery(open_set(spec), encoder, out, lambda done: bar.at(done, None), trust_code=trust_code)
     for reason in made.left_out:
         talk(f"left out: {reason}")
     if as_json:
         show_json({**asdict(made), "out": str(out)})
     else:
         # A gallery alone does not get code to run: whoever uses it names the code, too.
-        named = f",encoder={encoder}" if isinstance(encoder_of(encoder), ScriptedEncoder) else ""
+        named = f",encoder={encoder},trust_code=yes" if is_code(encoder) else ""
         talk(f"{plural(made.photos, 'photo', 'photos')} in {out}; use it with --model nearest:{out}{named}")
     if made.left_out:
         raise typer.Exit(SOME_FAILED)

@@ -67,7 +67,7 @@ def _served() -> list[Reachable]:
         for prefix, service in SERVICES.items()
         if service.own
     }
-    own = [(prefix, url) for prefix, url in addresses.items() if url and urlsplit(url).hostname in _LOOPBACK]
+    own = [(prefix, url) for prefix, url in addresses.items() if url and _host(url) in _LOOPBACK]
     with ThreadPoolExecutor(max(1, len(own))) as threads:
         return [one for found in threads.map(lambda pair: _ask(*pair), own) for one in found]
 
@@ -94,6 +94,13 @@ def _ask(prefix: str, url: str) -> list[Reachable]:
     usual = SERVICES[prefix].base_url is not None
     address = "" if usual else f" --base-url {url}"
     return [Reachable(f"--model {prefix}:{_plain(name)}{address}", where) for name in names[:2]]
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def _plain(name: str) -> str:

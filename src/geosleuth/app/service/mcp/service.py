@@ -113,6 +113,11 @@ class Service:
     async def call(self, name: str, arguments: Mapping[str, Any] | None, tell: Tell) -> "CallToolResult":
         """Carry out one call; whatever is wrong with it is said in the result."""
         given = dict(arguments or {})
+        # Half a surrogate pair passes for text, and breaks whatever is written with it, our answer too.
+        if halved := [key for key, value in {"name": name, **given}.items() if not _is_whole(key, value)]:
+            where = repr(halved[0])[:60] if halved[0].isprintable() else "an argument's name"
+            told = f"{where} holds half of a surrogate pair, which is no character; send whole characters"
+            return await mcp_result(_failed(name if _is_whole(name) else "unknown", told, "bad_arguments"))
         try:
             for own in OWN_TOOLS:
                 if own.name == name:
@@ -233,6 +238,22 @@ def _with_photo(one: Tool, schema: dict[str, Any]) -> dict[str, Any]:
         "properties": {"photo": _PHOTO, **schema["properties"]},
         "required": ["photo", *schema.get("required", [])],
     }
+
+
+def _is_whole(*values: Any) -> bool:
+    """Whether all texts in some values, however deep, can be written as UTF-8."""
+    for value in values:
+        if isinstance(value, str):
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                return False
+        elif isinstance(value, Mapping):
+            if not _is_whole(*value.keys(), *value.values()):
+                return False
+        elif isinstance(value, list | tuple) and not _is_whole(*value):
+            return False
+    return True
 
 
 def _failed(name: str, text: str, kind: FailureKind) -> Observation:

@@ -1,11 +1,12 @@
 """The ways to the server: a client's own pipes, or HTTP."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
 from contextlib import redirect_stdout, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from geosleuth.app.console import CTRL_C
 from geosleuth.errors import require
@@ -17,6 +18,8 @@ from .sources import DATA_BYTES
 if TYPE_CHECKING:
     from socket import socket
 
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+    from mcp.shared.message import SessionMessage
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from geosleuth.app.service.http.door import Hosts
@@ -39,7 +42,63 @@ async def serve_stdio(service: Service) -> None:
     _end_at_once_on_ctrl_c()
     async with stdio.stdio_server() as (incoming, outgoing):
         with redirect_stdout(sys.stderr):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            await server.run(_Answering(incoming, outgoing), outgoing, server.create_initialization_options())
+
+
+class _Answering:
+    """A client's messages; a request that can't be read is answered with an error, where the SDK drops it."""
+
+    def __init__(self, incoming: "ReadStream[SessionMessage | Exception]", outgoing: "WriteStream[Any]") -> None:
+        self._incoming, self._outgoing = incoming, outgoing
+
+    @property
+    def last_context(self) -> Any:
+        return getattr(self._incoming, "last_context", None)
+
+    async def receive(self) -> "SessionMessage | Exception":
+        while isinstance(item := await self._incoming.receive(), Exception):
+            if (complaint := _complaint(item)) is not None:
+                await self._outgoing.send(complaint)
+        return item
+
+    async def aclose(self) -> None:
+        await self._incoming.aclose()
+
+    def __aiter__(self) -> "_Answering":
+        return self
+
+    async def __anext__(self) -> "SessionMessage | Exception":
+        import anyio
+
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> "_Answering":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+def _complaint(error: Exception) -> "SessionMessage | None":
+    """Return the answer to a request that can't be read; None where Python's more lenient reader finds no id either."""
+    from mcp.shared.message import SessionMessage
+    from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
+    from pydantic import ValidationError
+
+    number: int | str | None = None
+    if isinstance(error, ValidationError):
+        line = error.errors(include_url=False)[0].get("input")
+        with suppress(ValueError, RecursionError, AttributeError, UnicodeError):
+            message = json.loads(line) if isinstance(line, str) else line
+            found = message.get("id")
+            number = found if isinstance(found, int) else str(found.encode().decode())
+    if number is None:
+        return None
+    told = "the message can't be read; send JSON-RPC in JSON, with whole characters"
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=PARSE_ERROR, message=told)))
 
 
 def _end_at_once_on_ctrl_c() -> None:
