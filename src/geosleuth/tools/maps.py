@@ -126,7 +126,7 @@ async def reverse_geocode(case: Case, latitude: float, longitude: float) -> Outp
     if found.country is None and not found.places:
         return Output(f"{at(found.point)} lies at sea: no country is near.", data, sources=(found.source,))
     code = f" ({found.country})" if found.country else ""
-    title = f"{at(found.point)} is {quoted(found.address)}{code}."
+    title = f"{at(found.point)} is {one_line(found.address)}{code}."
     kept = (hit.place.source for hit in found.places if hit.place.source not in found.source)
     sources = unique((found.source, *kept))
     return Output(numbered(title, map(hit_words, found.places), sources), data, sources=sources)
@@ -239,7 +239,7 @@ async def poi_detail_query(case: Case, poi_id: str) -> Output:
     place = await case.atlas.poi(wanted)
     if place is None:
         raise BadInput(f"no place has the id {asked(wanted)}; ids stand in the results of the other map tools")
-    lines = [f"{place_words(place)}; {at(place.point)}; id {one_line(place.id)}"]
+    lines = [f"{one_line(place_words(place))}; {at(place.point)}; id {one_line(place.id)}"]
     lines += [f"{one_line(key)}: {quoted(value)}" for key, value in place.details.items()]
     lines.append(f"From: {one_line(place.source)}.")
     return Output("\n".join(lines), place_data(place, details=True), sources=(place.source,))

@@ -5,7 +5,6 @@ characters, and stands in quotation marks, so that it can't pass for ours.
 """
 
 import json
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -23,7 +22,6 @@ NO_REGION_HINT = (
 )
 _LINE_CHARS = 300
 _QUERY_CHARS = 80
-_PLAIN_KIND = re.compile(r"[a-z0-9_:;=.-]{1,60}( [a-z0-9_:;=.-]{1,60})?")
 _JOINERS = "\u200c\u200d"  # part of the spelling of Persian and of Indian scripts, unlike all other format characters
 
 
@@ -107,12 +105,11 @@ def hit_data(hit: Hit) -> dict[str, Any]:
 
 
 def place_words(place: Place) -> str:
-    """Return a place's name, kind and address; the map's words stand in quotation marks."""
-    address, name = one_line(place.address or ""), one_line(place.name)
-    kind = place.kind if _PLAIN_KIND.fullmatch(place.kind) else quoted(place.kind, 60)
-    if address.startswith(name):
-        return f"{quoted(address)} ({kind})"
-    return f"{quoted(name)} ({kind})" + (f", {quoted(address)}" if address else "")
+    """A place's name, kind and address."""
+    address = one_line(place.address or "")
+    if address.startswith(place.name):
+        return f"{address} ({one_line(place.kind)})"
+    return ", ".join(filter(None, (f"{one_line(place.name)} ({one_line(place.kind)})", address)))
 
 
 def hit_words(hit: Hit) -> str:
