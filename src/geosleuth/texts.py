@@ -10,7 +10,8 @@ _MARK = "\N{REPLACEMENT CHARACTER}"
 _DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x2070))
 _CONTROLS = (*range(9), 11, 12, *range(14, 32), *range(127, 160))
 _LEGIBLE: dict[int, str | None] = {**dict.fromkeys(_CONTROLS, _MARK), **dict.fromkeys(_DIRECTIONS)}
-_PRINTABLE: dict[int, str | None] = {**_LEGIBLE, 0x0D: _MARK, 0x2028: " ", 0x2029: " "}
+_PRINTABLE: dict[int, str | None] = {**_LEGIBLE, 0x0D: _MARK}
+_LINE_ENDS = str.maketrans(dict.fromkeys("\n\t\u2028\u2029", " "))
 
 
 def legible(text: str) -> str:
@@ -40,4 +41,4 @@ def printable(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Return the text fit for a terminal and on one line: line ends and tabs become spaces."""
-    return printable(text.replace("\n", " ").replace("\t", " "))
+    return printable(text.translate(_LINE_ENDS))

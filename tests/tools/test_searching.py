@@ -87,7 +87,9 @@ def test_a_page_s_orders_are_quoted_on_one_line() -> None:
 def test_odd_bytes_of_a_service_can_be_stored_and_sent() -> None:
     case = case_of(sign("x"))
     case.web = Pages([Document("\ud800", "a\x00b", "\u202eabc", 1.0, "s\ud800", "https://a.example/\ud800")])
-    assert '"a b"; "abc"; https://a.example/' in call(search_web, case, {"query": "bakery"}).text
+    assert (
+        '"a\N{REPLACEMENT CHARACTER}b"; "abc"; https://a.example/' in call(search_web, case, {"query": "bakery"}).text
+    )
     case.similar = Pictures([Similar("\ud800", None, "s\n", "https://\ud800", None, "Bern\r\n2. Oslo")])
     assert "Bern 2. Oslo" in call(search_image, case).text
 
