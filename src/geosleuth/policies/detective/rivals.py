@@ -43,7 +43,7 @@ def rivals(reasoning: Reasoning) -> list[Rival]:
     decision = reasoning.decision
     if decision.level == "none":
         # Whoever has ruled places out, or asked a prior, wants to see what is left.
-        asked = reasoning.known.rules_out or reasoning.notebook.of("visual_prior")
+        asked = reasoning.known.rules_out or any(True for _ in reasoning.notebook.of("visual_prior"))
         least = 0.0 if asked else LEAST_WHEN_SILENT
         return [one for one in _countries(reasoning, 1.0) if one.probability >= least]
     best = Rival(
