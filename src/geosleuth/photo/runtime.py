@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -30,6 +31,22 @@ def import_onnxruntime() -> ModuleType:
     onnxruntime.disable_telemetry_events()
     module: ModuleType = onnxruntime
     return module
+
+
+def packaged_session(path: Path, *, threads: int) -> Any:
+    """Return a session of a network that ships with the package, which leaves the cores alone while it waits.
+
+    Raises:
+        BadInput: onnxruntime can't be loaded, or the file is missing.
+    """
+    runtime = import_onnxruntime()
+    if not path.is_file():
+        raise BadInput(f"{path.name} is missing from the package: install geosleuth again.")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def usable_cores() -> int:

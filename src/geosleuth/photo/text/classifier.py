@@ -11,9 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray
-from geosleuth.photo.runtime import import_onnxruntime
+from geosleuth.photo.runtime import packaged_session
 
 from .strips import Pixels, Quad, cut_strip
 
@@ -72,10 +71,4 @@ def _session() -> Any:
 
 @cache
 def _load() -> Any:
-    runtime = import_onnxruntime()
-    if not _WEIGHTS.is_file():
-        raise BadInput(f"{_WEIGHTS.name} is missing from the package: install geosleuth again.")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 3
-    return runtime.InferenceSession(str(_WEIGHTS), options, providers=["CPUExecutionProvider"])
+    return packaged_session(_WEIGHTS, threads=1)

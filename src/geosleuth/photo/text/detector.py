@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.photo.runtime import import_onnxruntime
+from geosleuth.photo.runtime import packaged_session
 
 from .rapid import RUNNING, THREADS, rapid_detector
 from .strips import Pixels, Quad, sides, with_slack
@@ -75,7 +75,7 @@ def find_boxes(pixels: Pixels, detail_px: int) -> list[Box]:
     if seen.shape[0] * seen.shape[1] <= LARGE_PIXELS:
         return _detect(seen, scale)[0]
     boxes, noticed = _detect(seen, scale, quick=True)
-    return _together(boxes, _closer(pixels, boxes, _traces(noticed, scale), scale))
+    return _together(boxes, _closer(pixels, boxes, _traces(noticed, seen, scale), scale))
 
 
 def _resized(pixels: Pixels, scale: float) -> tuple[Pixels, npt.NDArray[np.float32]]:
@@ -91,8 +91,6 @@ def _resized(pixels: Pixels, scale: float) -> tuple[Pixels, npt.NDArray[np.float
 
 def _detect(seen: Pixels, scale: npt.NDArray[np.float32], *, quick: bool = False) -> tuple[list[Box], _Map]:
     """Return the boxes in a picture, in pixels of the one it was made from, and how much each part looks like text."""
-    import cv2
-
     detector = rapid_detector()
     with RUNNING:
         ready = detector.get_preprocess()(with_slack(seen[:, :, ::-1]))
@@ -101,14 +99,15 @@ def _detect(seen: Pixels, scale: npt.NDArray[np.float32], *, quick: bool = False
         found = _quick_detector().run(None, {"x": ready.astype(np.float32)})[0] if quick else detector.session(ready)
         quads, scores = detector.postprocess_op(found, seen.shape[:2])
     boxes = [Box(np.asarray(q, dtype=np.float32) / scale, float(s)) for q, s in zip(quads, scores, strict=True)]
-    noticed = cv2.resize(found[0, 0], (seen.shape[1], seen.shape[0]), interpolation=cv2.INTER_NEAREST)
-    return boxes, np.asarray(noticed, dtype=np.float32)
+    return boxes, found[0, 0]
 
 
-def _traces(noticed: _Map, scale: npt.NDArray[np.float32]) -> list[_Trace]:
-    """Return what looks like text, in pixels of the whole picture."""
+def _traces(noticed: _Map, seen: Pixels, scale: npt.NDArray[np.float32]) -> list[_Trace]:
+    """Return what looks like text in the searched copy, in pixels of the whole picture."""
     import cv2
 
+    across_down = seen.shape[1], seen.shape[0]
+    noticed = np.asarray(cv2.resize(noticed, across_down, interpolation=cv2.INTER_NEAREST), dtype=np.float32)
     # Letters that were noticed one by one belong to one line.
     near = cv2.dilate((noticed > NOTICED).astype(np.uint8), np.ones((LINE_GAP_PX[1], LINE_GAP_PX[0]), np.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(near)
@@ -205,9 +204,4 @@ def _shared(inner: Quad, outer: Quad) -> float:
 @cache
 def _quick_detector() -> Any:
     """Return a smaller detector of RapidOCR's family."""
-    runtime = import_onnxruntime()
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = THREADS
-    options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return runtime.InferenceSession(str(QUICK), options, providers=["CPUExecutionProvider"])
+    return packaged_session(QUICK, threads=THREADS)
