@@ -197,8 +197,7 @@ def measure_judge(count: int) -> dict[str, Any]:
     from geosleuth.score.rewards import agreements, without_conclusions
     from geosleuth.score.rewards.judging import conclusions_of
     from geosleuth.world import address_of, design_scene, open_world
-    from geosleuth.world.consistency import RuleReader
-    from geosleuth.world.consistency_map import map_search
+    from geosleuth.world.consistency import RuleReader, map_search
     from geosleuth.world.layer import world_atlas
 
     world = open_world(1)

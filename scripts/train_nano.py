@@ -185,7 +185,7 @@ def drawn(given: argparse.Namespace) -> None:
     """Pictures of scenes, so that each is drawn once."""
     from geosleuth.world import open_world
     from geosleuth.world.design import design_scene
-    from geosleuth.world.environment.scenes import drawn as draw_one
+    from geosleuth.world.environment.episode import drawn as draw_one
 
     world, began = open_world(WORLD), time.monotonic()
     for number in range(given.worker, given.scenes, given.of):

@@ -1,10 +1,9 @@
 """Street scenes from real geography, drawn on the spot, and an environment to train in."""
 
-from .codec import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
+from .builder import Made, MadeScene, kind_of, make_scenes, read_scenes
 from .design import Wants, address_of, design_scene, locatability_of, tags_of, truth_of
 from .drawing import Drawing, draw_scene
 from .layer import ensure_layer, world_atlas
-from .making import Made, MadeScene, kind_of, make_scenes, read_scenes
 from .model import (
     Board,
     Business,
@@ -20,6 +19,10 @@ from .model import (
     Split,
     Spot,
     Visibility,
+    mark_from_dict,
+    mark_to_dict,
+    scene_from_dict,
+    scene_to_dict,
 )
 from .towns import WorldTown
 from .world import Noise, World, open_world

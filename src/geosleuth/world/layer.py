@@ -23,8 +23,7 @@ from geosleuth.geo import LatLon
 
 from .businesses import SOURCE, BusStop, region_name
 from .model import Business
-from .streets import Street
-from .towns import WorldTown
+from .towns import Street, WorldTown
 from .world import World
 
 _CREATED: Final = "2026-01-01T00:00:00+00:00"  # the same seed gives the same file, whenever it is made
@@ -67,7 +66,7 @@ def fingerprint(world: World) -> str:
     """A number that changes with anything that the map of a world hangs on: the rules and tables, seed and towns."""
     seen = sha256(f"{world.seed} {world.noise}".encode())
     here = Path(__file__).parent
-    for path in sorted((*here.glob("*.py"), *(here / "lands").glob("*.py")), key=lambda path: path.name):
+    for path in sorted((*here.glob("*.py"), *(here / "locales").glob("*.py")), key=lambda path: path.name):
         if path.parent != here or path.name.startswith(("towns", "streets", "businesses", "layer")):
             seen.update(path.read_bytes())
     for town in world.towns:

@@ -1,16 +1,202 @@
-"""A world: real towns with made-up streets and businesses, all of it hanging on one number."""
+"""A world: real towns with made-up streets and businesses from one seed, and what added regions bring."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+from geosleuth.atlas.base import BasePlaces, ensure_base, open_base
+from geosleuth.atlas.borders import Borders
+from geosleuth.atlas.folders import cache_dir
+from geosleuth.atlas.regions import OpenRegion, Progress, RegionStore, import_osm
+from geosleuth.atlas.regions import region_name as usual_name
+from geosleuth.atlas.regions.kinds import is_street
+from geosleuth.atlas.regions.writer import SUFFIX, region_path
+from geosleuth.errors import BadInput
+from geosleuth.geo import Box, LatLon
 
 from .businesses import BusStop, bus_stops_of, businesses_of
+from .locales import Land, land_of
 from .model import Business, Split
-from .streets import Plan, Street, plan_of
-from .towns import WorldTown, towns_of
-from .world_regions import real_region, region_file
+from .towns import Plan, Street, WorldTown, cell_of, plan_of, split_of_cell, towns_of
+
+MOST_BUSINESSES: Final = 600
+"""Of one region, drawn by their ids; more would cost time and teach nothing new."""
+
+_KINDS: Final = (
+    "shop=", "craft=", "tourism=hotel", "tourism=hostel", "tourism=guest_house", "amenity=restaurant", "amenity=cafe",
+    "amenity=bar", "amenity=pub", "amenity=fast_food", "amenity=pharmacy", "amenity=bank", "amenity=ice_cream",
+)  # fmt: skip
+_STREET_DEG: Final = 0.0008
+_STOP_DEG: Final = 0.002
+_SHORTEST, _LONGEST = 4, 40
+
+
+@dataclass(frozen=True, slots=True)
+class RealRegion:
+    """What a world takes from one region file."""
+
+    file: Path
+    extent: Box
+    towns: tuple[WorldTown, ...]
+    businesses: dict[int, tuple[Business, ...]]
+    stops: tuple[BusStop, ...]
+    streets: tuple[Street, ...]
+
+
+def region_file(path: Path, progress: Progress | None = None) -> Path:
+    """A region file as it is, or that of an extract, which is taken in once and kept in the user's cache.
+
+    Raises:
+        BadInput: there is no such file, or it is no sound extract.
+    """
+    if not path.is_file():
+        raise BadInput(f"{path}: there is no such region file or extract")
+    if path.name.endswith(SUFFIX):
+        return path
+    with path.open("rb") as stream:
+        digest = file_digest(stream, "sha256").hexdigest()[:16]
+    folder, name = cache_dir() / "worlds" / f"region-{digest}", usual_name(None, path)
+    if name not in RegionStore(folder).names():
+        import_osm(path, name, folder=folder, progress=progress)
+    return region_path(folder, name)
+
+
+@lru_cache(maxsize=16)
+def real_region(file: Path) -> RealRegion:
+    """What a region file holds for a world.
+
+    Raises:
+        BadInput: the file is damaged.
+    """
+    name = file.name.removesuffix(SUFFIX)
+    store = RegionStore(file.parent)
+    with store.explained(name):
+        region = store.open(name)
+        streets = tuple(_streets(region))
+        stops = tuple(
+            BusStop(osm, text, LatLon(lat, lon), 0.0, 0.0)
+            for osm, text, lat, lon in region.conn.execute(
+                "SELECT osm, name, lat, lon FROM feature WHERE name != '' AND kind IN "
+                "('highway=bus_stop', 'public_transport=platform', 'public_transport=stop_position') ORDER BY osm"
+            )
+        )
+        rows = _rows(region)
+    towns, businesses = _placed(file, rows, streets, stops)
+    return RealRegion(file, region.info.extent, towns, businesses, stops, streets)
+
+
+def _rows(region: OpenRegion) -> list[tuple[str, str, str, float, float, dict[str, str]]]:
+    """Some named businesses, always the same."""
+    rows = [
+        (f"{region.info.kind}:{region.info.name}:{osm}", name, kind, lat, lon, json.loads(tags))
+        for osm, name, kind, lat, lon, tags in region.conn.execute(
+            "SELECT osm, name, kind, lat, lon, tags FROM feature WHERE name != ''"
+        )
+        if kind.startswith(_KINDS) and _SHORTEST <= len(name) <= _LONGEST
+    ]
+    rows.sort(key=lambda row: sha256(row[0].encode()).digest())
+    return sorted(rows[:MOST_BUSINESSES], key=lambda row: row[0])
+
+
+def _streets(region: OpenRegion) -> Iterable[Street]:
+    import shapely
+
+    rows = region.conn.execute(
+        "SELECT feature.osm, feature.name, kind, geom FROM feature JOIN street_way ON street = feature.id "
+        "WHERE feature.name != '' ORDER BY feature.osm, way"
+    ).fetchall()
+    longest: dict[str, tuple[float, str, str, Any]] = {}
+    for (osm, name, kind, _), shape in zip(rows, shapely.from_wkb([row[3] for row in rows]), strict=True):
+        if is_street(kind) and (osm not in longest or shape.length > longest[osm][0]):
+            longest[osm] = (shape.length, name, kind, shape)
+    for osm, (_, name, kind, shape) in longest.items():
+        line = tuple(LatLon(round(lat, 7), round(lon, 7)) for lon, lat in shapely.get_coordinates(shape).tolist())
+        yield Street(osm, name, kind, line, tuple(_node(point) for point in line))
+
+
+def _node(point: LatLon) -> int:
+    """A number for a point, the same for streets that meet there."""
+    return round((point.lat + 90) * 1e7) * 10**10 + round((point.lon + 180) * 1e7)
+
+
+def _placed(
+    file: Path,
+    rows: Sequence[tuple[str, str, str, float, float, dict[str, str]]],
+    streets: Sequence[Street],
+    stops: Sequence[BusStop],
+) -> tuple[tuple[WorldTown, ...], dict[int, tuple[Business, ...]]]:
+    """Businesses by the town that the atlas sees them in, in countries whose signs are known."""
+    countries = Borders.load().countries([row[3] for row in rows], [row[4] for row in rows]).tolist() if rows else []
+    at_street, at_stop = _Nearest(streets), [(stop.point, stop.name) for stop in stops]
+    towns: dict[int, WorldTown] = {}
+    found: dict[int, list[Business]] = {}
+    repeated = {name for name in (row[1] for row in rows) if sum(row[1] == name for row in rows) > 1}
+    with closing(open_base(ensure_base())) as conn:
+        base = BasePlaces(conn)
+        for (place_id, name, kind, lat, lon, tags), country in zip(rows, countries, strict=True):
+            land, point = land_of(country), LatLon(lat, lon)
+            near = base.around(point, country=country, limit=1) if land is not None else []
+            if land is None or not near:
+                continue
+            place = near[0].place
+            number = int(place.id.removeprefix("geonames:"))
+            towns.setdefault(number, _town(number, place, country, land, file))
+            found.setdefault(number, []).append(
+                Business(
+                    place_id, name, kind, point, tags.get("addr:street") or at_street.name(point),
+                    tags.get("addr:housenumber"), _phone(tags), _domain(tags), tags.get("addr:postcode"),
+                    _nearest_stop(point, at_stop), chain="brand" in tags or name in repeated, real=True,
+                )
+            )  # fmt: skip
+    return tuple(towns.values()), {number: tuple(some) for number, some in found.items()}
+
+
+def _town(number: int, place: Any, country: str, land: Land, file: Path) -> WorldTown:
+    cell = cell_of(place.point)
+    return WorldTown(
+        number, place.name, place.name, place.point, country, place.region, "",
+        int(place.details.get("population", "0")), cell, split_of_cell(cell), land, 0, region_file=file,
+    )  # fmt: skip
+
+
+class _Nearest:
+    """The street next to a point."""
+
+    def __init__(self, streets: Sequence[Street]) -> None:
+        import shapely
+
+        self._names = [street.name for street in streets]
+        self._tree = shapely.STRtree(
+            [shapely.LineString([(point.lon, point.lat) for point in street.line]) for street in streets]
+        )
+
+    def name(self, point: LatLon) -> str | None:
+        import shapely
+
+        found = self._tree.query_nearest(shapely.Point(point.lon, point.lat), max_distance=_STREET_DEG).tolist()
+        return self._names[min(found)] if found else None
+
+
+def _nearest_stop(point: LatLon, stops: Sequence[tuple[LatLon, str]]) -> str | None:
+    near = min(((abs(point.lat - at.lat) + abs(point.lon - at.lon), name) for at, name in stops), default=None)
+    return near[1] if near and near[0] <= _STOP_DEG else None
+
+
+def _phone(tags: dict[str, str]) -> str | None:
+    told = (tags.get("phone") or tags.get("contact:phone") or "").split(";")[0].strip()
+    return told if told.startswith("+") else None
+
+
+def _domain(tags: dict[str, str]) -> str | None:
+    told = (tags.get("website") or tags.get("contact:website") or "").strip().casefold()
+    host = told.partition("://")[2].partition("/")[0] if "://" in told else told.partition("/")[0]
+    return host.removeprefix("www.") if "." in host and host.isascii() and len(host) <= _LONGEST else None
+
 
 Noise = Literal["none", "chains", "homonyms", "both"]
 """Which names stand in several towns: those of chains, those that unrelated businesses happen to share."""

@@ -11,7 +11,7 @@ from geosleuth.errors import BadInput
 from geosleuth.tools.maps import poi_keyword_search
 from geosleuth.world import World, open_world
 from geosleuth.world.layer import ensure_layer, world_atlas
-from geosleuth.world.world_regions import region_file
+from geosleuth.world.world import region_file
 from tool_cases import MONACO, call, case_of
 
 

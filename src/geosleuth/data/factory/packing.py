@@ -7,7 +7,7 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 from geosleuth.world import Mark, Scene
-from geosleuth.world.codec import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
+from geosleuth.world.model import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def drawn_of(content: bytes) -> Drawn:
     scene = scene_from_dict(head["scene"])
     if jpeg:
         return Drawn(scene, tuple(map(mark_from_dict, head["marks"])), jpeg)
-    from geosleuth.world.drawing.drawing import draw_scene
+    from geosleuth.world.drawing.picture import draw_scene
 
     drawing = draw_scene(scene)
     return Drawn(scene, tuple(drawing.marks), drawing.jpeg())

@@ -132,7 +132,7 @@ class SceneFolder:
         return DataInfo("world scenes", count, digest.hexdigest(), {"limit": self.limit})
 
     def _items(self) -> Iterator[Item]:
-        from geosleuth.world.making import read_scenes
+        from geosleuth.world.builder import read_scenes
 
         found = 0
         for made in read_scenes(self.path):

@@ -1,16 +1,19 @@
 """Designing scenes: what stands where, what can be told from it, and what is honest to say."""
 
-from .judging import locatability_of, tags_of
-from .scene import PANORAMA_SIZE, SATELLITE_SIZE, SIZE, SMALL_SIZE, design_scene
-from .telling import address_of, truth_of
-from .wants import (
+from .reference_answer import address_of, locatability_of, tags_of, truth_of
+from .scene import (
     HIDDEN_SHARE,
     LEVEL_SHARES,
     MISLEADING_SHARE,
     MIXED_KINDS,
+    PANORAMA_SIZE,
     SATELLITE_LEVEL_SHARES,
+    SATELLITE_SIZE,
+    SIZE,
     SMALL_SHARE,
+    SMALL_SIZE,
     Wants,
+    design_scene,
 )
 
 __all__ = [

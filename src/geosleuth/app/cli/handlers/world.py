@@ -24,11 +24,10 @@ from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.geo.plain import plain
 from geosleuth.names import country_name
-from geosleuth.world.codec import mark_to_dict, scene_to_dict
+from geosleuth.world.builder import KindWish, MadeScene, kind_of, make_scenes, read_scenes
 from geosleuth.world.design import address_of, design_scene
-from geosleuth.world.environment.setting import setting_of
-from geosleuth.world.making import KindWish, MadeScene, kind_of, make_scenes, read_scenes
-from geosleuth.world.model import Mark, Scene, Split
+from geosleuth.world.environment.episode import setting_of
+from geosleuth.world.model import Mark, Scene, Split, mark_to_dict, scene_to_dict
 from geosleuth.world.world import open_world
 
 if TYPE_CHECKING:
@@ -319,8 +318,8 @@ def serve(data: str, words: dict[str, Any], *, limit: int | None, port: int, ses
     Raises:
         UserError: OpenEnv is not installed, or a word or a photo can't be used.
     """
+    from geosleuth.world.environment.episode import row_of
     from geosleuth.world.environment.for_openenv import openenv_app
-    from geosleuth.world.environment.posing import row_of
 
     rows = [row_of(item) for item in islice(open_set(data), limit)]
     app = openenv_app(setting_of({**words, "answer_by": "reply"}), rows, sessions=sessions)
@@ -338,8 +337,8 @@ def export(
     Raises:
         UserError: a word or a photo can't be used, or something is not installed.
     """
+    from geosleuth.world.environment.for_verifiers import write_verifiers
     from geosleuth.world.environment.for_verl import write_verl
-    from geosleuth.world.environment.verifiers_package import write_verifiers
 
     write = write_verl if library == "verl" else write_verifiers
     try:
