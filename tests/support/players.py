@@ -6,7 +6,7 @@ from typing import Any
 
 from geosleuth.policies.weights_chat import Abilities
 from geosleuth.policies.weights_engine import Generated
-from geosleuth.train.replying import Asked, ChatWords
+from geosleuth.train.generator import Asked, ChatWords
 from geosleuth.world.environment import Setting, offline_setting
 
 ALL_ROLES = frozenset({"user", "assistant", "system", "tool"})

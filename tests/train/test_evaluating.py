@@ -10,10 +10,18 @@ from typing import Any
 import pytest
 
 from geosleuth.errors import BadInput
-from geosleuth.train.evaluating import evaluate, read_evaluation
-from geosleuth.train.figures import WITHIN_KM, band, compared, figures_of, parallel_of, sliced
-from geosleuth.train.playing_scenes import PlayedScene, PlayedTry
-from geosleuth.train.replying import Asked
+from geosleuth.train.evaluation import (
+    WITHIN_KM,
+    band,
+    compared,
+    evaluate,
+    figures_of,
+    parallel_of,
+    read_evaluation,
+    sliced,
+)
+from geosleuth.train.generator import Asked
+from geosleuth.train.play import PlayedScene, PlayedTry
 from players import FAR, NEAR, ZOOM, Scripted, plain_setting
 from tiny_vlm import tiny_vlm_folder
 

@@ -231,8 +231,8 @@ def trainer(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """TRL's trainer over one chat with pictures in results, as runs make it."""
     import torch
 
+    from geosleuth.train.models import load_model
     from geosleuth.train.sft import sft_trainer
-    from geosleuth.train.tuning import load_model
 
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("run")

@@ -18,7 +18,7 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 
-from .keeping import Progress, nobody
+from .run_folder import Progress, nobody
 
 MOST_BYTES = 16_000_000
 MANIFEST = "pieces.json"

@@ -1,10 +1,8 @@
 """The nano model: a small vision-language model from random weights, and all that it takes to train it quickly."""
 
-from .collating import IGNORED, Collator, batches
-from .encoding import Encoded, encode_chat, final_pixels
-from .model import make_nano, parameters
-from .shards import Shard, ShardPool, ShardWriter
-from .words_for_tokens import corpus
+from .model import corpus, make_nano, parameters
+from .shards import Encoded, Shard, ShardPool, ShardWriter, encode_chat, final_pixels
+from .trainer import IGNORED, Collator, batches
 
 __all__ = [
     "IGNORED",

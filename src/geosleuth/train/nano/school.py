@@ -19,13 +19,9 @@ from geosleuth.world.reader import clue_reader
 from geosleuth.world.towns import WorldTown
 from geosleuth.world.world import World
 
-from .copying import look_ups
-from .echoing import echoes, listed, whole_words
-from .encoding import Encoded, encode_chat, final_pixels
-from .lessons import Chat, Lesson, all_lessons
-from .teacher import looking_up, stroll, teach
-from .telling import tellings
-from .undrawn import posed_undrawn, without_pictures
+from .lessons import Chat, Lesson, all_lessons, echoes, listed, posed_undrawn, tellings, whole_words, without_pictures
+from .shards import Encoded, encode_chat, final_pixels
+from .teacher import look_ups, looking_up, stroll, teach
 
 STROLLS = 0.8
 """The share of scenes that are also strolled through without aim."""

@@ -1,4 +1,4 @@
-"""Chats with tools to learn from: a teacher who knows the scene plays the real environment.
+"""Chats with tools to learn from: a teacher who knows the scene or the business plays the real environment.
 
 The teacher is a rule, not a model: a stand-in for one that is good at the task. It looks where signs are, reads them,
 asks the map for what it has read, or what all lines tell where only numbers tell an area, and takes the hit that is
@@ -11,16 +11,21 @@ no more.
 
 `stroll` makes the same moves without aim, except that whoever zooms looks at a sign: from such chats a model learns how
 calls are written and where signs are, and nothing about when calls help.
+
+A model that can't copy what a tool tells learns from no search, and reinforcement learning then takes the searches out
+of it. These lessons cost a small part of what a drawn scene does, so there can be many.
 """
 
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, cut
 from geosleuth.agent.methods.nano import TURNS
 from geosleuth.agent.quoting import EVERY, READER, Quotes, quote
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.tools import ToolCall
+from geosleuth.names import country_name
+from geosleuth.tools import Observation, ToolCall
 from geosleuth.tools.looks import holds, thousandths
 from geosleuth.tools.wording import at
 from geosleuth.world.drawing import Drawing
@@ -299,3 +304,60 @@ def nearest_shown(data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon 
     """Of the hits whose numbers the observation shows, the one next to the truth."""
     points = [point for point in points_in(data) if at(point) in shown]
     return min(points, key=lambda point: distance_km(point, truth), default=None)
+
+
+_BY_PHONE = 0.3
+"""The share of questions after a telephone number, where there is one."""
+
+LookUp = Callable[[ToolCall], Observation]
+"""Carries out a call on the world's map."""
+
+_WITH_TOWN = 0.5  # how often a business is asked for together with its town
+
+
+def look_ups(
+    world: World,
+    system: Mapping[str, Any],
+    look_up: LookUp,
+    result_tokens: int | None,
+    chance: random.Random,
+    count: int,
+) -> Iterator[Lesson]:
+    """Questions after businesses of towns of the training split; those whose answer is not shown are left out.
+
+    Args:
+        world: whose businesses are asked for.
+        system: the message that chats with tools begin with.
+        look_up: asks the map.
+        result_tokens: how long a result may be, as shown; None is no limit.
+        chance: decides what is asked.
+        count: how many questions are tried.
+    """
+    towns = world.towns_in("train")
+    for number in range(count):
+        town = chance.choice(towns)
+        business = chance.choice(world.businesses(town))
+        by_phone = business.phone is not None and chance.random() < _BY_PHONE
+        question = (
+            f"Where is {business.phone} from?" if by_phone else f"Where is {business.name} in {town.name_on_signs}?"
+        )
+        there = f", {town.name_on_signs}" if chance.random() < _WITH_TOWN else ""
+        asked_for = {"text": business.phone} if by_phone else {"address": f"{business.name}{there}"}
+        name, arguments = CLUES if by_phone else SEARCH, asked_for
+        seen = look_up(ToolCall(f"call-{number + 1}", name, arguments))
+        text = seen.text if result_tokens is None else cut(seen.text, result_tokens * CHARACTERS_PER_TOKEN)
+        point = nearest_shown(seen.data if isinstance(seen.data, Mapping) else {}, business.point, text)
+        if point is None or distance_km(point, business.point) > (AREA_KM if by_phone else NEAR_KM):
+            continue
+        call = {"type": "function", "function": {"name": name, "arguments": arguments}}
+        yield Lesson(
+            "copying",
+            [
+                dict(system),
+                asked(question),
+                {"role": "assistant", "content": [], "tool_calls": [call]},
+                {"role": "tool", "name": name, "content": [{"type": "text", "text": text}]},
+                told(answer_words(country_name(town.country), None, point)),
+            ],
+            tools=True,
+        )

@@ -26,14 +26,29 @@ from geosleuth.bench.numbers import count, plural
 from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, GeosleuthError, MissingExtra
 from geosleuth.files import write_text_atomically
-from geosleuth.train.curves import chart_alone, in_words, names_of
-from geosleuth.train.curves_reading import read_chart
-from geosleuth.train.keeping import Finished, Progress, RunFolder, finished, is_first_process, last_checkpoint, step_of
+from geosleuth.train.curves import chart_alone, in_words, names_of, read_chart
 from geosleuth.train.metrics import missing_tensorboard
-from geosleuth.train.page import headlines, write_page
 from geosleuth.train.reading import as_mapping, override_of, read_recipe, recipe_names
 from geosleuth.train.recipe import Recipe, Stage
-from geosleuth.train.reviewing import Change, Reviewed, changes, nobody_trains, read_run, review_document
+from geosleuth.train.run_folder import (
+    Finished,
+    Progress,
+    RunFolder,
+    finished,
+    is_first_process,
+    last_checkpoint,
+    step_of,
+)
+from geosleuth.train.run_page import (
+    Change,
+    Reviewed,
+    changes,
+    headlines,
+    nobody_trains,
+    read_run,
+    review_document,
+    write_page,
+)
 
 GOES_ON = "the same command goes on"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -126,7 +141,7 @@ def run_stage(
     if not first:
         return
     if before is None:
-        from geosleuth.train.page import write_page
+        from geosleuth.train.run_page import write_page
 
         with plain_ends(out):
             write_page(out)

@@ -61,20 +61,20 @@ def _counts(found: Tries) -> dict[str, int]:
 
 def evaluate(policy: str, words: Mapping[str, Any], *, temperature: float | None, as_json: bool) -> None:
     """Play, and show the figures."""
-    from geosleuth.train import evaluating
+    from geosleuth.train import evaluation
 
-    if policy != evaluating.DETECTIVE:
+    if policy != evaluation.DETECTIVE:
         ask_for_extra("torch", "transformers")
     given = {name: value for name, value in words.items() if value is not None}
     if temperature is not None:
         given["sampling"] = Sampling(temperature=temperature, top_p=1.0)
-    who: Path | str = policy if policy == evaluating.DETECTIVE else Path(policy)
+    who: Path | str = policy if policy == evaluation.DETECTIVE else Path(policy)
     if isinstance(who, Path) and not who.is_dir():
-        raise BadInput(f"{who}: is no folder with weights; give one, such as RUN/policy, or: {evaluating.DETECTIVE}")
+        raise BadInput(f"{who}: is no folder with weights; give one, such as RUN/policy, or: {evaluation.DETECTIVE}")
     folder = words["folder"]
     stopped = f"{folder} keeps the scenes that were played, and {GOES_ON}" if folder else "with --out it could go on"
     with plain_ends(folder, lambda: f"stopped; {stopped}"), progress("playing scenes") as bar, libraries_quiet():
-        found = evaluating.evaluate(who, **given, progress=bar.at)
+        found = evaluation.evaluate(who, **given, progress=bar.at)
     if as_json:
         show_json(found.to_dict())
     else:

@@ -17,9 +17,8 @@ from typing import Any
 
 from geosleuth.errors import require
 
-from .collating import Collator
-from .fast import FastGenerator
-from .fast_check import image_ids
+from .fast import FastGenerator, image_ids
+from .trainer import Collator
 
 _WORDS_KEPT = 16_384
 
@@ -121,7 +120,7 @@ def ready_images(processor: Any, keep: int = 2048) -> Iterator[None]:
 
     It keeps the patches of the newest pictures: TRL asks for the same ones turn after turn, and the replies of a group
     open with the same one, though it may have come from other processes as copies. Meanwhile the processor takes no
-    others; `geosleuth.train.shrinking` makes them so.
+    others; `geosleuth.train.generator` makes them so.
 
     Args:
         processor: of a Qwen-VL model.

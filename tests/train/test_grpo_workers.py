@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.train.rollouts_crew import MOST_WORKERS, usual_workers
+from geosleuth.train.rollouts import MOST_WORKERS, usual_workers
 
 CHILD = """
 import os, signal
 from functools import partial
 from pathlib import Path
 from geosleuth.train.recipe import DataPart, ModelPart, Recipe, RolloutPart
-from geosleuth.train.rollouts import ground_of
-from geosleuth.train.rollouts_crew import Crew
+from geosleuth.train.rollouts import rollout_setup
+from geosleuth.train.rollouts import WorkerPool
 
 if __name__ == "__main__":
     model, rollout = ModelPart(path="nowhere"), RolloutPart(tools=(), reward="spotagent")
     recipe = Recipe(name="small", stage="grpo", model=model, data=DataPart(photos=Path("photos")), rollout=rollout)
-    crew = Crew(partial(ground_of, recipe), 1)
-    print(crew.worker(0, 1).submit(os.getpid).result(), flush=True)
+    pool = WorkerPool(partial(rollout_setup, recipe), 1)
+    print(pool.worker(0, 1).submit(os.getpid).result(), flush=True)
     signal.pause()
 """
 
