@@ -11,7 +11,7 @@ from geosleuth.bench.sets import FilePicture, Item
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth
-from geosleuth.world.environment.for_verifiers import write_verifiers
+from geosleuth.world.environment.verifiers_package import write_verifiers
 from own_venv import ROOT, output_of, python_with
 from tool_cases import sign
 

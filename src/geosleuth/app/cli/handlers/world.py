@@ -337,8 +337,8 @@ def export(
     Raises:
         UserError: a word or a photo can't be used, or something is not installed.
     """
-    from geosleuth.world.environment.for_verifiers import write_verifiers
     from geosleuth.world.environment.for_verl import write_verl
+    from geosleuth.world.environment.verifiers_package import write_verifiers
 
     write = write_verl if library == "verl" else write_verifiers
     try:
