@@ -25,7 +25,7 @@ from geosleuth.app.report.ground import SIZE_PX, framed, zoom_for
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.atlas.outlines import country_outline
-from geosleuth.bench.page.plane import mercator
+from geosleuth.bench.page.worldmap import mercator
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims, Photo
 from marked import HOME, MARKER, holds_digits_of, holds_marker, marked_answer

@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 import pytest
 
 from geosleuth.answer import Address, Answer
-from geosleuth.bench.compare import compare_files, tier_files
 from geosleuth.bench.export import (
     pair_document,
     published_dict,
@@ -21,7 +20,7 @@ from geosleuth.bench.export import (
 )
 from geosleuth.bench.numbers import threshold
 from geosleuth.bench.records import Record
-from geosleuth.bench.report import FileReport, report_file
+from geosleuth.bench.report import FileReport, compare_files, report_file, tier_files
 from geosleuth.bench.scored import Scored, score_records
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth, papers

@@ -29,7 +29,7 @@ from geosleuth.bench.run import (
     Manifest,
     RunFolder,
     RunLimits,
-    Standing,
+    RunProgress,
     TryRecord,
     run_set,
 )
@@ -147,7 +147,7 @@ def work(
     options: Options | None = None,
     *,
     attempt: Attempt = replayed,
-    watch: Callable[[Standing], None] = lambda _standing: None,
+    watch: Callable[[RunProgress], None] = lambda _progress: None,
     ended: Callable[[TryRecord], None] = lambda _record: None,
     say: Callable[[str], None] = lambda _words: None,
 ) -> Ending:

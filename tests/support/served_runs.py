@@ -18,8 +18,8 @@ from PIL import Image
 from geosleuth.agent import TrajectoryWriter
 from geosleuth.agent.locating import locate
 from geosleuth.bench.run.folder import RunFolder
+from geosleuth.bench.run.journal import Attempted, Job
 from geosleuth.bench.run.manifest import DataInfo, Manifest
-from geosleuth.bench.run.model import Attempted, Job
 from geosleuth.bench.sets.model import Card, DataSet, Item
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo

@@ -10,10 +10,9 @@ from typing import Any
 
 from geosleuth.agent import read_trajectory
 from geosleuth.answer import Answer, ParserName
-from geosleuth.bench.lines import text_lines
-from geosleuth.bench.records import read_records
+from geosleuth.bench.records import read_records, text_lines
 from geosleuth.bench.run.folder import JOURNAL, RESULTS, RunFolder
-from geosleuth.bench.run.standing import errors_km
+from geosleuth.bench.run.progress import errors_km
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 

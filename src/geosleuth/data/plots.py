@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from geosleuth.bench.numbers import count, threshold, threshold_name
-from geosleuth.bench.page.canvas import Plot, n
+from geosleuth.bench.page.charts import Plot, n
 from geosleuth.bench.page.markup import Html, clean, el
 
 from .filtering import PAPER_KEPT, PAPER_PHOTOS, PAPER_TRIES, Regime

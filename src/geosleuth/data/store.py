@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 
 from geosleuth.agent.codec import to_line
-from geosleuth.bench.run.committing import sync_file
+from geosleuth.bench.run.folder import sync_file
 from geosleuth.errors import BadInput, require
 from geosleuth.files import replacing
 

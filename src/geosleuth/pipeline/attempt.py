@@ -13,11 +13,11 @@ from geosleuth.agent.locating import Finding, album_photos
 from geosleuth.answer import Answer, render
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.masking.blanking import blank
+from geosleuth.bench.masking import blank
 from geosleuth.bench.records import read_records
-from geosleuth.bench.run.cut_off import spent_in
+from geosleuth.bench.run.engine import spent_in
 from geosleuth.bench.run.folder import RunFolder, files_with
-from geosleuth.bench.run.model import Attempted, Job
+from geosleuth.bench.run.journal import Attempted, Job
 from geosleuth.bench.sets import Box
 from geosleuth.errors import BadInput, GeosleuthError, ServiceFault, UserError
 from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo

@@ -16,7 +16,7 @@ from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from typing import Any
 
-from geosleuth.bench.page.canvas import Plot, drawing, label, line, n, path, polyline, round_step, series
+from geosleuth.bench.page.charts import Plot, drawing, label, line, n, path, polyline, round_step, series
 from geosleuth.bench.page.markup import Html, clean, el, join
 from geosleuth.errors import BadInput
 

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from geosleuth.bench.ablation import AblationReport, ablation_document, ablation_page, ablation_view, preset
-from geosleuth.bench.ablation.comparing import compare_variants
+from geosleuth.bench.ablation.comparison import compare_variants
 from geosleuth.bench.scored import Scored, score_file
 from geosleuth.errors import BadInput
 from geosleuth.score import compare_paired

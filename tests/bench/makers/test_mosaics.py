@@ -9,9 +9,16 @@ import pytest
 from PIL import Image
 from pyproj import Transformer
 
-from geosleuth.bench.makers.mosaics import Frame, frame_around, make_mosaic, make_mosaics, write_mosaic
-from geosleuth.bench.makers.places import place_at
-from geosleuth.bench.makers.scenes import Scene, find_scenes
+from geosleuth.bench.makers.mosaics import (
+    Frame,
+    Scene,
+    find_scenes,
+    frame_around,
+    make_mosaic,
+    make_mosaics,
+    write_mosaic,
+)
+from geosleuth.bench.makers.photo_tables import place_at
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, distance_km

@@ -8,8 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.bench.makers.figures import atlas_figures, atlas_people, countries_at, read_figures, read_people
-from geosleuth.bench.makers.sampling import CountryFigures, Weights, country_shares, draw, largest_remainder
+from geosleuth.bench.makers.sampling import (
+    CountryFigures,
+    Weights,
+    atlas_figures,
+    atlas_people,
+    countries_at,
+    country_shares,
+    draw,
+    largest_remainder,
+    read_figures,
+    read_people,
+)
 from geosleuth.errors import BadInput
 from geosleuth.geo import CellGrid
 

@@ -64,7 +64,7 @@ def test_a_run_that_is_stopped_and_taken_up_again_holds_the_same_bytes(whole: Pa
     work = hand_work(tmp_path / "set", SCENES)
     first = asyncio.run(run_factory(work, tmp_path / "run", limits=RunLimits(photos=3)))
     assert first.why == "photos"
-    assert first.standing.done == 3
+    assert first.progress.done == 3
     assert asyncio.run(run_factory(work, tmp_path / "run")).why == "done"
     assert contents(tmp_path / "run") == contents(whole)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.agent import write_trajectory
-from geosleuth.bench.run.names import file_name, name_of
+from geosleuth.bench.run.journal import file_name, name_of
 from geosleuth.data.filtering import filtered, tries_of
 from geosleuth.data.filtering_sources import read_tries
 from geosleuth.errors import BadInput

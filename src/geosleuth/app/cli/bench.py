@@ -191,7 +191,7 @@ def run(options: BenchOptions) -> None:
 
 def selection_of(options: SetOptions) -> dict[str, Any]:
     """Return what a `BenchRequest` says of the photos and of the whole run's limits."""
-    from geosleuth.bench.run.limits import RunLimits
+    from geosleuth.bench.run.engine import RunLimits
 
     return {
         "at_once": options.at_once,

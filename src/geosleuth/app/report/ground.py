@@ -10,11 +10,9 @@ from geosleuth.answer import Granularity
 from geosleuth.answer.wording import percent_words, radius_words
 from geosleuth.atlas import Atlas, Picture
 from geosleuth.atlas.outlines import CountryOutline
-from geosleuth.bench.page.canvas import n, path
+from geosleuth.bench.page.charts import n, path
 from geosleuth.bench.page.markup import Html, el, join
-from geosleuth.bench.page.plane import MercatorPlane, mercator
-from geosleuth.bench.page.projection import split_at_antimeridian
-from geosleuth.bench.page.worldmap import to_page
+from geosleuth.bench.page.worldmap import MercatorPlane, mercator, split_at_antimeridian, to_page
 from geosleuth.errors import GeosleuthError
 from geosleuth.geo import Box, FloatArray, LatLon, destinations
 

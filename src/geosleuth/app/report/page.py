@@ -15,7 +15,7 @@ from geosleuth.agent.locating import Finding
 from geosleuth.agent.seen import Seen, speaks_of, text_seen
 from geosleuth.answer.wording import percent_words
 from geosleuth.atlas import Atlas
-from geosleuth.bench.page.canvas import n
+from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
 from geosleuth.bench.page.worldmap import shared_drawing
 from geosleuth.geo import coordinates

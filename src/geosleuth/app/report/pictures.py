@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from geosleuth.agent import Trajectory, rebuild_album
 from geosleuth.agent.seen import Box, Seen
-from geosleuth.bench.page.canvas import n
+from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, el, join, name
 from geosleuth.errors import BadInput
 from geosleuth.photo import Photo, View

@@ -14,7 +14,7 @@ from geosleuth.agent import Trajectory
 from geosleuth.agent.locating import Finding
 from geosleuth.answer.wording import how_sure, percent_words, radius_words
 from geosleuth.bench.numbers import count, plural
-from geosleuth.bench.page.canvas import n
+from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.bench.page.worldmap import shared_drawing, to_page
 from geosleuth.geo import LatLon, coordinates

@@ -6,7 +6,7 @@ from math import ceil, floor, hypot, log10
 
 from geosleuth import __version__
 from geosleuth.bench.page import NO_SCRIPT, page_head
-from geosleuth.bench.page.canvas import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
+from geosleuth.bench.page.charts import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
 from geosleuth.team.sweeps.learning import Measured
 from geosleuth.team.sweeps.varying import PERSONAS_AGAINST_BACKBONES, Point

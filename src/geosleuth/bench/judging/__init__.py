@@ -1,11 +1,35 @@
 """Judges: names that the rule can't decide are put to a model, one short question each, and the answers are kept."""
 
-from .agreement import Agreement, agreement_of, kappa, sample_of
-from .asking import PROMPT_VERSION, Judge, Limits, Standing, Verdict, prompt_for, read_verdict
-from .cache import VerdictCache
-from .deciding import Question, RuleSays, Stand, granted, stand
-from .figures import JudgedFile, LevelFigures, judged_csv, judged_document, judged_view
-from .judging import Ask, Entry, entries_of, judge_entries
+from .judge import (
+    PROMPT_VERSION,
+    Judge,
+    JudgeProgress,
+    Limits,
+    Question,
+    RuleSays,
+    Stand,
+    Verdict,
+    VerdictCache,
+    granted,
+    prompt_for,
+    read_verdict,
+    stand,
+)
+from .judged_file import (
+    Agreement,
+    Ask,
+    Entry,
+    JudgedFile,
+    LevelFigures,
+    agreement_of,
+    entries_of,
+    judge_entries,
+    judged_csv,
+    judged_document,
+    judged_view,
+    kappa,
+    sample_of,
+)
 
 __all__ = [
     "PROMPT_VERSION",
@@ -13,13 +37,13 @@ __all__ = [
     "Ask",
     "Entry",
     "Judge",
+    "JudgeProgress",
     "JudgedFile",
     "LevelFigures",
     "Limits",
     "Question",
     "RuleSays",
     "Stand",
-    "Standing",
     "Verdict",
     "VerdictCache",
     "agreement_of",

@@ -16,8 +16,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, LatLon, great_circle_km
 from geosleuth.names import country_name
 
-from .places import TablePlace
-from .tables import field_names, writing_table
+from .photo_tables import TablePlace, field_names, writing_table
 
 if TYPE_CHECKING:
     from geosleuth.atlas.regions import Regions

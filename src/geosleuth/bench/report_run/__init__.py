@@ -1,11 +1,21 @@
 """What the folder of a run tells: figures, behaviour, costs, failures, and photos to look at."""
 
-from .behaviour import Behaviour, ToolUse, read_behaviour
-from .costs import Bucket, Measure, Spread, by_spending, per_photo
-from .gallery import Gallery, GroundMap, Shot, frame, with_pictures
-from .hung_on import HungOn, Shift, hung_on, hung_on_of_folders
-from .reading import FailureGroup, Journal, Tries, read_journal
-from .told import RunReport, Told, report_run, report_runs
+from .figures import (
+    Behaviour,
+    Bucket,
+    HungOn,
+    Measure,
+    Shift,
+    Spread,
+    ToolUse,
+    by_spending,
+    hung_on,
+    hung_on_of_folders,
+    per_photo,
+    read_behaviour,
+)
+from .journal_columns import FailureGroup, Journal, Tries, read_journal
+from .run_report import Gallery, GroundMap, RunReport, RunsReport, Shot, frame, report_run, report_runs, with_pictures
 
 __all__ = [
     "Behaviour",
@@ -17,10 +27,10 @@ __all__ = [
     "Journal",
     "Measure",
     "RunReport",
+    "RunsReport",
     "Shift",
     "Shot",
     "Spread",
-    "Told",
     "ToolUse",
     "Tries",
     "by_spending",

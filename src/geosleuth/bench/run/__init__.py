@@ -1,14 +1,11 @@
 """Runs over data sets: a folder that is continued, never redone, on one machine or many."""
 
-from .engine import Ending, Why, run_set
+from .engine import Ending, LocalWorker, RunLimits, Why, run_set
 from .folder import RunFolder
-from .journal import Known, TryRecord
-from .limits import RunLimits
-from .local import LocalWorker
+from .journal import Attempt, Attempted, Job, Known, Making, Outcome, Ready, TryRecord, Worker
 from .manifest import DataInfo, Manifest
-from .model import Attempt, Attempted, Job, Making, Outcome, Ready, Worker
+from .progress import RunProgress
 from .results import RunSummary, summary, write_results
-from .standing import Standing
 
 __all__ = [
     "Attempt",
@@ -24,8 +21,8 @@ __all__ = [
     "Ready",
     "RunFolder",
     "RunLimits",
+    "RunProgress",
     "RunSummary",
-    "Standing",
     "TryRecord",
     "Why",
     "Worker",

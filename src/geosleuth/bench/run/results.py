@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from geosleuth.agent import Spent
 from geosleuth.agent.codec import to_line
+from geosleuth.bench.scored import truth_to_dict
 from geosleuth.bench.sets.model import DataSet, Item
-from geosleuth.bench.single import truth_to_dict
 from geosleuth.files import replacing, write_text_atomically
 from geosleuth.score import Summary, Truth, summarise
 
 from .folder import RunFolder
-from .standing import errors_km
+from .progress import errors_km
 
 FORMAT = "geosleuth-run-summary"
 VERSION = 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from geosleuth.bench.sets.faults import Fault
+from geosleuth.bench.sets.model import Fault
 from geosleuth.bench.sets.tables import read_rows
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon

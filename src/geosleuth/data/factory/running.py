@@ -5,8 +5,18 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from geosleuth.bench.run import DataInfo, Ending, LocalWorker, Manifest, RunFolder, RunLimits, Standing, Worker, run_set
-from geosleuth.bench.run.feeding import Retry
+from geosleuth.bench.run import (
+    DataInfo,
+    Ending,
+    LocalWorker,
+    Manifest,
+    RunFolder,
+    RunLimits,
+    RunProgress,
+    Worker,
+    run_set,
+)
+from geosleuth.bench.run.engine import Retry
 from geosleuth.bench.sets.model import DataSet
 from geosleuth.policies.gates import Rests, listening
 
@@ -35,7 +45,7 @@ class Work:
         return Manifest(data=self.info, settings=settings, name_key=key)
 
 
-def _nobody(_standing: Standing) -> None:
+def _nobody(_progress: RunProgress) -> None:
     """Nobody looks on."""
 
 
@@ -49,7 +59,7 @@ async def run_factory(
     *,
     limits: RunLimits = _NO_LIMITS,
     retry: Retry | None = None,
-    watch: Callable[[Standing], None] = _nobody,
+    watch: Callable[[RunProgress], None] = _nobody,
     say: Callable[[str], None] = _silent,
 ) -> Ending:
     """Make everything that the run in this folder has not made yet; with ``retry``, what failed and nothing else.

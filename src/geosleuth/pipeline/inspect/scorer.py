@@ -9,7 +9,7 @@ from inspect_ai.solver import TaskState
 
 from geosleuth.answer import FORMAT, Answer, answer_from_dict
 from geosleuth.bench.numbers import distance
-from geosleuth.bench.single import ScoredAnswer, score_answer, summarise_answers
+from geosleuth.bench.scored import ScoredAnswer, score_answer, summarise_answers
 from geosleuth.geo import coordinates, threshold_text
 
 from .solver import ANSWER_KEY

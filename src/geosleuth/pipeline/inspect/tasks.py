@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 
-from geosleuth.bench.run.names import name_of
+from geosleuth.bench.run.journal import name_of
+from geosleuth.bench.scored import truth_to_dict
 from geosleuth.bench.sets import DataSet, Picture, open_set, subset
-from geosleuth.bench.single import truth_to_dict
 from geosleuth.errors import BadInput
 from geosleuth.pipeline.attempt import open_atlas
 from geosleuth.pipeline.plan import DETECTIVE, make_plan

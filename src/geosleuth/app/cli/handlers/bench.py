@@ -12,7 +12,6 @@ from typing import Any
 
 from geosleuth.answer import ParserName
 from geosleuth.app.console import reading
-from geosleuth.bench.compare import PairReport, compare_files, tier_files
 from geosleuth.bench.export import (
     pair_document,
     published_document,
@@ -21,15 +20,11 @@ from geosleuth.bench.export import (
     score_document,
     tier_document,
 )
-from geosleuth.bench.geocoded import with_geocoded
 from geosleuth.bench.page import render_page
-from geosleuth.bench.published import rows_for
-from geosleuth.bench.report import FileReport, report_file
+from geosleuth.bench.report import FileReport, PairReport, compare_files, report_file, rows_for, tier_files
 from geosleuth.bench.run.folder import MANIFEST, RESULTS
-from geosleuth.bench.scored import Scored, score_file
-from geosleuth.bench.terminal import score_view, tier_view
-from geosleuth.bench.terminal_pairs import pair_view
-from geosleuth.bench.terminal_published import published_view
+from geosleuth.bench.scored import Scored, score_file, with_geocoded
+from geosleuth.bench.terminal import pair_view, published_view, score_view, tier_view
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, LatLon, threshold_text

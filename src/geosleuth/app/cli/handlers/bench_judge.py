@@ -175,7 +175,7 @@ def _write(path: Path, judged: JudgedFile) -> None:
 
 
 def _say_what_is_missing(judged: JudgedFile) -> None:
-    so_far = judged.standing
+    so_far = judged.progress
     missing = judged.open + judged.agreement.not_judged
     if so_far.stopped is not None:
         left = plural(missing, "question is", "questions are")

@@ -31,7 +31,7 @@ from geosleuth.app.console import (
 from geosleuth.atlas.base import ensure_base
 from geosleuth.bench.numbers import count, distance, percent, threshold
 from geosleuth.bench.plain import printable
-from geosleuth.bench.run import Ending, RunLimits, Standing
+from geosleuth.bench.run import Ending, RunLimits, RunProgress
 from geosleuth.data import About, Store, StoreWriter, write_store
 from geosleuth.data.annotations import ByModel, ByRules, Normaliser, import_notes, read_notes
 from geosleuth.data.cards import Figures, card_text, figures_of
@@ -159,7 +159,7 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
         show_json({"run": str(out), "ended": ending.why, "words": ending.words, **tally_to_dict(tally)})
     else:
         show(_view(tally, out, words["store"]))
-    if ending.standing.failed or ending.standing.missing:
+    if ending.progress.failed or ending.progress.missing:
         talk(ending.words)
         raise typer.Exit(SOME_FAILED)
 
@@ -224,9 +224,9 @@ async def _watched(work: Work, out: Path, words: Words) -> Ending:
     with progress("making trajectories", work.info.count) as bar, cancelled_by_ctrl_c():
         live = Live(bar)
 
-        def watch(standing: Standing) -> None:
+        def watch(so_far: RunProgress) -> None:
             # Only SpotAgent's synthesis holds answers against the truth.
-            live(standing if work.recipe.kind == "spotagent" else replace(standing, within_25km=None))
+            live(so_far if work.recipe.kind == "spotagent" else replace(so_far, within_25km=None))
 
         return await run_factory(work, out, limits=limits, retry=words.get("retry"), watch=watch, say=talk)
 

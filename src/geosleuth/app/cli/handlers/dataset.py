@@ -24,9 +24,8 @@ from geosleuth.bench.makers.duplicates import (
     pairs_within,
     prints,
 )
-from geosleuth.bench.makers.memory import Memory, open_memory
-from geosleuth.bench.makers.rating import each, printing
-from geosleuth.bench.makers.tables import field_names, writing_table, written_rows
+from geosleuth.bench.makers.photo_tables import field_names, writing_table, written_rows
+from geosleuth.bench.makers.ratings import Memory, each, open_memory, printing
 from geosleuth.bench.numbers import count
 from geosleuth.bench.plain import printable
 from geosleuth.bench.sets import Card, DataSet, Description, Fault, cards, describe, open_set, stage

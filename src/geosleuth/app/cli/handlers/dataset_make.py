@@ -24,12 +24,22 @@ from geosleuth.app.console import (
     show_json,
     talk,
 )
-from geosleuth.bench.makers.filters import Filter, Sieved, sieve
-from geosleuth.bench.makers.looks import FIELDS, HEURISTIC, Look
-from geosleuth.bench.makers.memory import open_memory
-from geosleuth.bench.makers.rating import GivenUp, Seen, by_heuristic, by_model, each
-from geosleuth.bench.makers.tables import check_table, field_names, writing_table
-from geosleuth.bench.makers.tiers import TIER, Tiered, with_tiers
+from geosleuth.bench.makers.labels import TIER, Tiered, with_tiers
+from geosleuth.bench.makers.photo_tables import check_table, field_names, writing_table
+from geosleuth.bench.makers.ratings import (
+    FIELDS,
+    HEURISTIC,
+    Filter,
+    GivenUp,
+    Look,
+    Seen,
+    Sieved,
+    by_heuristic,
+    by_model,
+    each,
+    open_memory,
+    sieve,
+)
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import one_line
 from geosleuth.bench.sets import DataSet, Item, open_set, subset

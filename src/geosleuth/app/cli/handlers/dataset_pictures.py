@@ -14,15 +14,12 @@ from geosleuth.app.cli.handlers.dataset_make import check_outputs
 from geosleuth.app.console import SOME_FAILED, offline_atlas, progress, show, show_json, talk
 from geosleuth.atlas import OfflineAtlas, regions_dir
 from geosleuth.atlas.regions import Regions
-from geosleuth.bench.makers.digests import HEADER, Digest, digests
+from geosleuth.bench.makers.duplicates import HEADER, Digest, digests
 from geosleuth.bench.makers.galleries import make_gallery
-from geosleuth.bench.makers.mosaics import Mosaics, make_mosaics
-from geosleuth.bench.makers.panoramas import Panoramas, make_panoramas
-from geosleuth.bench.makers.places import TablePlace, place_at, read_places
+from geosleuth.bench.makers.mosaics import Mosaics, find_scenes, make_mosaics
+from geosleuth.bench.makers.panoramas import Panoramas, find_tiles, make_panoramas
+from geosleuth.bench.makers.photo_tables import TablePlace, place_at, read_places, written_rows
 from geosleuth.bench.makers.pois import AtlasPois, PoiSource, TablePois, choose_pois, write_pois
-from geosleuth.bench.makers.scenes import find_scenes
-from geosleuth.bench.makers.tables import written_rows
-from geosleuth.bench.makers.tiles import find_tiles
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import printable
 from geosleuth.bench.sets import open_set

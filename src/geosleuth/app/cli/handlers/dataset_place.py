@@ -15,21 +15,35 @@ from rich.table import Table
 
 from geosleuth.app.cli.handlers.dataset_make import check_outputs
 from geosleuth.app.console import CTRL_C, building, cancelled_by_ctrl_c, offline_atlas, progress, show, show_json, talk
-from geosleuth.bench.makers.coverage import By, coverage_of, place_of
-from geosleuth.bench.makers.figures import (
+from geosleuth.bench.makers.labels import (
+    FIELDS,
+    LEFT_OUT,
+    LEVELS,
+    Labelled,
+    Placed,
+    label,
+    leave_strips,
+    read_shares,
+    split,
+)
+from geosleuth.bench.makers.photo_tables import field_names, writing_table, written_rows
+from geosleuth.bench.makers.ratings import in_order
+from geosleuth.bench.makers.sampling import (
     ATLAS_FIGURES,
     ATLAS_PEOPLE,
+    CELL_DEG,
+    By,
+    Draw,
+    Weights,
     atlas_figures,
     atlas_people,
     countries_at,
+    coverage_of,
+    draw,
+    place_of,
     read_figures,
     read_people,
 )
-from geosleuth.bench.makers.labels import FIELDS, LEVELS, Labelled, label
-from geosleuth.bench.makers.rating import in_order
-from geosleuth.bench.makers.sampling import CELL_DEG, Draw, Weights, draw
-from geosleuth.bench.makers.splits import LEFT_OUT, Placed, leave_strips, read_shares, split
-from geosleuth.bench.makers.tables import field_names, writing_table, written_rows
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.sets import DataSet, Item, open_set
 from geosleuth.errors import BadInput
