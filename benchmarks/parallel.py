@@ -44,6 +44,7 @@ from geosleuth.answer import Answer  # noqa: E402
 from geosleuth.geo import LatLon, distance_km  # noqa: E402
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo  # noqa: E402
 from geosleuth.policies import Conversation, EndpointSettings, Policy, Sampling, Step, make_policy  # noqa: E402
+from geosleuth.team.model import text_tokens  # noqa: E402
 from geosleuth.team.parallel import (  # noqa: E402
     EmbeddedVerifier,
     best_at_n,
@@ -55,7 +56,6 @@ from geosleuth.team.parallel import (  # noqa: E402
     shown_chains,
     verifier_at_n,
 )
-from geosleuth.team.tariff import text_tokens  # noqa: E402
 from geosleuth.tools import Case, ToolCall  # noqa: E402
 from geosleuth.tools.catalogue import all_tools  # noqa: E402
 from openai_server import Reply, Request, chat_reply, openai_server  # noqa: E402

@@ -56,8 +56,14 @@ from geosleuth.team import Member, Placer, Society, StrangersSociety  # noqa: E4
 from geosleuth.team.rivals import RIVALS  # noqa: E402
 from geosleuth.team.swarm import SwarmSettings  # noqa: E402
 from geosleuth.team.sweeps.learning import Example, Measured, measure, records, sweep  # noqa: E402
-from geosleuth.team.sweeps.varying import points, read_variation  # noqa: E402
-from geosleuth.team.sweeps.ways import STRANGERS, SWARM, RememberedSociety, ready  # noqa: E402
+from geosleuth.team.sweeps.ways import (  # noqa: E402
+    STRANGERS,
+    SWARM,
+    RememberedSociety,
+    points,
+    read_variation,
+    ready,
+)
 from no_atlas import NoAtlas  # noqa: E402
 
 SIZES: Mapping[str, SwarmSettings] = {

@@ -10,7 +10,7 @@ from geosleuth.agent.quoting import Quotes, quote, spelled_out
 from geosleuth.photo import View
 from geosleuth.photo.text import TextLine
 from geosleuth.policies import Prompt
-from geosleuth.team.parallel.facts import facts_of
+from geosleuth.team.parallel.chains import facts_of
 from geosleuth.tools import Observation, ToolCall, Toolset
 from geosleuth.tools.reading import read_text
 from geosleuth.tools.zoom import image_zoom_in_tool

@@ -9,9 +9,17 @@ import pytest
 from PIL import Image
 
 from geosleuth.errors import BadInput, MissingExtra
-from geosleuth.team.learning.gradient import Adam, Targets, loss, slope
-from geosleuth.team.network import Dimensions, Parameters, Projection, VaeEncoder, forward, load_picture_encoder
-from geosleuth.team.network.forward import Array, fresh_parameters
+from geosleuth.team.learning.training import Adam, Targets, loss, slope
+from geosleuth.team.network import (
+    Array,
+    Dimensions,
+    Parameters,
+    Projection,
+    VaeEncoder,
+    forward,
+    fresh_parameters,
+    load_picture_encoder,
+)
 
 SIZE = Dimensions(members=5, embedding=7, fea=6, hidden=4)
 

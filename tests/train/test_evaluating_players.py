@@ -17,8 +17,8 @@ from geosleuth.errors import MissingExtra, UserError
 from geosleuth.policies import Sampling
 from geosleuth.policies.weights import WeightsPolicy
 from geosleuth.policies.weights_engine import Generated
-from geosleuth.train.generator import Asked, Encoder, Refused, fast_generate
-from geosleuth.train.play import Replier, SceneTable, Stage, play, tries_of_policy
+from geosleuth.train.generator import Asked, Encoder, Refused, Replier, fast_generate
+from geosleuth.train.play import SceneTable, Stage, play, tries_of_policy
 from players import FAR, NEAR, ZOOM, Scripted, called, plain_setting
 from tiny_vlm import MAX_POSITIONS, tiny_vlm_folder
 

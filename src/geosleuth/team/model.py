@@ -1,10 +1,20 @@
-"""A member of a team, what it is asked, what it replies, and what comes of it all."""
+"""Members of a team: what they are asked and reply, what replies cost, whom to trust, and when two answers agree.
 
+Providers count differently, and some do not count images at all. Here texts and pictures are judged as the agent's
+loop judges them, see `geosleuth.agent.conversation`.
+"""
+
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from geosleuth.agent import Trajectory
+from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, PIXELS_PER_TOKEN
 from geosleuth.answer import Answer
+from geosleuth.atlas import Atlas
+from geosleuth.errors import GeosleuthError
+from geosleuth.geo import Disc, Extent, extent_distance_km
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Usage
 
@@ -104,3 +114,105 @@ class Outcome:
     def tokens(self) -> int:
         """By the team's tariff, all turns together."""
         return sum(turn.reply.tokens for turn in self.turns)
+
+
+def text_tokens(text: str) -> int:
+    """Tokens of a text."""
+    return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
+
+
+def image_tokens(width: int, height: int) -> int:
+    """Tokens of a picture of so many pixels."""
+    return math.ceil(width * height / PIXELS_PER_TOKEN)
+
+
+def reply_tokens(asked: str, said: str, sizes: tuple[tuple[int, int], ...] = ()) -> int:
+    """Tokens of one reply: all the words it was asked with, the pictures shown with them, and what it said."""
+    return text_tokens(asked) + text_tokens(said) + sum(image_tokens(*size) for size in sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustWeights:
+    """Election probabilities (Lst) and links (A), in the order of the members; a link to oneself is 0."""
+
+    election: tuple[float, ...]
+    links: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        """Refuse shapes that do not fit and weights that are none."""
+        count = len(self.election)
+        if len(self.links) != count or any(len(row) != count for row in self.links):
+            raise ValueError(f"{count} members need {count} x {count} links")
+        if not all(0.0 <= value <= 1.0 for value in self.election):
+            raise ValueError("an election probability lies between 0 and 1")
+        if not all(value >= 0.0 for row in self.links for value in row):
+            raise ValueError("a link's weight is not negative")
+
+    @classmethod
+    def equal(cls, count: int) -> "TrustWeights":
+        """Nobody knows anybody: every election probability is a half, every link is 1."""
+        return cls((0.5,) * count, tuple(tuple(0.0 if i == j else 1.0 for j in range(count)) for i in range(count)))
+
+
+class Society(Protocol):
+    """Says how the members of a team stand, given the photos. It sees pixels, never a file name or a truth."""
+
+    def trust_weights(self, photos: Sequence[OpenedPhoto]) -> TrustWeights:
+        """Whom to trust with these photos."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StrangersSociety:
+    """A team that has learned nothing yet."""
+
+    count: int
+
+    def trust_weights(self, photos: Sequence[OpenedPhoto]) -> TrustWeights:  # noqa: ARG002
+        """The same for every photo."""
+        return TrustWeights.equal(self.count)
+
+
+AGREE_WITHIN_KM = 50.0
+"""How far apart the places of two answers that agree may lie; smileGeo's threshold."""
+
+
+class Placer:
+    """From answers to extents: the point where there is one, otherwise the place that the address names.
+
+    Every address is looked up once; only where the looking up failed, it is tried again the next time. One that nobody
+    can find has no extent, and agrees with nothing.
+    """
+
+    def __init__(self, atlas: Atlas) -> None:
+        self._atlas = atlas
+        self._known: dict[str, Extent | None] = {}
+
+    async def extent(self, answer: Answer) -> Extent | None:
+        """Where the answer says it is."""
+        if answer.point is not None:
+            return Disc(answer.point, 0.0)
+        words = str(answer.address)
+        if not words:
+            return None
+        if words not in self._known:
+            try:
+                self._known[words] = await self._look_up(words)
+            except GeosleuthError:
+                return None
+        return self._known[words]
+
+    async def _look_up(self, words: str) -> Extent | None:
+        hits = await self._atlas.geocode(words, limit=1)
+        return hits[0].place.extent if hits else None
+
+
+def agree(one: Extent | None, other: Extent | None, within_km: float = AGREE_WITHIN_KM) -> bool:
+    """Whether two places meet within so many km; what has no place agrees with nothing."""
+    return one is not None and other is not None and extent_distance_km(one, other) <= within_km
+
+
+def cluster(extents: Sequence[Extent | None], within_km: float = AGREE_WITHIN_KM) -> list[frozenset[int]]:
+    """For each answer, who agrees with it, itself included; nobody where it has no place."""
+    count = range(len(extents))
+    return [frozenset(j for j in count if agree(extents[i], extents[j], within_km)) for i in count]

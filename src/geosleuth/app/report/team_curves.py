@@ -9,7 +9,7 @@ from geosleuth.bench.page import NO_SCRIPT, page_head
 from geosleuth.bench.page.charts import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
 from geosleuth.team.sweeps.learning import Measured
-from geosleuth.team.sweeps.varying import PERSONAS_AGAINST_BACKBONES, Point
+from geosleuth.team.sweeps.ways import PERSONAS_AGAINST_BACKBONES, Point
 
 _NAME_CHARACTERS = 28
 _LETTER_WIDTH, _LINE_HEIGHT = 7.5, 13.0

@@ -8,7 +8,7 @@ from geosleuth import __version__
 from geosleuth.bench.page import NO_SCRIPT, page_head
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
 from geosleuth.names import country_name
-from geosleuth.team import Standing
+from geosleuth.team import TrustWeights
 from geosleuth.team.learning import Overview, best_of
 from geosleuth.team.network import TrainedSociety
 
@@ -20,16 +20,16 @@ _INK, _PAPER, _BLUE, _PALE, _GREY = "#1b2530", "#ffffff", "#2463a8", "#9cc3ee", 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What is drawn: the usual standing, or that for one photo."""
+    """What is drawn: the usual trust weights, or that for one photo."""
 
     name: str
     society: TrainedSociety
     seen: Overview
-    photo: Standing | None
+    photo: TrustWeights | None
 
     @property
-    def shown(self) -> Standing:
-        """The standing in the drawing."""
+    def shown(self) -> TrustWeights:
+        """The trust weights in the drawing."""
         return self.society.usual() if self.photo is None else self.photo
 
     @property
@@ -44,18 +44,18 @@ def country_words(code: str) -> str:
     return (country_name(code) or code) if code else "at sea"
 
 
-def network_svg(members: Sequence[str], standing: Standing, title: str, *, alone: bool = False) -> Html:
+def network_svg(members: Sequence[str], trust_weights: TrustWeights, title: str, *, alone: bool = False) -> Html:
     """Members on a circle, links as wide as they are strong, and a bar for each election probability.
 
     Args:
-        members: their names, in the standing's order.
-        standing: what to draw.
+        members: their names, in the order of the weights.
+        trust_weights: what to draw.
         title: said to those who can't see it.
         alone: as a file of its own, with the title above it.
     """
     count = len(members)
     spots = [_spot(i, count) for i in range(count)]
-    best = best_of(standing.election)
+    best = best_of(trust_weights.election)
     head = {"xmlns": "http://www.w3.org/2000/svg"} if alone else {}
     return el(
         "svg",
@@ -63,9 +63,9 @@ def network_svg(members: Sequence[str], standing: Standing, title: str, *, alone
                 "font-family": "system-ui, sans-serif", "font-size": "14", "fill": _INK},
         el("rect", {"width": _WIDTH, "height": _HEIGHT, "fill": _PAPER}),
         *([el("text", {"x": 24, "y": 34, "font-size": "17", "font-weight": "600"}, clean(title, 90))] if alone else []),
-        *_links(standing, spots),
-        *(_node(i, members[i], standing.election[i], spots[i], first=i == best) for i in range(count)),
-        *_bars(members, standing),
+        *_links(trust_weights, spots),
+        *(_node(i, members[i], trust_weights.election[i], spots[i], first=i == best) for i in range(count)),
+        *_bars(members, trust_weights),
         el("text", {"x": 24, "y": _HEIGHT - 16, "fill": _GREY, "font-size": "12"},
            "A link goes from who answers to who is asked for a review; wide ones are asked more often than by chance."),
     )  # fmt: skip
@@ -76,10 +76,10 @@ def _spot(i: int, count: int) -> tuple[float, float]:
     return _MIDDLE[0] + _RADIUS * math.cos(angle), _MIDDLE[1] + _RADIUS * math.sin(angle)
 
 
-def _links(standing: Standing, spots: Sequence[tuple[float, float]]) -> list[Html]:
+def _links(trust_weights: TrustWeights, spots: Sequence[tuple[float, float]]) -> list[Html]:
     count = len(spots)
     drawn: list[tuple[float, Html]] = []
-    for i, row in enumerate(standing.links):
+    for i, row in enumerate(trust_weights.links):
         total = sum(row)
         for j, weight in enumerate(row):
             if i == j or not total or not weight:
@@ -128,11 +128,11 @@ def _node(i: int, label: str, chance: float, spot: tuple[float, float], *, first
     )  # fmt: skip
 
 
-def _bars(members: Sequence[str], standing: Standing) -> list[Html]:
+def _bars(members: Sequence[str], trust_weights: TrustWeights) -> list[Html]:
     step = min(40.0, (_HEIGHT - 120) / max(1, len(members)))
     parts = [el("text", {"x": _BARS_LEFT, "y": 76, "font-weight": "600"}, "Election probability")]
-    for row, i in enumerate(sorted(range(len(members)), key=lambda i: -standing.election[i])):
-        y, chance = 94 + step * row, standing.election[i]
+    for row, i in enumerate(sorted(range(len(members)), key=lambda i: -trust_weights.election[i])):
+        y, chance = 94 + step * row, trust_weights.election[i]
         height = min(12.0, step * 0.36)
         parts += [
             el("text", {"x": _BARS_LEFT, "y": f"{y + step * 0.34:.1f}", "font-size": "13"},

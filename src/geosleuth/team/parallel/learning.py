@@ -10,7 +10,7 @@ from geosleuth.answer import Answer
 from geosleuth.geo import distance_km
 from geosleuth.score import Truth
 
-from .items import answered
+from .chains import answered
 from .measures import best_at_n, mean_single, pass_at_k, range_at_n, verifier_at_n
 
 THRESHOLDS_KM = (1.0, 25.0, 200.0, 750.0)

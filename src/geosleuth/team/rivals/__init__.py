@@ -4,8 +4,7 @@ Each follows its published call structure: who is asked, when, and what it sees.
 by the team's one tariff, and none ends because a member fails.
 """
 
-from .dylan import best_team, importance
-from .table import RIVALS, Rival, Way, rival
-from .voting import Vote, same_place, vote
+from .questions import Vote, same_place, vote
+from .strategies import RIVALS, Rival, Way, best_team, importance, rival
 
 __all__ = ["RIVALS", "Rival", "Vote", "Way", "best_team", "importance", "rival", "same_place", "vote"]

@@ -1,4 +1,4 @@
-"""Members that think with a model: a plain one, a whole agent with tools, or a persona over a model that others share.
+"""Members that think with a model: a plain one, an agent with tools, or a persona; and what they cost.
 
 Whatever a member is asked, it works through the agent's loop, with its own tools and within its own limits.
 """
@@ -6,9 +6,9 @@ Whatever a member is asked, it works through the agent's loop, with its own tool
 import asyncio
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from geosleuth.agent import Budget, Method, Task, Trajectory, run
+from geosleuth.agent import Budget, Context, Method, Said, Task, Trajectory, conversation_of, run
 from geosleuth.agent.locating import open_case
 from geosleuth.agent.methods import read_comment
 from geosleuth.agent.methods.shared import PLACES_NOT_PEOPLE, boxes, own_names, paragraphs, question, tool_list
@@ -17,14 +17,47 @@ from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas
 from geosleuth.errors import ServiceFault, UserError
 from geosleuth.photo import OpenedPhoto
-from geosleuth.policies import Policy, Sampling, Wire
-from geosleuth.team import Reply, Request
+from geosleuth.policies import Message, Observed, Policy, Prompt, Sampling, Step, Wire
+from geosleuth.team import Reply, Request, image_tokens, text_tokens
 from geosleuth.tools import Case, ImageSearch, Toolset, WebSearch
-
-from .counting import run_tokens
 
 if TYPE_CHECKING:
     from geosleuth.clues.visual import VisualPrior
+
+
+def run_tokens(trajectory: Trajectory, context: Context) -> int:
+    """Tokens of a whole run: for each reply the words and pictures that it was asked with, and what it said.
+
+    Args:
+        trajectory: the run.
+        context: what its method shows of the history. Descriptions of tools are left out: they differ by wire.
+    """
+    sizes = {image.handle: image.size for image in trajectory.images}
+    total = 0
+    for index, event in enumerate(trajectory.events):
+        if isinstance(event.body, Said):
+            shown = conversation_of(trajectory.events[:index], context=context, tools=(), picture=_unseen)
+            total += text_tokens(shown.system) + _message_tokens(event.body.step, sizes)
+            total += sum(_message_tokens(message, sizes) for message in shown.messages)
+    return total
+
+
+def _message_tokens(message: Message, sizes: dict[str, tuple[int, int]]) -> int:
+    handles: tuple[str, ...] = ()
+    match message:
+        case Prompt(text=words, images=handles):
+            pass
+        case Step(text=text, thinking=thinking, calls=calls):
+            words = text + thinking + "".join(f"{call.name}{call.arguments}" for call in calls)
+        case Observed(observations=observations):
+            words = "".join(one.text for one in observations)
+            handles = tuple(image.handle for one in observations for image in one.images)
+    return text_tokens(words) + sum(image_tokens(*sizes[handle]) for handle in handles if handle in sizes)
+
+
+def _unseen(handle: str) -> NoReturn:
+    raise LookupError(handle)
+
 
 _LOOK_AT_REPLIES = """\
 You are shown a photo and what was said about where it was taken. Look at the photo yourself, and judge what was said

@@ -15,10 +15,9 @@ from geosleuth.score import Truth
 from geosleuth.score.statistics import Estimate, wilson
 from geosleuth.team import AGREE_WITHIN_KM, Member, Outcome, Placer, Request, Society
 from geosleuth.team.learning import Source, without_claims
-from geosleuth.team.swarm.floor import together
+from geosleuth.team.swarm.swarm import together
 
-from .varying import Point
-from .ways import SWARM, Ask, PartOfSociety, ready
+from .ways import SWARM, Ask, PartOfSociety, Point, ready
 
 Progress = Callable[[int, int], None]
 

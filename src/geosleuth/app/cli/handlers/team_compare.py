@@ -22,13 +22,23 @@ from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.team import Placer, Society
 from geosleuth.team.learning import read_sources
 from geosleuth.team.swarm import SwarmSettings
-from geosleuth.team.swarm.making import Team, make_team
+from geosleuth.team.swarm.locate import Team, make_team
 from geosleuth.team.swarm.members import Surroundings
 from geosleuth.team.swarm.spec import AgentSpec, TeamSpec, read_team
 from geosleuth.team.sweeps.learning import Example, Measured, examples_of, measure, records, sweep
-from geosleuth.team.sweeps.stored import StoredMember, open_store
-from geosleuth.team.sweeps.varying import USUAL, Point, points, read_variation, too_large
-from geosleuth.team.sweeps.ways import SWARM, RememberedSociety, read_ways, ready
+from geosleuth.team.sweeps.ways import (
+    SWARM,
+    USUAL,
+    Point,
+    RememberedSociety,
+    StoredMember,
+    open_store,
+    points,
+    read_variation,
+    read_ways,
+    ready,
+    too_large,
+)
 
 
 class NothingMeasured(GeosleuthError):

@@ -22,7 +22,7 @@ from geosleuth.bench.plain import printable
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.photo import open_photo
-from geosleuth.team import Placer, Standing, StrangersSociety
+from geosleuth.team import Placer, StrangersSociety, TrustWeights
 from geosleuth.team.learning import (
     PAPER,
     PAPER_ROUNDS,
@@ -202,10 +202,10 @@ def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: b
         refuse_to_replace([out], overwrite=overwrite)
     society = TrainedSociety.open(state)
     seen = overview(state)
-    standing = None if photo is None else society.standing([open_photo(photo)])
-    document = _document(society, seen, standing)
+    trust_weights = None if photo is None else society.trust_weights([open_photo(photo)])
+    document = _document(society, seen, trust_weights)
     if out is not None:
-        drawn = Drawn(state.stem, society, seen, standing)
+        drawn = Drawn(state.stem, society, seen, trust_weights)
         text = {
             ".json": lambda: json.dumps(document, ensure_ascii=False, indent=1) + "\n",
             ".svg": lambda: f"{network_svg(society.members, drawn.shown, drawn.title, alone=True)}\n",
@@ -216,11 +216,11 @@ def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: b
     if as_json:
         show_json(document)
     else:
-        show(_view(society, seen, standing))
+        show(_view(society, seen, trust_weights))
 
 
-def _document(society: TrainedSociety, seen: Overview, standing: Standing | None) -> dict[str, Any]:
-    def told(one: Standing) -> Mapping[str, Any]:
+def _document(society: TrainedSociety, seen: Overview, trust_weights: TrustWeights | None) -> dict[str, Any]:
+    def told(one: TrustWeights) -> Mapping[str, Any]:
         return {"election": one.election, "links": one.links}
 
     order = [seen.members.index(name) for name in society.members]
@@ -230,7 +230,7 @@ def _document(society: TrainedSociety, seen: Overview, standing: Standing | None
         "photos": seen.photos,
         "trust": {"election": society.trust[0], "links": society.trust[1]},
         "usual": told(society.usual()),
-        "photo": None if standing is None else told(standing),
+        "photo": None if trust_weights is None else told(trust_weights),
         "right": [seen.right[i] for i in order] if seen.right else None,
         "countries": [
             {
@@ -244,11 +244,11 @@ def _document(society: TrainedSociety, seen: Overview, standing: Standing | None
     }
 
 
-def _view(society: TrainedSociety, seen: Overview, standing: Standing | None) -> RenderableType:
-    shown = society.usual() if standing is None else standing
+def _view(society: TrainedSociety, seen: Overview, trust_weights: TrustWeights | None) -> RenderableType:
+    shown = society.usual() if trust_weights is None else trust_weights
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("member")
-    table.add_column("this photo" if standing is not None else "elected with")
+    table.add_column("this photo" if trust_weights is not None else "elected with")
     table.add_column("")
     table.add_column("right before", justify="right")
     table.add_column("asks for reviews")
@@ -265,8 +265,8 @@ def _view(society: TrainedSociety, seen: Overview, standing: Standing | None) ->
     return Group(*parts)
 
 
-def _asks(members: tuple[str, ...], standing: Standing, i: int) -> str:
-    row = standing.links[i]
+def _asks(members: tuple[str, ...], trust_weights: TrustWeights, i: int) -> str:
+    row = trust_weights.links[i]
     total = sum(row)
     if not total:
         return ""

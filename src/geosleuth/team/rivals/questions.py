@@ -1,14 +1,94 @@
-"""The words that the rivals ask with. All ours: only who sees what, and when, is as published.
+"""How rivals ask members: the words, replies that may fail without ending the whole, and votes on their answers.
 
 What members said is quoted as the swarm quotes it: without names, and marked as data.
 """
 
 import re
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from geosleuth.agent.methods.shared import EVIDENCE_ONLY, paragraphs
 from geosleuth.answer import Answer
-from geosleuth.team.swarm.quoting import NOTE, quoted, quoted_answer
+from geosleuth.team import AGREE_WITHIN_KM, Member, Placer, Reply, Request, Stage, Turn, agree, cluster
+from geosleuth.team.swarm import SwarmSettings
+from geosleuth.team.swarm.swarm import NOTE, Discussion, quoted, quoted_answer, together
+
+# Far enough apart that samples of one member never share a seed with another member, to whose seed its place is added.
+_SEEDS_APART = 10_007
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What one member, by its place in the team, is asked next.
+
+    ``sample`` tells requests apart that are otherwise the same; ``about`` is whose answer it is about.
+    """
+
+    member: int
+    stage: Stage = "answer"
+    words: str | None = None
+    sample: int = 0
+    about: int | None = None
+
+
+class Talk:
+    """All that is asked and said over one request, in order. Every reply comes through the swarm's own discussion."""
+
+    def __init__(
+        self,
+        members: Sequence[Member],
+        request: Request,
+        placer: Placer,
+        seconds_per_reply: float | None = None,
+    ) -> None:
+        self.names = tuple(member.name for member in members)
+        self._members, self._request, self._placer = members, request, placer
+        self._settings = SwarmSettings(seconds_per_reply=seconds_per_reply, seconds=None)
+        self._discussions: dict[int, Discussion] = {}
+        self._began = time.monotonic()
+        self._turns: list[Turn] = []
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Names that no text may carry to another member."""
+        return self._discussion(0).hidden
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """What was said so far."""
+        return tuple(self._turns)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far."""
+        return time.monotonic() - self._began
+
+    async def ask(self, question: Question, number: int = 0) -> Reply:
+        """Ask one member, in the round of that number."""
+        return (await self.ask_all([question], number))[0]
+
+    async def ask_all(self, questions: Sequence[Question], number: int = 0) -> list[Reply]:
+        """Ask several at once; replies come in the order of the questions."""
+        replies = await together(
+            self._discussion(one.sample).ask(one.member, one.stage, one.words, round=number, about=one.about)
+            for one in questions
+        )
+        self._turns += [
+            Turn(self.names[one.member], one.stage, reply, number, None if one.about is None else self.names[one.about])
+            for one, reply in zip(questions, replies, strict=True)
+        ]
+        return replies
+
+    def _discussion(self, sample: int) -> Discussion:
+        if sample not in self._discussions:
+            seed = self._request.seed
+            if sample:
+                seed = (seed or 0) + sample * _SEEDS_APART
+            request = replace(self._request, seed=seed)
+            self._discussions[sample] = Discussion(self._members, request, self._settings, self._placer)
+        return self._discussions[sample]
+
 
 _QUESTION = "Where was this photo taken?"
 _AS_TOLD = """\
@@ -152,3 +232,41 @@ def read_ranking(text: str, count: int) -> tuple[int, ...]:
     found = _RANKING.findall(text)
     numbers = [int(number) for number in re.findall(r"\d+", found[-1])] if found else []
     return tuple(dict.fromkeys(number for number in numbers if 1 <= number <= count))
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """The reply that won, by its index, and how many of how many replies that name a place agree with it."""
+
+    winner: int
+    support: int
+    cast: int
+
+
+async def vote(replies: Sequence[Reply], placer: Placer, within_km: float = AGREE_WITHIN_KM) -> Vote | None:
+    """The reply that most agree with; of equals the one whose supporters are surer, and then the earlier.
+
+    A country agrees with each of its towns, so that a vague answer can win; its most supported town speaks for it then.
+    None where no reply names a place.
+    """
+    extents = [await placer.extent(reply.answer) if reply.stands else None for reply in replies]
+    circles = cluster(extents, within_km)
+    sure = [reply.answer.probability or 0.0 for reply in replies]
+    placed = [index for index, circle in enumerate(circles) if circle]
+    if not placed:
+        return None
+
+    def strength(index: int) -> tuple[int, float, float, int]:
+        circle = circles[index]
+        return len(circle), sum(sure[other] for other in circle), sure[index], -index
+
+    winner = max(placed, key=strength)
+    if not replies[winner].answer.located:
+        exact = [index for index in circles[winner] if replies[index].answer.located]
+        winner = max(exact, key=strength, default=winner)
+    return Vote(winner, len(circles[winner]), len(placed))
+
+
+async def same_place(one: Reply, other: Reply, placer: Placer, within_km: float = AGREE_WITHIN_KM) -> bool:
+    """Whether two replies mean the same place."""
+    return agree(await placer.extent(one.answer), await placer.extent(other.answer), within_km)
