@@ -244,7 +244,7 @@ def test_scenes_in_processes_of_their_own_come_to_the_same() -> None:
 
 @pytest.mark.usefixtures("atlas_home")
 def test_tries_are_written_as_filtering_reads_them(tmp_path: Path) -> None:
-    from geosleuth.data.filtering_sources import read_tries
+    from geosleuth.data.filtering import read_tries
 
     said: list[str] = []
 

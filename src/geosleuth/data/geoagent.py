@@ -14,6 +14,8 @@ from geosleuth.agent.locating import Finding, locate
 from geosleuth.agent.methods import method
 from geosleuth.answer import Address, Level
 from geosleuth.atlas import Atlas, OfflineAtlas
+from geosleuth.data.standins.caller_notes import country_odds
+from geosleuth.data.standins.observer import plants, seen_sorts
 from geosleuth.names import country_name
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Conversation, Step
@@ -21,9 +23,6 @@ from geosleuth.tools import Toolset
 from geosleuth.world import Clue, Mark, Scene
 from geosleuth.world.design import address_of
 from geosleuth.world.reader import LEGIBLE_PX
-
-from .standins.describing import plants, seen_sorts
-from .standins.weighing import country_odds
 
 METHOD = "geoagent"
 Grade = Literal["low", "moderate", "high"]

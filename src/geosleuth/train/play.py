@@ -546,7 +546,7 @@ def tries_of_policy(
     """The id of every scene, and how far off each try at it was, in kilometres; None is a try without a point.
 
     Ids are those of `geosleuth.train.prompts`. Written as ``{"id": ..., "distances_km": [...]}``, a line a scene,
-    `geosleuth.data.filtering_sources` reads it.
+    `geosleuth.data.filtering` reads it.
 
     Args:
         numbers: which scenes of the stage's seed; take the split "train" for dynamic filtering.

@@ -21,8 +21,8 @@ from geosleuth.agent.exports import export, image_path
 from geosleuth.agent.exports.placed import IMAGE, PLACES
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.data import Store, geoagent
-from geosleuth.data.reading import image_name
 from geosleuth.data.rows import sample_of
+from geosleuth.data.store import image_name
 from geosleuth.errors import BadInput, require
 from geosleuth.photo import BoxScale, Photo, first_view, open_photo
 from geosleuth.photo.runtime import no_probing

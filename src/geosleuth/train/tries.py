@@ -14,8 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.data.filtering import PAPER_TRIES, Tries, tries_of
-from geosleuth.data.filtering_sources import read_tries
+from geosleuth.data.filtering import PAPER_TRIES, Tries, read_tries, tries_of
 from geosleuth.errors import BadInput, require
 from geosleuth.files import write_bytes_atomically
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from geosleuth import __version__
-from geosleuth.bench.makers.locatability import TAGS, TAGS_FIELDS
+from geosleuth.bench.makers.locatability import TAG_FIELDS, TAGS
 from geosleuth.bench.records import byte_lines
 from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, replacing, write_bytes_atomically, write_text_atomically
@@ -228,7 +228,7 @@ def set_row(scene: Scene, marks: Sequence[Mark], file_name: str) -> dict[str, An
         "weather": scene.sky.weather,
         "season": scene.sky.season,
         "locatability": scene.locatability,
-        **{field: scene.tags.get(tag, "") for field, tag in zip(TAGS_FIELDS, TAGS, strict=True)},
+        **{field: scene.tags.get(tag, "") for field, tag in zip(TAG_FIELDS, TAGS, strict=True)},
     }
     boxes = [_box(mark, scene.size) for mark in marks if _is_on(mark, scene.size)]
     return row | ({"boxes": boxes} if boxes else {})

@@ -283,7 +283,7 @@ TAGS = (
     "manmade", "traffic", "buildings", "sign", "language", "natural", "plants", "weather", "mountains_and_rivers",
     "agricultural",
 )  # fmt: skip
-TAGS_FIELDS = tuple(f"tag_{name}" for name in TAGS)
+TAG_FIELDS = tuple(f"tag_{name}" for name in TAGS)
 """The columns of a table: a set's own column may be called "natural" as well, and is something else."""
 
 MEANINGS: Mapping[str, str] = {
@@ -318,11 +318,11 @@ def _tag(value: JsonValue) -> Tag | None:
 
 def tag_fields(tags: Mapping[str, Tag]) -> dict[str, str]:
     """As fields of a table; the empty text where nothing is known."""
-    return {field: tags.get(name, "") for field, name in zip(TAGS_FIELDS, TAGS, strict=True)}
+    return {field: tags.get(name, "") for field, name in zip(TAG_FIELDS, TAGS, strict=True)}
 
 
 # Set by looking, as in `locatability`.
-_TAGS_STRAIGHT, _GREEN, _SKY = 0.35, 0.15, 0.3
+_TAG_STRAIGHT, _GREEN, _SKY = 0.35, 0.15, 0.3
 _OF_ROADS = frozenset({"plate", "road_number", "distance_sign", "speed"})
 _OF_LANGUAGES = frozenset({"language", "script"})
 
@@ -334,7 +334,7 @@ def heuristic_tags(pixels: PixelFigures, lines: Sequence[tuple[str, float]], clu
     things have too. Vehicles, mountains, water and fields are not seen.
     """
     letters, kinds = legible_letters(lines), {clue.kind for clue in clues}
-    straight = pixels.straight >= _TAGS_STRAIGHT
+    straight = pixels.straight >= _TAG_STRAIGHT
     return {
         "manmade": "yes" if letters else "maybe",
         "traffic": "yes" if kinds & _OF_ROADS else "maybe",

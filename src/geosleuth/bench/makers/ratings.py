@@ -119,7 +119,7 @@ HEURISTIC = "heuristic"
 
 LANDMARK = "landmark"
 RATED_BY = "rated_by"
-FIELDS = (*locatability.FIELDS, *locatability.FIELDS, LANDMARK, "width", "height", RATED_BY)
+FIELDS = (*locatability.FIELDS, *locatability.TAG_FIELDS, LANDMARK, "width", "height", RATED_BY)
 """The columns that a rating adds to a table."""
 
 SYSTEM = "You rate photos for people who build data sets of photos and places. Reply with one JSON object alone."

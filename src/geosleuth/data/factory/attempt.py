@@ -1,25 +1,82 @@
-"""A try of the factory on the machinery of benchmark runs: one trajectory, and beside it its pictures and its verdict.
+"""A try of the factory: what it is made from, one trajectory without the clock, its pictures and its verdict.
 
 Everything that it writes hangs on the settings and on what it was given, so that a run that was killed and taken up
 again holds the same bytes as one that was not.
 """
 
 import asyncio
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Protocol
 
-from geosleuth.agent import Spent, Trajectory, write_trajectory
+from geosleuth.agent import Event, Spent, Trajectory, write_trajectory
+from geosleuth.agent.locating import Finding
+from geosleuth.agent.replay import without_durations
 from geosleuth.answer import Answer
 from geosleuth.bench.run import Attempted, Job
+from geosleuth.data.spotagent import Verdict
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically, write_text_atomically
 from geosleuth.photo import Album, encode
+from geosleuth.score import Truth
+from geosleuth.world import Mark, Scene
+from geosleuth.world.model import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
 
-from .model import Maker, Worked
-from .timeless import id_of, timeless
+Kind = Literal["spotagent", "geovista", "geoagent", "imported"]
+"""Which synthesis: the word that stores know it by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What came of one try: the run with its album, what is thought of it, and what else is to be known.
+
+    ``photo`` is the picture's file as it was looked at. ``truth`` is None where nobody knows the place.
+    """
+
+    finding: Finding = field(repr=False)
+    photo: bytes = field(repr=False)
+    scene: str
+    split: str
+    verdict: Verdict
+    truth: Truth | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Maker(Protocol):
+    """Makes one trajectory from what it is given, see `geosleuth.data.factory.attempt`."""
+
+    async def __call__(self, content: bytes) -> Worked:
+        """Make it.
+
+        Raises:
+            UserError: something must be mended before it makes sense to go on.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of models and connections."""
+        ...
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""What made trajectories are stamped with: when they were made says nothing about them."""
+
+
+def timeless(trajectory: Trajectory, id: str) -> Trajectory:  # noqa: A002  (the trajectory's own word)
+    """The same run under a given id, with every time and duration at zero."""
+    events = tuple(Event(event.index, 0.0, without_durations(event.body)) for event in trajectory.events)
+    return Trajectory(events, id, EPOCH, trajectory.geosleuth)
+
+
+def id_of(settings: Mapping[str, Any], name: str) -> str:
+    """An id that hangs on what was made of what, and on nothing else."""
+    said = json.dumps([settings, name], sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
+
 
 META, PHOTO, FIRST = "meta.json", "photo.jpg", "image-1.jpg"
 _JPEG_QUALITY = 88
@@ -116,3 +173,54 @@ def _attempted(trajectory: Trajectory) -> Attempted:
         trouble=trouble,
         host=trouble.partition(": ")[0] if reason == "service" and trouble else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A scene, where its clues stand in the picture, and the picture as a JPEG file."""
+
+    scene: Scene
+    marks: tuple[Mark, ...]
+    jpeg: bytes = field(repr=False)
+
+
+def pack(head: Mapping[str, Any], picture: bytes = b"") -> bytes:
+    """Both in one piece."""
+    return json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + picture
+
+
+def unpack(content: bytes) -> tuple[dict[str, Any], bytes]:
+    """What `pack` put together.
+
+    Raises:
+        BadInput: it is something else.
+    """
+    line, _, picture = content.partition(b"\n")
+    try:
+        head = json.loads(line)
+    except ValueError as error:
+        raise BadInput("this is nothing that a try could be made from") from error
+    if not isinstance(head, dict):
+        raise BadInput("this is nothing that a try could be made from")
+    return head, picture
+
+
+def pack_scene(scene: Scene, marks: Sequence[Mark] = (), jpeg: bytes = b"") -> bytes:
+    """A scene to travel; without its picture it is drawn where it arrives."""
+    return pack({"scene": scene_to_dict(scene), "marks": [mark_to_dict(mark) for mark in marks]}, jpeg)
+
+
+def drawn_of(content: bytes) -> Drawn:
+    """The scene with its picture, drawn now where it came without.
+
+    Raises:
+        BadInput: it is no scene.
+    """
+    head, jpeg = unpack(content)
+    scene = scene_from_dict(head["scene"])
+    if jpeg:
+        return Drawn(scene, tuple(map(mark_from_dict, head["marks"])), jpeg)
+    from geosleuth.world.drawing.picture import draw_scene
+
+    drawing = draw_scene(scene)
+    return Drawn(scene, tuple(drawing.marks), drawing.jpeg())

@@ -15,7 +15,7 @@ from geosleuth.world import Mark, Scene, SceneKind, Split
 from geosleuth.world.design import truth_of
 from geosleuth.world.world import Noise, open_world
 
-from .packing import pack_scene
+from .attempt import pack_scene
 
 
 @dataclass(frozen=True, slots=True)

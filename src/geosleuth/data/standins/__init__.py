@@ -5,10 +5,8 @@ that they are stand-ins.
 """
 
 from .caller import StandInCaller
-from .misreading import misread
-from .observer import StandInObserver
+from .observer import NO_SLIPS, USUAL_SLIPS, Slips, StandInObserver, misread
 from .proposer import StandInProposer
-from .slips import NO_SLIPS, USUAL_SLIPS, Slips
 
 __all__ = [
     "NO_SLIPS",

@@ -12,10 +12,21 @@ from geosleuth.policies import Conversation, Prompt, Step
 from geosleuth.tools import ToolCall
 
 from .asking import CROSSING, FACTS, GEOCODE, RANGES, REVERSE, SEARCH, ZOOM, Question, questions, spelt
-from .noted import CallMade, Noted, noted
-from .slips import USUAL_SLIPS, Slipped, Slips
-from .weighing import SAYS_ITSELF, Candidate, agreeing, clues_in, country_odds, ranked
-from .wording import quoted, reasons, seen_words
+from .caller_notes import (
+    SAYS_ITSELF,
+    CallMade,
+    Candidate,
+    Noted,
+    agreeing,
+    clues_in,
+    country_odds,
+    noted,
+    quoted,
+    ranked,
+    reasons,
+    seen_words,
+)
+from .observer import USUAL_SLIPS, Slipped, Slips
 
 _SIZE = re.compile(r"(image-\d+) \((\d+) x (\d+) pixels\)")
 _LEAST_SCORE = 0.6

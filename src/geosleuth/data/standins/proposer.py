@@ -6,17 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from geosleuth.answer.wording import whole_percent
 from geosleuth.data.geovista import Judgement, Picture, Query, Region
-from geosleuth.data.observer import Lettering, lettering_words
+from geosleuth.data.spotagent import Lettering, lettering_words
 from geosleuth.names import country_name
 from geosleuth.policies import Usage
 from geosleuth.world import Mark, Scene
 
 from .asking import widened
-from .noted import Noted
-from .observer import StandInObserver
-from .slips import USUAL_SLIPS, Slipped, Slips
-from .weighing import clues_in, country_odds
-from .wording import quoted, seen_words
+from .caller_notes import Noted, clues_in, country_odds, quoted, seen_words
+from .observer import USUAL_SLIPS, Slipped, Slips, StandInObserver
 
 _FINE = ("town sign", "street plate", "shop front", "bus stop", "direction sign", "notice", "number plate", "poster")
 _KNOWN = 0.75

@@ -34,10 +34,6 @@ from geosleuth.bench.plain import printable
 from geosleuth.bench.run import Ending, RunLimits, RunProgress
 from geosleuth.data import About, Store, StoreWriter, write_store
 from geosleuth.data.annotations import ByModel, ByRules, Normaliser, import_notes, read_notes
-from geosleuth.data.cards import Figures, card_text, figures_of
-from geosleuth.data.checking import check_store
-from geosleuth.data.curriculum import PHASES_KM, Phase, curriculum
-from geosleuth.data.exporting import INFO, Trainer, export_store, split_file
 from geosleuth.data.factory import (
     STAND_IN,
     Recipe,
@@ -49,14 +45,25 @@ from geosleuth.data.factory import (
     run_factory,
     tally_in,
 )
-from geosleuth.data.filtering import PAPER_KEPT, PAPER_PHOTOS, Filtered, filtered, tries_of
-from geosleuth.data.filtering_report import file_names, filter_document, write_filtered
-from geosleuth.data.filtering_sources import read_tries
-from geosleuth.data.manifest import SCENES
-from geosleuth.data.reading import CARD, MANIFEST
-from geosleuth.data.rejection import REASON_WORDS, Tally, tally_markdown, tally_to_dict
-from geosleuth.data.spotagent import TOOLS, toolset_of
+from geosleuth.data.filtering import (
+    PAPER_KEPT,
+    PAPER_PHOTOS,
+    PHASES_KM,
+    Filtered,
+    Phase,
+    curriculum,
+    file_names,
+    filter_document,
+    filtered,
+    read_tries,
+    tries_of,
+    write_filtered,
+)
+from geosleuth.data.spotagent import REASON_WORDS, TOOLS, Tally, tally_markdown, tally_to_dict, toolset_of
 from geosleuth.data.standins import Slips
+from geosleuth.data.store import CARD, MANIFEST, SCENES
+from geosleuth.data.store_card import Figures, card_text, check_store, figures_of
+from geosleuth.data.trainer_files import INFO, Trainer, export_store, split_file
 from geosleuth.errors import BadInput, require
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.policies import Policy, consent_line, make_policy

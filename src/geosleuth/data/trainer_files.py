@@ -19,10 +19,9 @@ from geosleuth.agent.exports import Dialect, export, image_path, import_, record
 from geosleuth.errors import BadInput
 from geosleuth.files import link_or_copy, replacing, write_text_atomically
 
-from .cards import card_text, figures_of
-from .reading import CARD, Store, image_name
 from .rows import sample_of
-from .writing import make_folder
+from .store import CARD, Store, image_name, make_folder
+from .store_card import card_text, figures_of
 
 Trainer = Literal["trl", "ms-swift", "llama-factory"]
 TRAINERS: tuple[Trainer, ...] = get_args(Trainer)

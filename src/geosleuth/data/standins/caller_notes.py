@@ -1,12 +1,21 @@
-"""What a text-only caller has to go by: letterings that were described, and what its calls brought."""
+"""What a text-only caller has to go by, where it points, and the words in which the caller says so."""
 
+import json
+import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from math import log
 from typing import Any
 
-from geosleuth.data.observer import Lettering, read_lettering, read_told
+from geosleuth.answer.wording import whole_percent
+from geosleuth.atlas.facts import all_countries
+from geosleuth.clues import Clue, TextSeen, country_prior, text_clues
+from geosleuth.data.spotagent import Lettering, read_lettering, read_told
+from geosleuth.geo import LatLon, distance_km
+from geosleuth.names import country_name
+from geosleuth.photo.text import script_of
 from geosleuth.policies import Conversation, Observed, Prompt, Step
 from geosleuth.tools import Observation, ToolCall
 
@@ -219,3 +228,191 @@ def _holds(box: object, one: Lettering) -> bool:
         return False
     x, y = (one.box[0] + one.box[2]) / 2, (one.box[1] + one.box[3]) / 2
     return bool(box[0] <= x <= box[2] and box[1] <= y <= box[3])
+
+
+_AGREE_KM = 15.0
+_AGREES = 1.6
+_OTHER_SIDE = 0.03
+_LEAST_ODDS = 0.004
+_SURE = 0.9
+
+SAYS_ITSELF = "what its number says"
+"""How a candidate was found whose dialling code or postcode gives it away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A place that something points at. ``of`` says what pointed there; what agrees must come from something else.
+
+    ``borne_out`` are other things that were read and stand in its address too.
+    """
+
+    name: str
+    point: LatLon
+    country: str | None
+    weight: float
+    of: str
+    how: str
+    place_id: str = ""
+    fuzzy: bool = False
+    borne_out: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=256)
+def clues_in(texts: tuple[tuple[str, str], ...]) -> tuple[Clue, ...]:
+    """What the lines say by themselves: scripts, languages, numbers, addresses."""
+    lines = [
+        TextSeen(text, "image-1", (0.0, 20.0 * row, 100.0, 20.0 * row + 12.0), _SURE, script_of(text))
+        for row, (_, text) in enumerate(texts)
+    ]
+    return tuple(text_clues(lines))
+
+
+def country_odds(texts: tuple[tuple[str, str], ...], drives_on: str | None) -> dict[str, float]:
+    """Probabilities of countries, the likeliest first."""
+    odds = dict(country_prior())
+    for clue in clues_in(texts):
+        if clue.countries:
+            for code, prior in country_prior().items():
+                told = clue.countries.get(code, 0.0) / prior
+                odds[code] *= clue.reliability * told + 1 - clue.reliability
+    if drives_on is not None:
+        known = all_countries()
+        for code in odds:
+            if known[code].driving_side not in (None, drives_on):
+                odds[code] *= _OTHER_SIDE
+    total = sum(odds.values()) or 1.0
+    ranked = sorted(odds, key=lambda code: (-round(odds[code] / total, 9), code))
+    return {code: odds[code] / total for code in ranked}
+
+
+def ranked(candidates: Sequence[Candidate], odds: Mapping[str, float]) -> list[Candidate]:
+    """The candidates, the best first: those that fit their name, the country, and what else was found."""
+    scored = [(round(_score(one, candidates, odds), 9), one) for one in candidates]
+    scored.sort(key=lambda pair: (-pair[0], pair[1].name, pair[1].point.lat, pair[1].point.lon))
+    return [one for _, one in scored]
+
+
+def agreeing(one: Candidate, candidates: Sequence[Candidate]) -> int:
+    """How many other things point to the same place."""
+    near = {other.of for other in candidates if other.of != one.of and distance_km(one.point, other.point) <= _AGREE_KM}
+    return len(near) + len(one.borne_out)
+
+
+def _score(one: Candidate, candidates: Sequence[Candidate], odds: Mapping[str, float]) -> float:
+    fits = log(max(one.weight, 0.01)) + 0.5 * log(max(odds.get(one.country or "", 0.0), _LEAST_ODDS))
+    return fits + _AGREES * agreeing(one, candidates)
+
+
+_MOST_LINES = 4
+_CLEAR = 0.85
+_LIKELY = 0.5
+_NO_COUNTRY = ("That fits many countries.", "The look of it alone does not tell the country.")
+_NOTHING_READ = ("No lettering that I could read so far.", "Nothing is legible yet.")
+
+
+def quoted(text: str) -> str:
+    """A text in quotation marks, on one line."""
+    return json.dumps(" ".join(text.split()), ensure_ascii=False)
+
+
+def reasons(seen: str, missing: str, tool: str) -> str:
+    """The three things that are said before a call."""
+    return f"1. Seen: {seen}\n2. Missing: {missing}\n3. Tool: {tool}"
+
+
+def seen_words(noted: Noted, odds: Mapping[str, float], found: Sequence[Candidate], chance: random.Random) -> str:
+    """What is known by now, in a few sentences."""
+    boards: dict[str, list[str]] = {}
+    for board, line in noted.texts[-_MOST_LINES:]:
+        boards.setdefault(board, []).append(quoted(line))
+    lines = [f"the {board} {chance.choice(('says', 'reads'))} {', '.join(texts)}" for board, texts in boards.items()]
+    parts = [f"{_capital(_joined(lines))}."] if lines else [chance.choice(_NOTHING_READ)]
+    parts += [country_words(noted, odds, chance), aside_words(noted, odds, chance)]
+    if found and found[0].how == SAYS_ITSELF:
+        parts.append(
+            chance.choice(
+                (
+                    f"{quoted(found[0].of)} is a number of {found[0].name}.",
+                    f"By {quoted(found[0].of)}, {found[0].name} is likely.",
+                )
+            )
+        )
+    elif found:
+        parts.append(
+            chance.choice(
+                (
+                    f"On the map, {quoted(found[0].of)} leads to {found[0].name}.",
+                    f"The best match by now is {found[0].name}, found by {quoted(found[0].of)}.",
+                )
+            )
+        )
+        if found[0].borne_out:
+            other = " and ".join(map(quoted, found[0].borne_out[:2]))
+            parts.append(
+                chance.choice((f"Its address has {other}, which I read as well.", f"{other} fit its address."))
+            )
+        elif found[0].fuzzy:
+            parts.append(
+                chance.choice(
+                    (
+                        "I may have misread the name: the map has a slightly other one.",
+                        "The spelling differs a little, so that I must have misread a letter.",
+                    )
+                )
+            )
+    if noted.made and noted.made[-1].is_empty:
+        parts.append(chance.choice(("The last question brought nothing.", "Nothing came of the last question.")))
+    return " ".join(part for part in parts if part)
+
+
+def aside_words(noted: Noted, odds: Mapping[str, float], chance: random.Random) -> str:
+    """What speaks for another country than the rest, and why it is left aside."""
+    first, share = next(iter(odds.items()))
+    if share < _LIKELY:
+        return ""
+    for clue in clues_in(noted.texts):
+        other = max(clue.countries, key=lambda code: (clue.countries[code], code), default=first)
+        if clue.countries.get(first, 0.0) < 0.01 and clue.countries.get(other, 0.0) > _LIKELY:
+            return chance.choice(
+                (
+                    f"{quoted(clue.seen)} speaks for {country_name(other)}, but such things travel.",
+                    f"Only {quoted(clue.seen)} would be from {country_name(other)}; I leave it aside.",
+                )
+            )
+    return ""
+
+
+def country_words(noted: Noted, odds: Mapping[str, float], chance: random.Random) -> str:
+    """Which countries the evidence speaks for, as surely as it does."""
+    (first, share), (second, _) = list(odds.items())[:2]
+    if not noted.texts:
+        return chance.choice(_NO_COUNTRY)
+    why = next(
+        (clue.says.partition(":")[0] for clue in clues_in(noted.texts) if clue.countries.get(first, 0) > 0.2), None
+    )
+    because = f", going by {why}" if why else ""
+    if share >= _CLEAR:
+        words = (
+            f"Nearly all of it speaks for {country_name(first)}{because}.",
+            f"This is {country_name(first)}, as good as certain{because}.",
+        )
+    elif share >= _LIKELY:
+        words = (
+            f"{country_name(first)} is likeliest{because}, {country_name(second)} possible.",
+            f"It looks like {country_name(first)}{because}; I can't rule out {country_name(second)}.",
+        )
+    else:
+        words = (
+            f"The country is open: {country_name(first)} ({whole_percent(share)} %), {country_name(second)}{because}.",
+            f"I can't tell the country yet; {country_name(first)} leads with {whole_percent(share)} %{because}.",
+        )
+    return chance.choice(words)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
