@@ -28,7 +28,7 @@ _NO_PRIOR = "none"
 def online_settings(allow: Sequence[str]) -> "OnlineSettings":
     """Whom the user allows, and from the environment their own servers, tiles and contact (docs/online.md)."""
     from geosleuth.atlas.online import ONLINE_NAMES, OnlineSettings, TileSource
-    from geosleuth.atlas.online.consent import host_of
+    from geosleuth.atlas.online.access import host_of
     from geosleuth.tools.web import IMAGE_NAMES, WEB_NAMES
 
     names = (*ONLINE_NAMES, *WEB_NAMES, *IMAGE_NAMES)
@@ -53,7 +53,7 @@ def online_settings(allow: Sequence[str]) -> "OnlineSettings":
 
 
 def _is_local(host: str) -> bool:
-    from geosleuth.atlas.online.addresses import address_of, is_public
+    from geosleuth.atlas.online.access import address_of, is_public
 
     try:
         return not is_public(address_of(host))
@@ -71,8 +71,8 @@ def online_maps(request: LocateRequest) -> Atlas | None:
         return None
     _refuse_offline(request, "--maps")
     from geosleuth.atlas.online import RegionRouter, make_online
+    from geosleuth.atlas.online.access import check_consent
     from geosleuth.atlas.online.base import OnlineAtlas
-    from geosleuth.atlas.online.consent import check_consent
 
     settings = online_settings(request.allow)
     made = make_online(request.maps, settings)

@@ -69,7 +69,7 @@ class HostGate:
     def __init__(self, host: str, settings: GateSettings, tell: Callable[[HostNews], None] | None = None) -> None:
         """Open the gate; ``tell`` hears of rests, and all that are `listening` do if it is left out."""
         # Not at the top: nobody should wait for the online atlas to be loaded who asks no host.
-        from geosleuth.atlas.online.breaker import Breaker
+        from geosleuth.atlas.online.http import Breaker
 
         self.host = host
         self._rest_s = settings.rest_s

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from geosleuth.errors import BadInput, require
 
 if TYPE_CHECKING:
-    from geosleuth.atlas.online.keys import Secret
+    from geosleuth.atlas.online.access import Secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _checked(address: str, service: Service) -> str:
 
 
 def _key_of(service: Service, *, needed: bool) -> "Secret | None":
-    from geosleuth.atlas.online.keys import Secret, key_from_environment
+    from geosleuth.atlas.online.access import Secret, key_from_environment
 
     for variable in service.key_variables:
         if os.environ.get(variable, "").strip():

@@ -13,10 +13,17 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.atlas.regions import Progress, RegionStore
 from geosleuth.atlas.regions.kinds import rank_of
-from geosleuth.atlas.regions.lines import LineMerger
-from geosleuth.atlas.regions.schema import ROAD_RANKS
-from geosleuth.atlas.regions.tags import address_of, index_names, kept_tags
-from geosleuth.atlas.regions.writer import FeatureRow, RegionWriter, region_path, writing
+from geosleuth.atlas.regions.osm import LineMerger
+from geosleuth.atlas.regions.region_file import (
+    ROAD_RANKS,
+    FeatureRow,
+    RegionWriter,
+    address_of,
+    index_names,
+    kept_tags,
+    region_path,
+    writing,
+)
 from geosleuth.errors import BadInput
 from geosleuth.files import link_or_copy
 from geosleuth.geo import LatLon

@@ -14,7 +14,7 @@ from typing import Final
 
 from geosleuth.atlas.base import ensure_base, open_base
 from geosleuth.atlas.base.build import CITY
-from geosleuth.atlas.base.names import owners_called
+from geosleuth.atlas.base.tables import owners_called
 from geosleuth.atlas.search import exact_key
 from geosleuth.geo import LatLon, bearing_deg, distance_km
 from geosleuth.world.locales.names import (

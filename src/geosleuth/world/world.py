@@ -15,7 +15,7 @@ from geosleuth.atlas.folders import cache_dir
 from geosleuth.atlas.regions import OpenRegion, Progress, RegionStore, import_osm
 from geosleuth.atlas.regions import region_name as usual_name
 from geosleuth.atlas.regions.kinds import is_street
-from geosleuth.atlas.regions.writer import SUFFIX, region_path
+from geosleuth.atlas.regions.region_file import SUFFIX, region_path
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
 

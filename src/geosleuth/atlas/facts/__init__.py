@@ -9,6 +9,7 @@ from .countries import (
     CountryFacts,
     Currency,
     DrivingSide,
+    Evidence,
     Language,
     Plate,
     Postcode,
@@ -17,10 +18,10 @@ from .countries import (
     country_facts,
     country_names,
 )
-from .documents import describe, search_documents
-from .evidence import Evidence
+from .documents import ZimDocuments, describe, search_documents
 from .landmarks import Landmark, landmarks
 from .lookups import (
+    PhoneInfo,
     by_calling_code,
     by_currency,
     by_driving_side,
@@ -28,11 +29,10 @@ from .lookups import (
     by_postcode,
     by_speed_unit,
     by_tld,
+    phone,
 )
-from .phones import PhoneInfo, phone
 from .roads import RoadNumber, by_road_number
-from .writing import Writing, by_script, script_of
-from .zim import ZimDocuments
+from .scripts import Writing, by_script, script_of
 
 __all__ = [
     "Brand",

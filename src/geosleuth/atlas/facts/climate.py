@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from geosleuth.errors import DataFault
 from geosleuth.geo import LatLon
 
-from .tables import read_bytes
+from .countries import read_bytes
 
 ROWS, COLUMNS, BAND_ROWS = 6480, 12960, 12
 CELLS_PER_DEGREE = 36

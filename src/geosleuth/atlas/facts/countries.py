@@ -1,14 +1,43 @@
-"""What is known of each country: how it writes, pays, phones, drives, and how large it is."""
+"""What is known of each country, from tables read at first use, and what a clue says about countries."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import gzip
+import json
+import math
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
+from importlib.resources import files
 from typing import Any, Literal
 
 from geosleuth.errors import BadInput, DataFault
 from geosleuth.names import country_code
 
-from .tables import read_json
+
+def read_bytes(name: str) -> bytes:
+    """A shipped file as it lies there.
+
+    Raises:
+        DataFault: it is missing.
+    """
+    source = files("geosleuth.atlas.facts") / "data" / name
+    try:
+        return source.read_bytes()
+    except OSError as error:
+        raise DataFault(f"a table of the atlas can't be read: {source}") from error
+
+
+def read_json(name: str) -> Any:
+    """A shipped file of compressed JSON.
+
+    Raises:
+        DataFault: it is missing or damaged.
+    """
+    try:
+        return json.loads(gzip.decompress(read_bytes(name)))
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise DataFault(f"a table of the atlas is damaged: {name}") from error
+
 
 DrivingSide = Literal["left", "right"]
 SpeedUnit = Literal["km/h", "mph"]
@@ -191,3 +220,56 @@ def _country(
         emergency_numbers=tuple(row["emergency"]),
         aircraft_prefixes=tuple(row["aircraft_prefix"]),
     )
+
+
+COUNTRIES_OF_THE_WORLD = 250
+"""How many codes a clue chooses from; only the scale of `Evidence.specificity` hangs on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The countries that a clue speaks for.
+
+    ``shares`` holds ISO 3166-1 alpha-2 codes, the likeliest first, with weights that add up to 1; it is empty where the
+    clue says nothing. ``basis`` tells what the weights rest on. ``caution`` names what may mislead, None if nothing is
+    known to.
+    """
+
+    kind: str
+    clue: str
+    shares: Mapping[str, float] = field(hash=False)
+    note: str
+    basis: str = "equal shares"
+    caution: str | None = None
+    regions: Mapping[str, str] = field(
+        default_factory=dict, hash=False
+    )  # first-level region by country, where it shows
+
+    @property
+    def countries(self) -> tuple[str, ...]:
+        """ISO codes, the likeliest first."""
+        return tuple(self.shares)
+
+    @property
+    def specificity(self) -> float:
+        """1 where one country is left, 0 where the clue leaves the world as it was; by the entropy of the shares."""
+        if not self.shares:
+            return 0.0
+        entropy = -sum(share * math.log(share) for share in self.shares.values() if share > 0)
+        return min(1.0, max(0.0, 1 - entropy / math.log(COUNTRIES_OF_THE_WORLD)))
+
+    def __bool__(self) -> bool:
+        return bool(self.shares)
+
+
+def equal_shares(codes: Iterable[str]) -> dict[str, float]:
+    """One country as likely as the other."""
+    unique = sorted(set(codes))
+    return {code: 1 / len(unique) for code in unique}
+
+
+def weighted_shares(weights: Mapping[str, float]) -> dict[str, float]:
+    """Shares in proportion to weights, the largest first; countries without weight are left out."""
+    total = sum(weight for weight in weights.values() if weight > 0)
+    ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    return {code: weight / total for code, weight in ranked if weight > 0}

@@ -1,9 +1,8 @@
 """Pictures of places: maps drawn offline from region files, and pictures from above out of the user's tiles."""
 
+from .canvas import MAX_SIZE_PX, MAX_ZOOM
 from .draw import MapSources, Outlines, PlaceLabels, draw_map
-from .satellite import AsyncTile, satellite, satellite_from
-from .tiles import Tiles, open_tiles
-from .view import MAX_SIZE_PX, MAX_ZOOM
+from .satellite import AsyncTile, Tiles, open_tiles, satellite, satellite_from
 
 __all__ = [
     "MAX_SIZE_PX",

@@ -20,9 +20,7 @@ import httpx
 
 from geosleuth.errors import Offline
 
-from .consent import check_addresses
-from .keys import Credentials
-from .settings import OnlineSettings
+from .access import Credentials, OnlineSettings, check_addresses
 
 CREDENTIALS = "geosleuth.credentials"
 """Under this name a request's extensions carry its keys past everything that may log an address."""

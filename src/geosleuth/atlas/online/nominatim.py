@@ -11,11 +11,21 @@ from geosleuth.atlas.regions.kinds import matching_kinds
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import Extent, LatLon
 
-from . import shape
-from .areas import around, inside, plain_boxes
+from . import replies
 from .base import OnlineAtlas
-from .found import hit, near_hit, osm_kind, region, settlement, spot
-from .text import LONG_CHARS, query_text
+from .replies import (
+    LONG_CHARS,
+    around,
+    hit,
+    inside,
+    near_hit,
+    osm_kind,
+    plain_boxes,
+    query_text,
+    region,
+    settlement,
+    spot,
+)
 
 _OSM_ID = re.compile(r"osm:(?:[^:]*:)?([nwr])([0-9]{1,18})\Z")
 _MAX_LIMIT = 40
@@ -78,10 +88,10 @@ class Nominatim(OnlineAtlas):
     async def reverse(self, point: LatLon) -> Reverse:
         """The address at a point; without a country at sea."""
         question = self.question("/reverse", {"lat": point.lat, "lon": point.lon, "zoom": 18, **self._details()})
-        answer = shape.need_object(await self.client.json(question, self._check), self.host)
+        answer = replies.need_object(await self.client.json(question, self._check), self.host)
         if "error" in answer:
             return Reverse(point, None, None, None, (), self.name)
-        parts = shape.inner(answer, "address")
+        parts = replies.inner(answer, "address")
         found = [place for place, _ in self._places([answer])]
         town = settlement(parts)
         hits = [near_hit(place, point, 1.0) for place in found]
@@ -99,8 +109,8 @@ class Nominatim(OnlineAtlas):
             hits.insert(0, Hit(here, 1.0, "near", town, 0.0))
         return Reverse(
             point,
-            shape.country(parts.get("country_code")),
-            shape.text(parts, "country"),
+            replies.country(parts.get("country_code")),
+            replies.text(parts, "country"),
             region(parts),
             tuple(hits),
             self.name,
@@ -119,7 +129,9 @@ class Nominatim(OnlineAtlas):
         """Tell "nothing here", which is an answer, from other errors in a body."""
         if isinstance(answer, dict) and "error" in answer and answer.get("error") != "Unable to geocode":
             said = (
-                shape.text(answer, "error") or shape.text(shape.inner(answer, "error"), "message") or "no reason given"
+                replies.text(answer, "error")
+                or replies.text(replies.inner(answer, "error"), "message")
+                or "no reason given"
             )
             raise ServiceFault(self.host, f'reports "{said}"')
 
@@ -141,7 +153,7 @@ class Nominatim(OnlineAtlas):
             {
                 "q": query,
                 "limit": min(limit, _MAX_LIMIT),
-                "countrycodes": (shape.country(country) or "").lower() or None,
+                "countrycodes": (replies.country(country) or "").lower() or None,
                 "viewbox": f"{area.west},{area.south},{area.east},{area.north}" if area else None,
                 "bounded": 1 if area and within is not None else None,
                 **self._details(),
@@ -151,20 +163,22 @@ class Nominatim(OnlineAtlas):
 
     def _places(self, answer: object) -> list[tuple[Place, list[str]]]:
         found = []
-        for one in shape.need_objects(answer, self.host):
-            at = shape.point(one.get("lat"), one.get("lon"))
-            address = shape.text(one, "display_name", LONG_CHARS)
-            name = shape.text(one, "name") or (address.split(",")[0] if address else None)
+        for one in replies.need_objects(answer, self.host):
+            at = replies.point(one.get("lat"), one.get("lon"))
+            address = replies.text(one, "display_name", LONG_CHARS)
+            name = replies.text(one, "name") or (address.split(",")[0] if address else None)
             if at is None or not name:
                 continue
             corners = one.get("boundingbox")
             edges = corners if isinstance(corners, list) and len(corners) == 4 else [None] * 4
-            parts, extra, names = (shape.inner(one, part) for part in ("address", "extratags", "namedetails"))
+            parts, extra, names = (replies.inner(one, part) for part in ("address", "extratags", "namedetails"))
             kind = osm_kind(
-                shape.first_text(one, "category", "class"), shape.text(one, "type"), shape.text(one, "addresstype")
+                replies.first_text(one, "category", "class"),
+                replies.text(one, "type"),
+                replies.text(one, "addresstype"),
             )
-            letter = (shape.text(one, "osm_type") or "")[:1]
-            number = shape.number(one.get("osm_id"))
+            letter = (replies.text(one, "osm_type") or "")[:1]
+            number = replies.number(one.get("osm_id"))
             known = letter in ("n", "w", "r") and number is not None and number > 0
             place = Place(
                 f"osm:{letter}{int(number)}"
@@ -173,12 +187,12 @@ class Nominatim(OnlineAtlas):
                 name,
                 kind,
                 at,
-                shape.box(edges[0], edges[2], edges[1], edges[3]) or spot(at),
+                replies.box(edges[0], edges[2], edges[1], edges[3]) or spot(at),
                 self.name,
-                shape.country(parts.get("country_code")),
+                replies.country(parts.get("country_code")),
                 region(parts),
                 address,
-                shape.details(extra),
+                replies.details(extra),
             )
-            found.append((place, list(shape.details(names).values())))
+            found.append((place, list(replies.details(names).values())))
         return found

@@ -9,13 +9,11 @@ from geosleuth.atlas.model import Hit, Place, Reverse
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import Extent, LatLon
 
-from . import shape
-from .areas import inside, plain_boxes
+from . import replies
+from .access import Credentials, key_from_environment
 from .base import OnlineAtlas
-from .found import hit, near_hit, osm_kind, region, settlement, spot
 from .http import OnlineClient
-from .keys import Credentials, key_from_environment
-from .text import LONG_CHARS, query_text
+from .replies import LONG_CHARS, hit, inside, near_hit, osm_kind, plain_boxes, query_text, region, settlement, spot
 
 _MAX_LIMIT = 100
 _OWN_WORDS = {"road": "street", "house": "address", "building": "address", "country": "country", "state": "region"}
@@ -43,7 +41,7 @@ class OpenCage(OnlineAtlas):
             return []
         boxes = plain_boxes(within) if within is not None else []
         bounds = f"{boxes[0].west},{boxes[0].south},{boxes[0].east},{boxes[0].north}" if len(boxes) == 1 else None
-        code = (shape.country(country) or "").lower() or None
+        code = (replies.country(country) or "").lower() or None
         results = await self._ask(query, limit=min(limit, _MAX_LIMIT), bounds=bounds, countrycode=code)
         hits = [hit(place, query, is_address=True) for place, _ in results]
         return inside(hits, within)[:limit]
@@ -61,11 +59,11 @@ class OpenCage(OnlineAtlas):
                 f"opencage:settlement:{town}", town, "city", point, spot(point), self.name, place.country, place.region
             )
             hits.insert(0, Hit(here, 1.0, "near", town, 0.0))
-        return Reverse(point, place.country, shape.text(parts, "country"), place.region, tuple(hits), self.name)
+        return Reverse(point, place.country, replies.text(parts, "country"), place.region, tuple(hits), self.name)
 
     async def _ask(
         self, query: str, *, limit: int, bounds: str | None, countrycode: str | None
-    ) -> list[tuple[Place, shape.Object]]:
+    ) -> list[tuple[Place, replies.Object]]:
         question = self.question(
             "/json",
             {
@@ -79,36 +77,36 @@ class OpenCage(OnlineAtlas):
             },
             credentials=self._credentials,
         )
-        answer = shape.need_object(await self.client.json(question, self._check), self.host)
-        results = shape.need_objects(answer.get("results"), self.host, '"results"')
-        found = [(self._place(one), shape.inner(one, "components")) for one in results]
+        answer = replies.need_object(await self.client.json(question, self._check), self.host)
+        results = replies.need_objects(answer.get("results"), self.host, '"results"')
+        found = [(self._place(one), replies.inner(one, "components")) for one in results]
         return [(place, parts) for place, parts in found if place is not None]
 
     def _check(self, answer: object) -> None:
-        status = shape.inner(answer, "status") if isinstance(answer, dict) else {}
-        code = shape.number(status.get("code", 200))
+        status = replies.inner(answer, "status") if isinstance(answer, dict) else {}
+        code = replies.number(status.get("code", 200))
         if code != 200:
-            said = self._credentials.scrub(shape.text(status, "message") or "no reason given")
+            said = self._credentials.scrub(replies.text(status, "message") or "no reason given")
             raise ServiceFault(self.host, f'reports "{said}"', retryable=code == 429 or (code or 0) >= 500)
 
-    def _place(self, one: shape.Object) -> Place | None:
-        parts, geometry = shape.inner(one, "components"), shape.inner(one, "geometry")
-        at = shape.point(geometry.get("lat"), geometry.get("lng"))
-        address = shape.text(one, "formatted", LONG_CHARS)
+    def _place(self, one: replies.Object) -> Place | None:
+        parts, geometry = replies.inner(one, "components"), replies.inner(one, "geometry")
+        at = replies.point(geometry.get("lat"), geometry.get("lng"))
+        address = replies.text(one, "formatted", LONG_CHARS)
         if at is None or not address:
             return None
-        sort = shape.text(parts, "_type") or ""
-        low, high = shape.inner(one, "bounds", "southwest"), shape.inner(one, "bounds", "northeast")
-        extent = shape.box(low.get("lat"), low.get("lng"), high.get("lat"), high.get("lng"))
+        sort = replies.text(parts, "_type") or ""
+        low, high = replies.inner(one, "bounds", "southwest"), replies.inner(one, "bounds", "northeast")
+        extent = replies.box(low.get("lat"), low.get("lng"), high.get("lat"), high.get("lng"))
         return Place(
             f"opencage:{at.lat:.7f},{at.lon:.7f}",
-            shape.text(parts, sort) or address.split(",")[0],
+            replies.text(parts, sort) or address.split(",")[0],
             _OWN_WORDS.get(sort) or osm_kind("place", sort or None),
             at,
             extent or spot(at),
             self.name,
-            shape.country(parts.get("country_code")),
+            replies.country(parts.get("country_code")),
             region(parts),
             address,
-            shape.details(one, ("confidence",)),
+            replies.details(one, ("confidence",)),
         )

@@ -8,11 +8,9 @@ from typing import ClassVar
 from geosleuth.atlas.model import Hit, Place, Reverse
 from geosleuth.geo import Extent, LatLon
 
-from . import shape
-from .areas import inside, plain_boxes
+from . import replies
 from .base import OnlineAtlas
-from .found import hit, near_hit, osm_kind, spot
-from .text import query_text
+from .replies import hit, inside, near_hit, osm_kind, plain_boxes, query_text, spot
 
 _MAX_LIMIT = 50
 _PUBLIC_LANGUAGES = ("de", "en", "fr")
@@ -32,7 +30,7 @@ class Photon(OnlineAtlas):
     ) -> list[Hit]:
         """Places of that name or address, as Photon ranks them."""
         boxes = plain_boxes(within) if within is not None else []
-        code = shape.country(country)
+        code = replies.country(country)
         params: dict[str, str | int | float | None] = {"countrycode": code}
         if len(boxes) == 1:
             params["bbox"] = f"{boxes[0].west},{boxes[0].south},{boxes[0].east},{boxes[0].north}"
@@ -53,7 +51,7 @@ class Photon(OnlineAtlas):
         places = [place for place, _ in features]
         properties = features[0][1]
         hits = [near_hit(place, point, 1.0) for place in places]
-        town = shape.first_text(properties, "city", "district", "locality", "county")
+        town = replies.first_text(properties, "city", "district", "locality", "county")
         if town and places[0].name != town:
             here = Place(
                 f"photon:settlement:{town}",
@@ -67,7 +65,7 @@ class Photon(OnlineAtlas):
             )
             hits.insert(0, Hit(here, 1.0, "near", town, 0.0))
         return Reverse(
-            point, places[0].country, shape.text(properties, "country"), places[0].region, tuple(hits), self.name
+            point, places[0].country, replies.text(properties, "country"), places[0].region, tuple(hits), self.name
         )
 
     @property
@@ -87,41 +85,41 @@ class Photon(OnlineAtlas):
         features = self._features(await self.client.json(question))
         return [hit(place, query, near=near, is_address=place.kind == "address") for place, _ in features]
 
-    def _features(self, answer: object) -> list[tuple[Place, shape.Object]]:
+    def _features(self, answer: object) -> list[tuple[Place, replies.Object]]:
         host = self.host
-        features = shape.need_objects(shape.need_object(answer, host).get("features"), host, '"features"')
+        features = replies.need_objects(replies.need_object(answer, host).get("features"), host, '"features"')
         found = []
         for feature in features:
-            properties = shape.inner(feature, "properties")
-            coordinates = shape.inner(feature, "geometry").get("coordinates")
+            properties = replies.inner(feature, "properties")
+            coordinates = replies.inner(feature, "geometry").get("coordinates")
             lon, lat = coordinates[:2] if isinstance(coordinates, list) and len(coordinates) >= 2 else (None, None)
-            at = shape.point(lat, lon)
-            street = " ".join(part for part in (shape.text(properties, n) for n in ("street", "housenumber")) if part)
-            own_name = shape.text(properties, "name")
+            at = replies.point(lat, lon)
+            street = " ".join(part for part in (replies.text(properties, n) for n in ("street", "housenumber")) if part)
+            own_name = replies.text(properties, "name")
             name = own_name or street
             if at is None or not name:
                 continue
             corners = properties.get("extent")
             edges = corners if isinstance(corners, list) and len(corners) == 4 else [None] * 4
             levels = ("locality", "district", "postcode", "city", "county", "state", "country")
-            lines = [name, street, *(shape.text(properties, level) for level in levels)]
-            kind = osm_kind(*(shape.text(properties, part) for part in ("osm_key", "osm_value", "type")))
+            lines = [name, street, *(replies.text(properties, level) for level in levels)]
+            kind = osm_kind(*(replies.text(properties, part) for part in ("osm_key", "osm_value", "type")))
             place = Place(
                 _osm_id(properties) or f"photon:{at.lat:.6f},{at.lon:.6f}",
                 name,
                 kind if own_name else "address",
                 at,
-                shape.box(edges[3], edges[0], edges[1], edges[2]) or spot(at),
+                replies.box(edges[3], edges[0], edges[1], edges[2]) or spot(at),
                 self.name,
-                shape.country(properties.get("countrycode")),
-                shape.text(properties, "state"),
+                replies.country(properties.get("countrycode")),
+                replies.text(properties, "state"),
                 ", ".join(dict.fromkeys(line for line in lines if line)),
-                shape.details(shape.inner(properties, "extra")),
+                replies.details(replies.inner(properties, "extra")),
             )
             found.append((place, properties))
         return found
 
 
-def _osm_id(properties: shape.Object) -> str | None:
-    letter, number = (shape.text(properties, "osm_type") or "").lower(), properties.get("osm_id")
+def _osm_id(properties: replies.Object) -> str | None:
+    letter, number = (replies.text(properties, "osm_type") or "").lower(), properties.get("osm_id")
     return f"osm:{letter}{number}" if letter in ("n", "w", "r") and isinstance(number, int) and number > 0 else None

@@ -3,8 +3,8 @@
 from .osm import import_osm
 from .overture import import_overture
 from .queries import Regions
+from .region_file import Progress, region_name
 from .store import Damaged, DamagedRegion, OpenRegion, RegionInfo, RegionStore
-from .writer import Progress, region_name
 
 __all__ = [
     "Damaged",

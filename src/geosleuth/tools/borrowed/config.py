@@ -20,7 +20,7 @@ from geosleuth.errors import BadInput
 from geosleuth.tools.wording import one_line
 
 if TYPE_CHECKING:
-    from geosleuth.atlas.online.keys import Secret
+    from geosleuth.atlas.online.access import Secret
 
 _MOST_BYTES = 1_000_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,23}")
@@ -43,7 +43,7 @@ class Lender:
 
     def keys(self) -> "list[Secret]":
         """Return the words of headers and variables whose names say that they hold a key."""
-        from geosleuth.atlas.online.keys import Secret
+        from geosleuth.atlas.online.access import Secret
 
         given = [*self.env.items(), *self.headers.items()]
         return [Secret(word, name) for name, value in given if _SECRET.search(name) for word in value.split()]

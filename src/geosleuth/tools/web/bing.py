@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Iterator
 from typing import ClassVar
 
-from geosleuth.atlas.online.body import parse_json
-from geosleuth.atlas.online.shape import Object, inner, need_object
+from geosleuth.atlas.online.http import parse_json
+from geosleuth.atlas.online.replies import Object, inner, need_object
 from geosleuth.errors import ServiceFault
 from geosleuth.photo import View
 from geosleuth.tools.model import Similar

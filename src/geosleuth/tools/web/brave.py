@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from geosleuth.atlas.online.http import Question
-from geosleuth.atlas.online.shape import Object, inner
+from geosleuth.atlas.online.replies import Object, inner
 from geosleuth.errors import ServiceFault
 
 from .pages import Row, WebService, listed, texts

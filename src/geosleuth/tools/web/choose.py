@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
-from geosleuth.atlas.online.consent import host_of
+from geosleuth.atlas.online.access import host_of
 from geosleuth.errors import BadInput
 
 from .bing import Bing

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from geosleuth.atlas.online import OnlineClient
-from geosleuth.atlas.online.shape import Object
+from geosleuth.atlas.online.replies import Object
 from geosleuth.errors import BadInput
 from geosleuth.photo import Photo, View, encode
 from geosleuth.tools.model import Similar

@@ -7,10 +7,8 @@ from itertools import islice
 from typing import ClassVar
 
 from geosleuth.atlas import Document
-from geosleuth.atlas.online.body import parse_json
-from geosleuth.atlas.online.http import Question
-from geosleuth.atlas.online.shape import Object, need_object
-from geosleuth.atlas.online.text import clean, query_text
+from geosleuth.atlas.online.http import Question, parse_json
+from geosleuth.atlas.online.replies import Object, clean, need_object, query_text
 from geosleuth.errors import ServiceFault
 
 from .plain import plain, web_address

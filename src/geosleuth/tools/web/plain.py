@@ -3,7 +3,7 @@
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
-from geosleuth.atlas.online.text import clean
+from geosleuth.atlas.online.replies import clean
 
 _HIDDEN = frozenset({"script", "style", "template", "iframe", "object", "noscript"})
 _ADDRESS_CHARS = 2000

@@ -7,8 +7,8 @@ import asyncio
 import re
 from typing import ClassVar
 
-from geosleuth.atlas.online.body import parse_json
-from geosleuth.atlas.online.shape import Object, inner, need_object, text
+from geosleuth.atlas.online.http import parse_json
+from geosleuth.atlas.online.replies import Object, inner, need_object, text
 from geosleuth.errors import ServiceFault
 from geosleuth.photo import View
 from geosleuth.tools.model import Similar

@@ -6,8 +6,8 @@ Serper takes an address and no file. It works with photos that the user has put 
 import json
 from typing import ClassVar
 
-from geosleuth.atlas.online.body import parse_json
-from geosleuth.atlas.online.shape import need_object
+from geosleuth.atlas.online.http import parse_json
+from geosleuth.atlas.online.replies import need_object
 from geosleuth.errors import ServiceFault
 from geosleuth.photo import View
 from geosleuth.tools.model import Similar

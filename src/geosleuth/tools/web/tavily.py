@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from geosleuth.atlas.online.http import Question
-from geosleuth.atlas.online.shape import Object, number
+from geosleuth.atlas.online.replies import Object, number
 
 from .pages import Row, WebService, listed
 from .service import KeyPlace

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from geosleuth.atlas.online.http import Question
-from geosleuth.atlas.online.shape import Object, need_object, objects
+from geosleuth.atlas.online.replies import Object, need_object, objects
 
 from .pages import Row, WebService, texts
 from .service import KeyPlace

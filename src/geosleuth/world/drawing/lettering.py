@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from geosleuth.atlas.maps.lettering import HALO_PX, can_shape, line, measure, width_px
+from geosleuth.atlas.maps.labels import HALO_PX, can_shape, line, measure, width_px
 from geosleuth.world.model import Board, Split
 
 from .camera import sine

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
-from geosleuth.atlas.maps.lettering import can_shape
+from geosleuth.atlas.maps.labels import can_shape
 from geosleuth.errors import BadInput
 from geosleuth.world.model import Clue, Mark, Plant, Scene
 

@@ -17,7 +17,7 @@ from rich.table import Table
 from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.console import Bar, progress, show, show_json, talk
 from geosleuth.atlas import regions_dir
-from geosleuth.atlas.maps.lettering import line, stencil
+from geosleuth.atlas.maps.labels import line, stencil
 from geosleuth.bench.numbers import count as counted
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput
@@ -145,7 +145,7 @@ class _Telling:
 
 def _region(name: str) -> Path:
     from geosleuth.atlas.regions import RegionStore
-    from geosleuth.atlas.regions.writer import region_path
+    from geosleuth.atlas.regions.region_file import region_path
 
     given = Path(name)
     if given.is_file():
