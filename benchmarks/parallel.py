@@ -57,7 +57,7 @@ from geosleuth.team.parallel import (  # noqa: E402
     verifier_at_n,
 )
 from geosleuth.tools import Case, ToolCall  # noqa: E402
-from geosleuth.tools.catalogue import all_tools  # noqa: E402
+from geosleuth.tools.toolset import all_tools  # noqa: E402
 from openai_server import Reply, Request, chat_reply, openai_server  # noqa: E402
 from tries import TASK, a_try, long_try, read, said_place  # noqa: E402
 

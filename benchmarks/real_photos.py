@@ -50,7 +50,7 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_code
 from geosleuth.photo import open_photo
 from geosleuth.policies.detective import Detective
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 STATED = 0.5
 """From this probability on an answer is a claim."""

@@ -16,7 +16,7 @@ from geosleuth.names import country_code
 from geosleuth.photo import open_photo
 from geosleuth.policies.baselines.blind import make_blind
 from geosleuth.policies.detective import Detective
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from geosleuth.world import Scene, World, design_scene, open_world
 from geosleuth.world.design import Wants
 from geosleuth.world.drawing import draw_scene

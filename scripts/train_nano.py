@@ -222,7 +222,7 @@ def reinforced(given: argparse.Namespace) -> None:
     import transformers
 
     from geosleuth.agent.methods import method
-    from geosleuth.tools.catalogue import all_tools
+    from geosleuth.tools.toolset import all_tools
     from geosleuth.train.generator import shrinking
     from geosleuth.train.grpo import grpo_trainer
     from geosleuth.train.models import save_policy

@@ -19,7 +19,7 @@ from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput, BrokenPlugin
 from geosleuth.policies import make_policy
 from geosleuth.tools import Observation, ToolCall
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from geosleuth.world.environment import offline_setting
 from geosleuth.world.environment.for_trl import environment_for
 from in_process import whole_command

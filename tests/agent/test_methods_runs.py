@@ -22,7 +22,7 @@ from geosleuth.photo import Album, Photo, View, open_photo
 from geosleuth.policies import Conversation, Observed, Step, Usage
 from geosleuth.policies.tagged import read_reply, system_text, turns
 from geosleuth.tools import Case, ImageSearch, Similar, WebSearch
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from scripted import ScriptedPolicy, call, calls, says
 
 MONACO = Path(__file__).resolve().parents[2] / "examples" / "regions" / "monaco.osm.pbf"

@@ -12,8 +12,7 @@ from geosleuth.photo.text import TextLine
 from geosleuth.policies import Prompt
 from geosleuth.team.parallel.chains import facts_of
 from geosleuth.tools import Observation, ToolCall, Toolset
-from geosleuth.tools.reading import read_text
-from geosleuth.tools.zoom import image_zoom_in_tool
+from geosleuth.tools.image_tools import image_zoom_in_tool, read_text
 from scripted import Line, ScriptedPolicy, answers, call, calls
 from small_runs import look_up, small_case, small_method
 

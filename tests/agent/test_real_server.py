@@ -24,7 +24,7 @@ from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
 from geosleuth.policies import EndpointSettings, Policy, Sampling, Step, Wire, make_policy
 from geosleuth.tools import ToolCall
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from openai_server import Reply, chat_reply, failure, openai_server
 from tiny_server import MODEL_NAME, Line, TinyServer, tiny_server
 

@@ -24,7 +24,7 @@ from geosleuth.app.report.braille import braille, region_lines, region_width_km,
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims
 from geosleuth.policies.detective.advice import WITH_A_MODEL
-from geosleuth.tools.wording import percent
+from geosleuth.tools.viewer import percent
 
 
 class _Ascii(io.StringIO):

@@ -16,7 +16,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.photo import Album, Photo
 from geosleuth.policies.detective import Detective
 from geosleuth.tools import Case
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from tool_cases import sign
 
 

@@ -19,7 +19,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import base_path
 from geosleuth.photo import Album, encode, open_photo
 from geosleuth.tools import Case
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from in_process import Done, whole_command
 from scenery import save, scene
 from scripted import ScriptedPolicy, call, calls, says

@@ -26,7 +26,7 @@ from geosleuth.policies import Conversation, Prompt
 from geosleuth.policies.detective import TOOLS, Detective
 from geosleuth.policies.detective.stated import hinted_names
 from geosleuth.tools import Case
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from tool_cases import MONACO, ROOT, sign
 
 BAKERY = LatLon(43.73288, 7.41580)

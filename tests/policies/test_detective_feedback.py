@@ -17,7 +17,7 @@ from geosleuth.policies.detective import Detective, Reasoning, clue_id
 from geosleuth.policies.detective.ruled_out import rest_of
 from geosleuth.policies.feedback import GOES_ON, Rejected, feedback_words, rejected_place
 from geosleuth.tools import Case
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from told_runs import Sight
 from tool_cases import sign
 

@@ -15,7 +15,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.photo import open_photo
 from geosleuth.policies.detective import Detective
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 ROOT = Path(__file__).parents[2]
 FONTS = ROOT / "src/geosleuth/atlas/maps/fonts"

@@ -22,7 +22,7 @@ from geosleuth.photo import open_photo
 from geosleuth.policies import Conversation, Policy, Step
 from geosleuth.policies.detective import Detective
 from geosleuth.score import calibration
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from scene_places import extracts
 from scenes import TWO_MEGAPIXELS, Scene
 

@@ -26,7 +26,7 @@ from geosleuth.photo import open_photo
 from geosleuth.policies import EndpointSettings, Policy, make_policy
 from geosleuth.score import Truth
 from geosleuth.tools import Toolset
-from geosleuth.tools.zoom import image_zoom_in_tool
+from geosleuth.tools.image_tools import image_zoom_in_tool
 from openai_server import Reply, Request, chat_reply
 from small_runs import small_method
 

@@ -35,7 +35,7 @@ from geosleuth.photo import Album, Photo
 from geosleuth.policies import Step
 from geosleuth.policies.replay import ReplayPolicy
 from geosleuth.tools import Case, ToolCall, Toolset
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 if TYPE_CHECKING:
     from geosleuth.app.service.http import ServeSettings

@@ -18,9 +18,9 @@ from geosleuth.policies import Policy, Prompt
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.feedback import Rejected, feedback_words
 from geosleuth.tools import Case, Tool, Toolset
-from geosleuth.tools.catalogue import all_tools
 from geosleuth.tools.declare import tool
 from geosleuth.tools.model import Output
+from geosleuth.tools.toolset import all_tools
 
 SIZE = (1200, 800)
 

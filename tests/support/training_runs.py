@@ -24,7 +24,7 @@ from geosleuth.photo import encode
 from geosleuth.policies.weights_engine import load_processor
 from geosleuth.score import Truth
 from geosleuth.tools import Toolset
-from geosleuth.tools.zoom import image_zoom_in_tool
+from geosleuth.tools.image_tools import image_zoom_in_tool
 from geosleuth.train.masks import Chat
 from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RunPart
 from scripted import ScriptedPolicy, call, calls, says

@@ -224,7 +224,7 @@ def test_sixteen_tries_take_no_longer_than_the_slowest() -> None:
 def test_the_photo_is_scaled_and_read_once_for_all_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     from geosleuth.photo import first_view
     from geosleuth.photo.text import read_text as read_lines
-    from geosleuth.tools import reading
+    from geosleuth.tools import image_tools
 
     counted = {"scaled": 0, "read": 0}
 
@@ -237,12 +237,12 @@ def test_the_photo_is_scaled_and_read_once_for_all_tries(monkeypatch: pytest.Mon
         return read_lines(image, **how)
 
     monkeypatch.setattr("geosleuth.photo.album.first_view", scale)
-    monkeypatch.setattr("geosleuth.tools.reading.read_lines", read)
+    monkeypatch.setattr("geosleuth.tools.image_tools.read_lines", read)
 
     def say(seed: int, conversation: Conversation) -> Step:
         return calls(call("read_text")) if len(conversation.messages) == 1 else near(seed, conversation)
 
-    finding = located(8, BySeed(say), ScriptedPolicy([cites("T1.1")]), tools=[reading.read_text])
+    finding = located(8, BySeed(say), ScriptedPolicy([cites("T1.1")]), tools=[image_tools.read_text])
     assert [len(one.observations) for one in finding.team] == [1] * 8
     assert counted == {"scaled": 1, "read": 1}
 

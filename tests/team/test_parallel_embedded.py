@@ -14,7 +14,7 @@ from geosleuth.geo import LatLon
 from geosleuth.team.parallel import EmbeddedVerifier, embedded_method, named_marks
 from geosleuth.team.parallel.chains import marks_of
 from geosleuth.team.parallel.claims import stands_of
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from tool_cases import MONACO, case_of, sign
 from tries import a_try, found, read, said_place
 

@@ -19,7 +19,7 @@ from geosleuth.policies import Policy, Prompt, Sampling, Usage
 from geosleuth.team import Reply, Request, image_tokens, text_tokens
 from geosleuth.team.swarm import LiveMember, Surroundings, run_tokens
 from geosleuth.tools import Case, Similar
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from locating import photo_file
 from scripted import ScriptedPolicy, answers, call, calls, says
 

@@ -16,7 +16,7 @@ from geosleuth.atlas import Atlas
 from geosleuth.photo import OpenedPhoto, View
 from geosleuth.policies import Conversation, Observed, Policy, Prompt, Step, Usage
 from geosleuth.tools import ToolCall
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 METHOD = "geovista"
 MOST_REGIONS = 3

@@ -28,7 +28,7 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.photo import OpenedPhoto, View
 from geosleuth.policies import Conversation, Message, Observed, Policy, Prompt, Sampling, Step, Usage
 from geosleuth.tools import Observation, Toolset
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 SYSTEM = """\
 You are the eyes of somebody who can't see the picture and will work out where it was taken. Describe what is there,

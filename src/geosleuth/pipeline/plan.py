@@ -19,8 +19,8 @@ from geosleuth.policies.detective import Detective, DrivingSide
 from geosleuth.policies.feedback import Rejected
 from geosleuth.policies.replay import ReplayPolicy
 from geosleuth.tools import ImageSearch, Toolset, WebSearch
-from geosleuth.tools.catalogue import all_tools
-from geosleuth.tools.needs import supplied
+from geosleuth.tools.model import supplied
+from geosleuth.tools.toolset import all_tools
 
 from .area import Area, area_of, drawn_area, parse_point, taken_of
 from .outputs import Outputs, check_exif, check_is_none_of, check_new_file, copy_of, outputs_of, sidecar_of

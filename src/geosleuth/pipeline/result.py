@@ -11,7 +11,7 @@ from geosleuth.answer.granularity import GRANULARITIES
 from geosleuth.geo.plain import plain
 from geosleuth.team.parallel import answered as came_to_an_answer
 from geosleuth.team.parallel import chains_read, evidence_named
-from geosleuth.tools.surfaces.outputs import NUMBER, POINT, TEXT, WHOLE, YES_NO, many, maybe, record
+from geosleuth.tools.surfaces import NUMBER, POINT, TEXT, WHOLE, YES_NO, many, maybe, record
 
 from .check import Checked
 from .voices import NEAR_KM, agreement, are_tries, failed_verifier, spent_together, voices

@@ -11,7 +11,7 @@ from geosleuth.atlas import Atlas
 from geosleuth.errors import BadInput, require
 from geosleuth.policies.detective import Detective
 from geosleuth.tools import Tool, Toolset, WebSearch
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 from .request import LocateRequest
 

@@ -228,7 +228,7 @@ class SceneTable:
 
     async def _verified(self, case: Case, views: tuple[str, ...], tries: Sequence[Trajectory]) -> Trajectory:
         """What the verifier in code makes of the tries, as `geosleuth.team.parallel.locate_in_parallel` asks it."""
-        from geosleuth.tools.catalogue import all_tools
+        from geosleuth.tools.toolset import all_tools
 
         how = embedded_method(len(tries))
         return await run(

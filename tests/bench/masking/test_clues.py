@@ -14,7 +14,7 @@ from geosleuth.bench.sets import Box
 from geosleuth.photo import Claims, OpenedPhoto, Photo, cut_views
 from geosleuth.photo.panorama import boxes_in_panorama
 from geosleuth.tools import Case, Output, Toolset, tool
-from geosleuth.tools.framing import view_of
+from geosleuth.tools.image_tools import view_of
 from scripted import Line, ScriptedPolicy, answers, call, calls
 from small_runs import ALL_TOOLS, draw_map, small_method
 

@@ -14,7 +14,7 @@ from geosleuth.agent.methods import method
 from geosleuth.geo import distance_km
 from geosleuth.photo import open_photo
 from geosleuth.policies import make_policy
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from geosleuth.world import World, world_atlas
 from geosleuth.world.reader import clue_reader
 from nano_lessons import Taught

@@ -147,7 +147,7 @@ def offered(names: Iterable[str], known: Iterable[Tool] | None = None) -> list[T
 
 
 def _installed(name: str) -> Tool | None:
-    from geosleuth.tools.catalogue import all_tools
+    from geosleuth.tools.toolset import all_tools
 
     try:
         return all_tools().get(name)

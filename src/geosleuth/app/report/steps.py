@@ -20,9 +20,8 @@ from geosleuth.errors import BrokenPlugin
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.policies import Step
 from geosleuth.tools import Observation, Tool, ToolCall
-from geosleuth.tools.catalogue import all_tools
-from geosleuth.tools.viewer import PART, Viewer, place_name, places_in
-from geosleuth.tools.wording import one_line, quoted
+from geosleuth.tools.toolset import all_tools
+from geosleuth.tools.viewer import PART, Viewer, one_line, place_name, places_in, quoted
 
 LINE_CHARS = 200
 MOST_POINTS = 20

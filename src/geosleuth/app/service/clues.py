@@ -11,7 +11,7 @@ from geosleuth.names import country_name
 from geosleuth.policies.detective import KIND_WORDS, Reasoning, clue_id
 from geosleuth.policies.detective.rivals import full_name
 from geosleuth.tools import ImageInfo
-from geosleuth.tools.wording import one_line
+from geosleuth.tools.viewer import one_line
 
 from .shapes import ClueView, SupportView
 

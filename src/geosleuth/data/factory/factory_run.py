@@ -43,7 +43,7 @@ from geosleuth.geo import LatLon
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies.gates import Rests, listening
 from geosleuth.score import Truth
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 from .attempt import FIRST, META, PHOTO, beside, id_of
 from .recipe import FactoryMaking, Recipe

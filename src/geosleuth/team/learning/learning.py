@@ -22,9 +22,8 @@ from geosleuth.score import Truth
 from geosleuth.team import Member, Placer, Request, Turn
 from geosleuth.team.network import Weights, load_picture_encoder, read_weights
 from geosleuth.team.swarm import SwarmSettings
-from geosleuth.tools.similar.building import ENDINGS
-from geosleuth.tools.similar.coordinates import read_coordinates
-from geosleuth.tools.similar.store import pixel_digest
+from geosleuth.tools.similar.index import ENDINGS
+from geosleuth.tools.similar.store import pixel_digest, read_coordinates
 
 from .notebook import Lesson, Notebook
 from .rounds import QUICK, LearnSettings, Observation, RememberingMember, TrainSettings, learn_picture, swarm_stages

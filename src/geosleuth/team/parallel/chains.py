@@ -17,7 +17,7 @@ from geosleuth.agent.quoting import spelled_out
 from geosleuth.answer import Answer, render_brief
 from geosleuth.names import fold
 from geosleuth.tools import Observation, ToolCall
-from geosleuth.tools.wording import one_line, quoted
+from geosleuth.tools.viewer import one_line, quoted
 
 _MARK = re.compile(
     r"(?<![A-Za-z0-9])(?:T|try\s*|trial\s*)(\d{1,3})\s*(?:\.|,?\s*observation\s*)(\d{1,4})(?![0-9])", re.IGNORECASE

@@ -14,7 +14,7 @@ from geosleuth.geo import LatLon, distance_km, is_valid
 from geosleuth.names import country_code, fold, same_region
 from geosleuth.policies.detective.asking import Call
 from geosleuth.policies.detective.notebook import Done, Notebook
-from geosleuth.tools.wording import length, one_line
+from geosleuth.tools.viewer import length, one_line
 
 from .chains import Concluded, Item, Looked, answered, items_of
 

@@ -249,7 +249,7 @@ async def locate_in_parallel(
             return Finding(found, claims, case.album, team=team)
         instead(found)
         failed = (found,)
-    from geosleuth.tools.catalogue import all_tools
+    from geosleuth.tools.toolset import all_tools
 
     how = embedded_method(len(team))
     found = await verify(EmbeddedVerifier(team), how, how.toolset(all_tools()))

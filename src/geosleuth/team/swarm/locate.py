@@ -37,7 +37,7 @@ from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import EndpointSettings, Policy, Prompt, Sampling, Step, Wire, consent_line, make_policy
 from geosleuth.team import Outcome, Placer, Request, Society, StrangersSociety, Turn, agree
 from geosleuth.tools import ImageSearch, Toolset, WebSearch, image_info
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 from .members import LiveMember, Surroundings
 from .spec import AgentSpec, SwarmSettings, TeamSpec

@@ -15,7 +15,7 @@ from geosleuth.agent.methods import METHODS
 from geosleuth.errors import BadInput
 from geosleuth.policies import Sampling
 from geosleuth.team import AGREE_WITHIN_KM
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 from .reading import Value, read_yaml
 

@@ -31,7 +31,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.photo.text import script_of
-from geosleuth.tools.looks import around, thousandths
+from geosleuth.tools.image_tools import around, thousandths
 from geosleuth.world.design import design_scene, truth_of
 from geosleuth.world.drawing import Drawing
 from geosleuth.world.environment import Posed

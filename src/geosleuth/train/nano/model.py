@@ -16,7 +16,7 @@ from geosleuth.geo import Disc
 from geosleuth.photo.runtime import no_probing
 from geosleuth.photo.text import SCRIPTS
 from geosleuth.policies.weights_engine import load_processor
-from geosleuth.tools.wording import at, hits_output, quoted
+from geosleuth.tools.viewer import at, hits_output, quoted
 from geosleuth.world import Business, World, WorldTown
 
 VOCABULARY: Final = 8192

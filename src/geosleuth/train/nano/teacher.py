@@ -26,8 +26,8 @@ from geosleuth.agent.quoting import EVERY, READER, Quotes, quote
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
 from geosleuth.tools import Observation, ToolCall
-from geosleuth.tools.looks import holds, thousandths
-from geosleuth.tools.wording import at
+from geosleuth.tools.image_tools import holds, thousandths
+from geosleuth.tools.viewer import at
 from geosleuth.world.drawing import Drawing
 from geosleuth.world.environment.for_trl import GeoEnvironment
 from geosleuth.world.model import Clue, Mark, Scene

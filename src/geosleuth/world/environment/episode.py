@@ -30,9 +30,9 @@ from geosleuth.policies.tagged import observation_text
 from geosleuth.score import Truth
 from geosleuth.score.rewards import Geocoder, Helpers, Reward, read_reward
 from geosleuth.tools import Observation, TextReader, ToolCall, Toolset, image_info
-from geosleuth.tools.catalogue import all_tools
-from geosleuth.tools.needs import OFFLINE
+from geosleuth.tools.model import OFFLINE
 from geosleuth.tools.surfaces import Background
+from geosleuth.tools.toolset import all_tools
 from geosleuth.world.consistency import RuleReader
 from geosleuth.world.design import design_scene, truth_of
 from geosleuth.world.drawing import draw_scene

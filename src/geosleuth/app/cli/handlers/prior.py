@@ -34,8 +34,7 @@ from geosleuth.names import country_name
 from geosleuth.photo import first_view, open_photo
 from geosleuth.photo.eyes import load_encoder
 from geosleuth.tools.similar import IndexSummary, build_index
-from geosleuth.tools.similar.contents import Contents, read_contents
-from geosleuth.tools.similar.coordinates import read_coordinates
+from geosleuth.tools.similar.store import Contents, read_contents, read_coordinates
 
 _LEAST_SHARE = 0.0005
 _COUNTRIES_SHOWN = 10

@@ -38,8 +38,8 @@ from geosleuth.team.learning import (
 )
 from geosleuth.team.network import TrainedSociety
 from geosleuth.team.swarm import Surroundings, TeamSpec, make_team, read_team
-from geosleuth.tools.catalogue import all_tools
-from geosleuth.tools.needs import MISSING, OFFLINE
+from geosleuth.tools.model import MISSING, OFFLINE
+from geosleuth.tools.toolset import all_tools
 
 _BAR = 20
 _COUNTRIES_SHOWN = 12

@@ -20,7 +20,7 @@ from geosleuth.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.geo.plain import plain
 from geosleuth.photo import Album, encode, open_photo
 from geosleuth.tools import Case, Observation, Tool, ToolCall, describe_tagged, mcp_tools, native_tools
-from geosleuth.tools.catalogue import all_tools, with_plugins
+from geosleuth.tools.toolset import all_tools, with_plugins
 
 
 def show_tools(*, as_json: bool) -> None:

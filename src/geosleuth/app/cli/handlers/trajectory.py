@@ -50,7 +50,7 @@ from geosleuth.geo import coordinates
 from geosleuth.photo import Album, BoxScale, Photo, open_photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from geosleuth.tools import Case, Observation, ToolCall, Toolset, image_info
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 _CHARACTERS = 280
 _INDENT = 2

@@ -3,7 +3,7 @@
 from typing import Any
 
 from geosleuth.pipeline.result import result_schema
-from geosleuth.tools.surfaces.outputs import TEXT, WHOLE, envelope, many, record
+from geosleuth.tools.surfaces import TEXT, WHOLE, envelope, many, record
 
 
 def opened_schema() -> dict[str, Any]:

@@ -19,8 +19,8 @@ from geosleuth.photo import Album
 from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.tools import Case, FailureKind, Observation, Output, Tool, Toolset, image_info
-from geosleuth.tools.catalogue import with_plugins
 from geosleuth.tools.surfaces import call_mcp, mcp_result, mcp_tools
+from geosleuth.tools.toolset import with_plugins
 
 from .locate_tool import Locating
 from .own_tools import OWN_TOOLS, Tell, Visit
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult
     from mcp.types import Tool as ProtocolTool
 
-    from geosleuth.tools.needs import Need
+    from geosleuth.tools.model import Need
 
 _CALLS_AT_ONCE = 8
 # A photo takes much more memory while it is opened than afterwards.
