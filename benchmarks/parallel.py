@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from geosleuth.agent import Trajectory, run  # noqa: E402
-from geosleuth.agent.locating import open_case  # noqa: E402
+from geosleuth.agent.locate import open_case  # noqa: E402
 from geosleuth.agent.methods import method as method_of  # noqa: E402
 from geosleuth.answer import Answer  # noqa: E402
 from geosleuth.geo import LatLon, distance_km  # noqa: E402

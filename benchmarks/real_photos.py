@@ -38,7 +38,7 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from geosleuth.agent.locating import Finding, locate
+from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import method as method_of
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas

@@ -27,7 +27,7 @@ from geosleuth.agent import (
     run,
     write_trajectory,
 )
-from geosleuth.agent.capping import UNKNOWN_TOOL, EventBlanker, cap_trajectory
+from geosleuth.agent.locate import UNKNOWN_TOOL, EventBlanker, cap_trajectory
 from geosleuth.answer import Answer
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
 from geosleuth.atlas.granular import OfflineGazetteer

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from PIL import Image
 
-from geosleuth.agent.locating import Finding, locate, open_case
+from geosleuth.agent.locate import Finding, locate, open_case
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from geosleuth.agent import Budget, Method, Trajectory, first_difference, replay, resume, run
-from geosleuth.agent.quoting import Quotes, quote, spelled_out
+from geosleuth.agent.turns import Quotes, quote, spelled_out
 from geosleuth.photo import View
 from geosleuth.photo.text import TextLine
 from geosleuth.policies import Prompt

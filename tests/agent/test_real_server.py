@@ -16,7 +16,7 @@ from PIL import Image, ImageChops, ImageStat
 
 from asked import QUICK
 from geosleuth.agent import Budget
-from geosleuth.agent.locating import Finding, locate
+from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.answer import FORMAT
 from geosleuth.atlas import OfflineAtlas

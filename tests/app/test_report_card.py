@@ -16,7 +16,7 @@ from any_trajectory import trajectories
 from drawn import examples
 from findings import MONACO, SHA, SIZE, finding_of, saying
 from geosleuth.agent import Started, Trajectory
-from geosleuth.agent.locating import Finding, cap_finding
+from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.wording import percent_words
 from geosleuth.app.report import card

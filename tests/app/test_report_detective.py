@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from findings import Page
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.display import text_seen
+from geosleuth.agent.locate import Finding
 from geosleuth.agent.loop import run
 from geosleuth.agent.methods import method
-from geosleuth.agent.seen import text_seen
 from geosleuth.app.report import report_html
 from geosleuth.app.report.digest import digest_of
 from geosleuth.atlas import OfflineAtlas

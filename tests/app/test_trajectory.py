@@ -13,7 +13,7 @@ from PIL import Image
 from export_runs import detective_run
 from geosleuth.agent import Budget, Trajectory, read_trajectory, run, write_trajectory
 from geosleuth.agent.exports import DIALECTS
-from geosleuth.agent.locating import locate
+from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import method
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import base_path

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from geosleuth.agent.locating import locate
+from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import method as method_of
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas

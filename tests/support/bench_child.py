@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from PIL import Image
 
 from geosleuth.agent import Spent, TrajectoryWriter
-from geosleuth.agent.locating import locate
+from geosleuth.agent.locate import locate
 from geosleuth.answer import Answer
 from geosleuth.bench.run import (
     Attempt,

@@ -10,7 +10,7 @@ from statistics import median
 
 import numpy as np
 
-from geosleuth.agent.locating import Finding, locate
+from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import method as method_of
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas

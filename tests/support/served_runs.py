@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from PIL import Image
 
 from geosleuth.agent import TrajectoryWriter
-from geosleuth.agent.locating import locate
+from geosleuth.agent.locate import locate
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.run.journal import Attempted, Job
 from geosleuth.bench.run.manifest import DataInfo, Manifest

@@ -8,7 +8,7 @@ from PIL import Image
 
 from geosleuth.agent import Sink, Trajectory, resume, run
 from geosleuth.agent.events import Budget
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.agent.method import Method
 from geosleuth.agent.methods import method
 from geosleuth.app.service.feedback import with_rejected

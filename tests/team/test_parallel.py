@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.agent import Budget
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.agent.methods import method
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import LatLon

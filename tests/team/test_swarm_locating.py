@@ -12,7 +12,7 @@ import pytest
 
 from asked import QUICK
 from geosleuth.agent import Answered, Budget, Ended, Event, Prompted, Said, Started, TrajectoryWriter, read_trajectory
-from geosleuth.agent.locating import Finding, cap_finding
+from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.errors import BadInput

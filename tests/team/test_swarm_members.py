@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from geosleuth.agent import Budget
-from geosleuth.agent.locating import open_case
+from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput, ServiceFault

@@ -30,10 +30,17 @@ from .events import (
 from .loop import resume, run, stream
 from .method import Context, ContextKind, Method, accepts
 from .pool import Pool
-from .rebuilding import Rebuilt, rebuild_album
-from .replay import RecordedToolset, first_difference, replay, same_events
-from .spending import Spending, spent_document, spent_of
-from .trajectory import Trajectory, TrajectoryReader, TrajectoryWriter, read_trajectory, write_trajectory
+from .replay import Rebuilt, RecordedToolset, first_difference, rebuild_album, replay, same_events
+from .trajectory import (
+    Spending,
+    Trajectory,
+    TrajectoryReader,
+    TrajectoryWriter,
+    read_trajectory,
+    spent_document,
+    spent_of,
+    write_trajectory,
+)
 from .turns import Sink
 
 __all__ = [

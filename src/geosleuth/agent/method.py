@@ -47,7 +47,7 @@ class Method:
     ``tools`` are those that are on unless the user says otherwise, by our names. ``shown_as`` has the paper's names for
     tools of ours; the words use them, and ``toolset`` lets the tools go by them. ``box_scale`` is how the words ask for
     boxes: a case must be made with the same. With ``quotes_lines`` calls may quote lines of signs by number, see
-    `geosleuth.agent.quoting`. With ``reads_thinking`` what a policy thought is part of its answer, and is read with it,
+    `geosleuth.agent.turns`. With ``reads_thinking`` what a policy thought is part of its answer, and is read with it,
     see ``final_words``.
     """
 

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geosleuth.agent import Trajectory, read_trajectory
-from geosleuth.agent.display import best_evidence
-from geosleuth.agent.seen import first_views, shares_of, text_seen
+from geosleuth.agent.display import best_evidence, first_views, shares_of, text_seen
 from geosleuth.bench.run.engine import JobOf
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.run.journal import Job

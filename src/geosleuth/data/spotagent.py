@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn, get_args
 
 from geosleuth.agent import Budget, Trajectory
-from geosleuth.agent.locating import Finding, locate
+from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import method
 from geosleuth.agent.methods.shared import paragraphs
 from geosleuth.atlas import Atlas

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from geosleuth.agent import Spent, read_trajectory
-from geosleuth.agent.locating import Finding, album_photos
+from geosleuth.agent.locate import Finding, album_photos
 from geosleuth.answer import Answer, render
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base

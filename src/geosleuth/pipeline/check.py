@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from geosleuth.agent import conversation_of
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer
 from geosleuth.answer.granularity import cap
 from geosleuth.answer.wording import radius_words

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from geosleuth.agent import Trajectory
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer
 from geosleuth.answer.formats import Context, Entry, Format, format_of
 from geosleuth.answer.granularity import Granularity

@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any
 
 from geosleuth.agent import Spent, spent_document
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, answer_to_dict, to_precision
 from geosleuth.answer.granularity import GRANULARITIES
 from geosleuth.geo.plain import plain

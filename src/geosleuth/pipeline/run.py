@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geosleuth.agent import Event, Sink, Trajectory, TrajectoryWriter, rebuild_album, resume, write_trajectory
-from geosleuth.agent.capping import EventBlanker
-from geosleuth.agent.locating import Finding, album_photos, cap_finding, locate
+from geosleuth.agent.locate import EventBlanker, Finding, album_photos, cap_finding, locate
 from geosleuth.answer.granularity import Granularity
 from geosleuth.answer.wording import envelope
 from geosleuth.atlas import Atlas, OfflineAtlas

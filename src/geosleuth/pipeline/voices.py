@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from geosleuth.agent import Spent, Trajectory
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.agent.methods.smilegeo import read_answer
 from geosleuth.answer import Answer
 from geosleuth.answer.wording import envelope, percent_words

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from geosleuth.agent import Trajectory, run
-from geosleuth.agent.locating import open_case
+from geosleuth.agent.locate import open_case
 from geosleuth.agent.trajectory import write_trajectory
 from geosleuth.answer import Answer
 from geosleuth.errors import ServiceFault, UserError

@@ -18,7 +18,7 @@ from geosleuth.agent import ToolObserved, Trajectory
 from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, cut
 from geosleuth.agent.events import Task
 from geosleuth.agent.exports import export, image_path
-from geosleuth.agent.exports.placed import IMAGE, PLACES
+from geosleuth.agent.exports.dialect import IMAGE, PLACES
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.data import Store, geoagent
 from geosleuth.data.rows import sample_of

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from geosleuth.agent import Trajectory, run
-from geosleuth.agent.locating import open_case
+from geosleuth.agent.locate import open_case
 from geosleuth.bench.masking import clue_boxes
 from geosleuth.bench.sets import Box
 from geosleuth.photo import Claims, OpenedPhoto, Photo, cut_views

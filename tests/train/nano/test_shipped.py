@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.agent.events import Said
-from geosleuth.agent.locating import locate
+from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import method
 from geosleuth.geo import distance_km
 from geosleuth.photo import open_photo

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from geosleuth.agent import Trajectory
 from geosleuth.agent.display import BEST
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.answer.wording import percent_words, radius_words
 from geosleuth.bench.numbers import distance, plural
 from geosleuth.bench.plain import one_line

@@ -14,8 +14,8 @@ from geosleuth.agent.display import (
     tells_evidence_alone,
     told_no_finer_than,
 )
-from geosleuth.agent.locating import Finding
-from geosleuth.agent.quoting import spelled_out
+from geosleuth.agent.locate import Finding
+from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, coarsest
 from geosleuth.answer.wording import envelope
 from geosleuth.atlas.outlines import CountryOutline, country_outline, found_country
@@ -153,7 +153,7 @@ def digest_of(finding: Finding) -> Digest:
     """
     answer, trajectory = finding.answer, finding.trajectory
     if finding.granularity != "exact" and not is_capped(trajectory):
-        raise ValueError("cap the finding first, see geosleuth.agent.locating.cap_finding")
+        raise ValueError("cap the finding first, see geosleuth.agent.locate.cap_finding")
     told_as = coarsest((finding.granularity, told_no_finer_than(trajectory)))
     located = answer.point is not None or bool(answer.address)
     dropped = tuple(one for one in trajectory.pool if one.fate == "dropped")

@@ -7,7 +7,7 @@ from platform import python_version
 from geosleuth import __version__
 from geosleuth.agent import Budget, Spent, Trajectory
 from geosleuth.agent.display import is_withheld
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.answer.wording import percent_words
 from geosleuth.bench.numbers import distance, plural
 from geosleuth.bench.page.markup import Html, clean, el, join, name

@@ -10,9 +10,8 @@ from importlib.resources import files
 
 from geosleuth import __version__
 from geosleuth.agent import Trajectory
-from geosleuth.agent.display import BEST
-from geosleuth.agent.locating import Finding
-from geosleuth.agent.seen import Seen, speaks_of, text_seen
+from geosleuth.agent.display import BEST, Seen, speaks_of, text_seen
+from geosleuth.agent.locate import Finding
 from geosleuth.answer.wording import percent_words
 from geosleuth.atlas import Atlas
 from geosleuth.bench.page.charts import n

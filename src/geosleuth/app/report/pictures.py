@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from geosleuth.agent import Trajectory, rebuild_album
-from geosleuth.agent.seen import Box, Seen
+from geosleuth.agent.display import Box, Seen
 from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, el, join, name
 from geosleuth.errors import BadInput

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from geosleuth.agent import Event, Prompted, Said, Started, ToolObserved
-from geosleuth.agent.capping import EventBlanker
 from geosleuth.agent.display import is_withheld
+from geosleuth.agent.locate import EventBlanker
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, withheld
 from geosleuth.app.console import progress
 from geosleuth.app.report.digest import FAILURES, found_nothing

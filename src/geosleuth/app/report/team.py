@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.page.markup import Html, clean, el, name
 from geosleuth.pipeline.voices import NEAR_KM, agreement, are_tries, failed_verifier, voices

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from geosleuth.agent.seen import shares_of
+from geosleuth.agent.display import shares_of
 from geosleuth.clues import Clue
 from geosleuth.clues.finding import named_there
 from geosleuth.clues.posterior import Contribution, Posterior

@@ -16,12 +16,11 @@ from geosleuth.agent import (
     ToolObserved,
     Trajectory,
 )
-from geosleuth.agent.capping import EventBlanker
+from geosleuth.agent.display import first_views, lines_in, shares_of
 from geosleuth.agent.events import Budget, Spent
-from geosleuth.agent.locating import Finding
-from geosleuth.agent.quoting import Quotes, quotes_for
-from geosleuth.agent.seen import first_views, lines_in, shares_of
-from geosleuth.agent.spending import Spending
+from geosleuth.agent.locate import EventBlanker, Finding
+from geosleuth.agent.trajectory import Spending
+from geosleuth.agent.turns import Quotes, quotes_for
 from geosleuth.answer.granularity import Granularity
 from geosleuth.app.report.steps import call_words, magnifies, outcome_words, part_words, points_found, spoken
 from geosleuth.names import fold

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.agent import Event, TrajectoryReader, read_trajectory
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.agent.trajectory import new_id
 from geosleuth.app.console import quiet_libraries
 from geosleuth.atlas import OfflineAtlas

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.agent import Trajectory, read_trajectory, rebuild_album
-from geosleuth.agent.locating import Finding, album_photos, cap_finding
+from geosleuth.agent.locate import Finding, album_photos, cap_finding
 from geosleuth.agent.methods import made_with
 from geosleuth.app.report import pictures_of, report_html
 from geosleuth.atlas import OfflineAtlas

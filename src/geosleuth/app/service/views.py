@@ -7,9 +7,8 @@ from typing import Any, TypeVar, cast
 
 from geosleuth import __version__
 from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory, conversation_of
-from geosleuth.agent.display import is_withheld
-from geosleuth.agent.locating import Finding
-from geosleuth.agent.seen import Seen, first_views, text_seen
+from geosleuth.agent.display import Seen, first_views, is_withheld, text_seen
+from geosleuth.agent.locate import Finding
 from geosleuth.answer.formats import area_geometry
 from geosleuth.app.report.digest import Rival, digest_of
 from geosleuth.app.report.team import agreement_line

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.agent.locating import album_photos
+from geosleuth.agent.locate import album_photos
 from geosleuth.bench.sets.model import DataSet
 from geosleuth.errors import BadInput
 from geosleuth.photo import first_view, open_photo

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from geosleuth.agent.locating import album_photos
+from geosleuth.agent.locate import album_photos
 from geosleuth.bench.sets.model import DataSet, Item
 from geosleuth.errors import BadInput
 from geosleuth.files import replacing, write_text_atomically

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.agent import Trajectory, first_difference, read_trajectory, replay
-from geosleuth.agent.locating import open_case
+from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method
 from geosleuth.atlas import Atlas
 from geosleuth.bench.run import (

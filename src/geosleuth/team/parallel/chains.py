@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from geosleuth.agent import Said, ToolObserved, Trajectory
 from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, cut
-from geosleuth.agent.quoting import spelled_out
+from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, render_brief
 from geosleuth.names import fold
 from geosleuth.tools import Observation, ToolCall

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from geosleuth.agent import Budget, Event, Method, Sink, Trajectory, TrajectoryWriter, run
-from geosleuth.agent.locating import Finding, open_case
+from geosleuth.agent.locate import Finding, open_case
 from geosleuth.agent.methods.papers import TWM_PARALLEL
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.atlas import Atlas

@@ -26,7 +26,7 @@ from geosleuth.agent import (
     Trajectory,
     TrajectoryWriter,
 )
-from geosleuth.agent.locating import Finding, open_case
+from geosleuth.agent.locate import Finding, open_case
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.answer import Answer, Candidate

@@ -22,7 +22,7 @@ from typing import Any
 
 from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, cut
 from geosleuth.agent.methods.nano import TURNS
-from geosleuth.agent.quoting import EVERY, READER, Quotes, quote
+from geosleuth.agent.turns import EVERY, READER, Quotes, quote
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
 from geosleuth.tools import Observation, ToolCall

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from geosleuth.agent import Budget, Event, Method, Prompted, Task, ToolObserved, Trajectory, run
 from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, REPLY_CHARACTERS, cut
-from geosleuth.agent.locating import open_case
+from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method as method_of
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.app.cli.handlers.locate_files import names_left_out, write_exif, write_outputs, write_sidecars
 from geosleuth.app.cli.handlers.reach import command_with, reach_line, within_reach
 from geosleuth.app.console import (

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.app.console import asked, talk
 from geosleuth.atlas import Atlas
 from geosleuth.bench.numbers import plural

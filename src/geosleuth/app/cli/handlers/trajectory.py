@@ -36,8 +36,8 @@ from geosleuth.agent import (
 )
 from geosleuth.agent import write_trajectory as write_file
 from geosleuth.agent.exports import export, image_path, import_, record_line, records_in, write_images
-from geosleuth.agent.exports.talk import plain_json
-from geosleuth.agent.locating import album_photos
+from geosleuth.agent.exports.dialect import plain_json
+from geosleuth.agent.locate import album_photos
 from geosleuth.agent.methods import METHODS, made_with
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.app.console import building, show, show_json, talk

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.agent import Event, Said, ToolObserved
-from geosleuth.agent.capping import EventBlanker
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import EventBlanker, Finding
 from geosleuth.answer.granularity import Granularity, coarsest
 from geosleuth.app.report.steps import step_line
 from geosleuth.atlas import OfflineAtlas

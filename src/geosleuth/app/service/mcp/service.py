@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from geosleuth.agent.locating import open_case
+from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method
 from geosleuth.app.console import talk
 from geosleuth.atlas import OfflineAtlas
