@@ -51,7 +51,7 @@ from geosleuth.app.report.team_curves import (  # noqa: E402
     render_team_page,
 )
 from geosleuth.files import write_text_atomically  # noqa: E402
-from geosleuth.score.statistics import mean_estimate  # noqa: E402
+from geosleuth.score.metrics import mean_estimate  # noqa: E402
 from geosleuth.team import Member, Placer, Society, StrangersSociety  # noqa: E402
 from geosleuth.team.rivals import RIVALS  # noqa: E402
 from geosleuth.team.swarm import SwarmSettings  # noqa: E402

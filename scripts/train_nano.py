@@ -367,7 +367,7 @@ def evaluated(given: argparse.Namespace) -> None:
 def ceiling(given: argparse.Namespace) -> None:
     """What whoever copies the teacher can reach at most: its own answers on the scenes of evaluation."""
     from geosleuth.geo import LatLon, distance_km
-    from geosleuth.score.statistics import wilson
+    from geosleuth.score.metrics import wilson
     from geosleuth.train.nano.school import Teaching
     from geosleuth.world import open_world
     from geosleuth.world.design import design_scene

@@ -18,7 +18,7 @@ from findings import MONACO, SHA, SIZE, finding_of, saying
 from geosleuth.agent import Started, Trajectory
 from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.answer import Address, Answer, Candidate
-from geosleuth.answer.wording import percent_words
+from geosleuth.answer.model import percent_words
 from geosleuth.app.report import card
 from geosleuth.app.report.braille import braille, region_lines, region_width_km, world_lines
 from geosleuth.geo import LatLon

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
 from geosleuth.answer.granularity import withheld
-from geosleuth.answer.wording import envelope, how_sure, percent_words, radius_words
+from geosleuth.answer.model import envelope, how_sure, percent_words, radius_words
 from geosleuth.atlas.outlines import found_country
 from geosleuth.geo import coordinates
 from geosleuth.names import fold

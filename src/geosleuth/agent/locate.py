@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from geosleuth.answer import Address, Answer
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources, cap_text, withheld
-from geosleuth.answer.wording import envelope, percent_words, radius_words
+from geosleuth.answer.model import envelope, percent_words, radius_words
 from geosleuth.atlas import Atlas
 from geosleuth.atlas.outlines import found_country
 from geosleuth.geo import coordinates

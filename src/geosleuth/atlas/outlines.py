@@ -6,7 +6,7 @@ from math import pi, sqrt
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.answer import Answer
-from geosleuth.answer.formats.circle import Polygons, rings_of
+from geosleuth.answer.formats.context import Polygons, rings_of
 from geosleuth.geo import Box, LatLon
 from geosleuth.names import country_code, country_name
 

@@ -16,7 +16,7 @@ from rich.text import Text
 from geosleuth.bench.page.charts import headline_km
 from geosleuth.geo import THRESHOLDS_KM, threshold_text
 from geosleuth.score import Accuracy, Comparison, Flag, PublishedRow, Summary
-from geosleuth.score.published.vocabulary import threshold_km
+from geosleuth.score.published import threshold_km
 
 from .numbers import NONE, count, distance, p_value, score, threshold_name
 from .report import FileReport, PairReport, Side, Tiers, beside, reported_percent, with_any_of

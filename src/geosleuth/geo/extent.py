@@ -1,14 +1,20 @@
-"""Pieces of the Earth's surface, and the shortest way from one to another on the sphere."""
+"""Pieces of the Earth's surface: boxes, circles and polygons, and the shortest way from one to another."""
 
 import math
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from .distance import distance_km, great_circle_km
 from .point import FloatArray, LatLon
+
+if TYPE_CHECKING:
+    from shapely import Geometry
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
@@ -160,3 +166,113 @@ def _foot_of_perpendicular(lat: float, gap_deg: float) -> float:
     """
     radians = math.radians(lat)
     return math.degrees(math.atan2(math.sin(radians), math.cos(radians) * math.cos(math.radians(gap_deg))))
+
+
+_WORLD = 360.0
+_ASKING = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline(Box):
+    """Polygons in (lon, lat) degrees, edges included; as a `Box` it is the narrowest one around them."""
+
+    shape: "Geometry"
+
+    def __post_init__(self) -> None:
+        """The box was checked where it was made."""
+
+    @property
+    def centre(self) -> LatLon:
+        """A place inside, as far from the edges as is easily found."""
+        middle = self.shape.representative_point()
+        return LatLon(middle.y, middle.x)
+
+    def contains(self, point: LatLon) -> bool:
+        """Whether the point lies inside or on an edge."""
+        return bool(self.holds(np.array([point.lat]), np.array([point.lon]))[0])
+
+    def holds(self, lats: FloatArray, lons: FloatArray) -> BoolArray:
+        """`contains` for many points at once."""
+        import shapely
+
+        # A prepared shape must not be asked by two threads at once: GEOS builds its index when it is first needed.
+        with _ASKING:
+            shapely.prepare(self.shape)
+            inside: BoolArray = shapely.intersects_xy(self.shape, lons, lats)
+            rim = np.abs(lons) == _WORLD / 2
+            return inside | (rim & shapely.intersects_xy(self.shape, -lons, lats)) if rim.any() else inside
+
+
+def outline_of(shapes: Sequence["Geometry"]) -> Outline:
+    """Put polygons together; longitudes beyond 180 degrees go on behind the antimeridian.
+
+    Raises:
+        ValueError: they hold nothing, or lie outside of the Earth.
+    """
+    import shapely
+    from shapely.affinity import translate
+
+    polygons = [part for shape in shapes for part in _polygons(shapely.make_valid(shape))]
+    if not polygons:
+        raise ValueError("it holds no polygon with an area")
+    for polygon in polygons:
+        west, south, east, north = polygon.bounds
+        if not (-90 <= south <= north <= 90 and -_WORLD <= west <= east <= _WORLD and east - west <= _WORLD):
+            raise ValueError("coordinates are longitude and latitude in degrees, in this order")
+    window = shapely.box(-_WORLD / 2, -90, _WORLD / 2, 90)
+    inside = [translate(part, turn) & window for part in polygons for turn in (-_WORLD, 0.0, _WORLD)]
+    shape = shapely.union_all([part for one in inside for part in _polygons(one)])
+    spans = [(part.bounds[0], part.bounds[2]) for part in _polygons(shape)]
+    if not spans:
+        raise ValueError("it holds no polygon with an area")
+    _, south, _, north = shape.bounds
+    west, east = _narrowest(spans)
+    box = Box(south, west, north, east)
+    return Outline(box.south, box.west, box.north, box.east, shape)
+
+
+def _polygons(shape: Any) -> Iterable[Any]:
+    if shape.geom_type == "Polygon":
+        return [] if shape.is_empty or not shape.area else [shape]
+    return [part for one in getattr(shape, "geoms", ()) for part in _polygons(one)]
+
+
+def _narrowest(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """The western and the eastern edge of all spans together, with the widest gap between them left out."""
+    merged: list[tuple[float, float]] = []
+    for west, east in sorted(spans):
+        if merged and west <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(east, merged[-1][1]))
+        else:
+            merged.append((west, east))
+    gaps = [
+        ((merged[(at + 1) % len(merged)][0] - east) % _WORLD if len(merged) > 1 else 0.0, at)
+        for at, (_, east) in enumerate(merged)
+    ]
+    around = _WORLD - (merged[-1][1] - merged[0][0])
+    widest, at = max(gaps)
+    if len(merged) == 1 or widest <= around:
+        return merged[0][0], merged[-1][1]
+    return merged[(at + 1) % len(merged)][0], merged[at][1]
+
+
+def plain(value: Any) -> Any:
+    """Return a value as plain JSON values: dataclasses become objects, extents their numbers, paths their text."""
+    if isinstance(value, Box | Disc):
+        return extent_dict(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, frozenset | set):
+        return sorted(plain(item) for item in value)
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def extent_dict(extent: Extent) -> dict[str, Any]:
+    """A box or a disc."""
+    if isinstance(extent, Disc):
+        return {"lat": extent.centre.lat, "lon": extent.centre.lon, "radius_km": extent.radius_km}
+    return {"south": extent.south, "west": extent.west, "north": extent.north, "east": extent.east}

@@ -7,7 +7,7 @@ from geosleuth.agent import conversation_of
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer
 from geosleuth.answer.granularity import cap
-from geosleuth.answer.wording import radius_words
+from geosleuth.answer.model import radius_words
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.bench.numbers import distance

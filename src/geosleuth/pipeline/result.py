@@ -8,7 +8,7 @@ from geosleuth.agent import Spent, spent_document
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, answer_to_dict, to_precision
 from geosleuth.answer.granularity import GRANULARITIES
-from geosleuth.geo.plain import plain
+from geosleuth.geo.extent import plain
 from geosleuth.team.parallel import answered as came_to_an_answer
 from geosleuth.team.parallel import chains_read, evidence_named
 from geosleuth.tools.surfaces import NUMBER, POINT, TEXT, WHOLE, YES_NO, many, maybe, record

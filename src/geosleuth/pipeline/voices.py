@@ -8,7 +8,7 @@ from geosleuth.agent import Spent, Trajectory
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.methods.smilegeo import read_answer
 from geosleuth.answer import Answer
-from geosleuth.answer.wording import envelope, percent_words
+from geosleuth.answer.model import envelope, percent_words
 from geosleuth.bench.plain import one_line
 from geosleuth.geo import coordinates, distance_km
 from geosleuth.team.parallel import VERIFIER, answered

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from geosleuth.answer.wording import whole_percent
+from geosleuth.answer.model import whole_percent
 from geosleuth.atlas import Hit, Place
 from geosleuth.errors import BadInput
 from geosleuth.geo import Disc, Extent, LatLon, is_valid

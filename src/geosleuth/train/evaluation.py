@@ -36,8 +36,7 @@ from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, write_text_atomically
 from geosleuth.geo import THRESHOLD_SETS, threshold_text
 from geosleuth.policies import Sampling
-from geosleuth.score.metrics import Accuracy
-from geosleuth.score.statistics import Estimate, mcnemar_p, mean_estimate, median_estimate, sign_flip_p
+from geosleuth.score.metrics import Accuracy, Estimate, mcnemar_p, mean_estimate, median_estimate, sign_flip_p
 from geosleuth.team.parallel.measures import best_at_n, mean_single, right, verifier_at_n
 from geosleuth.world import Split
 from geosleuth.world.environment import Reading

@@ -33,15 +33,14 @@ from geosleuth.clues.towns import LARGE_TOWN
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import LatLon, Range, range_fixes
 from geosleuth.names import country_name, fold
+from geosleuth.names.countries import City, cities_by_country
 from geosleuth.names.folding import fold_once
-from geosleuth.names.geonames import City, cities_by_country
 from geosleuth.photo.text import script_of
 from geosleuth.policies import Conversation, Policy, Prompt, Sampling
 from geosleuth.policies.detective.stated import Known, stated_clues
 from geosleuth.score import AnswerNames
 from geosleuth.score.rewards import Reasoning
-from geosleuth.score.rewards.conclusions import GAP
-from geosleuth.score.rewards.judging import conclusions_of
+from geosleuth.score.rewards.conclusions import GAP, conclusions_of
 from geosleuth.tools.ranges import KM_A_MILE
 
 Search = Callable[[str, str], Sequence[Spot]]

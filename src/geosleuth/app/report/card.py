@@ -11,7 +11,7 @@ from rich.text import Text
 from geosleuth.agent import Trajectory
 from geosleuth.agent.display import BEST
 from geosleuth.agent.locate import Finding
-from geosleuth.answer.wording import percent_words, radius_words
+from geosleuth.answer.model import percent_words, radius_words
 from geosleuth.bench.numbers import distance, plural
 from geosleuth.bench.plain import one_line
 from geosleuth.geo import coordinates, distance_km

@@ -18,7 +18,7 @@ from geosleuth.agent import (
     Trajectory,
 )
 from geosleuth.agent.display import is_withheld, sure_line
-from geosleuth.answer.wording import envelope, percent_words
+from geosleuth.answer.model import envelope, percent_words
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.tools import Observation, ToolCall
 

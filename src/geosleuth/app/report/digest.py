@@ -17,7 +17,7 @@ from geosleuth.agent.display import (
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, coarsest
-from geosleuth.answer.wording import envelope
+from geosleuth.answer.model import envelope
 from geosleuth.atlas.outlines import CountryOutline, country_outline, found_country
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold

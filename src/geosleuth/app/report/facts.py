@@ -8,7 +8,7 @@ from geosleuth import __version__
 from geosleuth.agent import Budget, Spent, Trajectory
 from geosleuth.agent.display import is_withheld
 from geosleuth.agent.locate import Finding
-from geosleuth.answer.wording import percent_words
+from geosleuth.answer.model import percent_words
 from geosleuth.bench.numbers import distance, plural
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import coordinates, distance_km

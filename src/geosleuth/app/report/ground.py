@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from geosleuth.answer import Granularity
-from geosleuth.answer.wording import percent_words, radius_words
+from geosleuth.answer.model import percent_words, radius_words
 from geosleuth.atlas import Atlas, Picture
 from geosleuth.atlas.outlines import CountryOutline
 from geosleuth.bench.page.charts import n, path

@@ -12,7 +12,7 @@ from geosleuth import __version__
 from geosleuth.agent import Trajectory
 from geosleuth.agent.display import BEST, Seen, speaks_of, text_seen
 from geosleuth.agent.locate import Finding
-from geosleuth.answer.wording import percent_words
+from geosleuth.answer.model import percent_words
 from geosleuth.atlas import Atlas
 from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name

@@ -12,7 +12,7 @@ from geosleuth.app.report import pictures_of, report_html
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.errors import BadInput
-from geosleuth.geo.plain import plain
+from geosleuth.geo.extent import plain
 from geosleuth.photo import OpenedPhoto, Photo, encode
 from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
 from geosleuth.pipeline.check import check_claim

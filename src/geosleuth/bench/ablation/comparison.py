@@ -19,7 +19,7 @@ from geosleuth.bench.scored import Field, Scored
 from geosleuth.errors import BadInput
 from geosleuth.geo import threshold_text
 from geosleuth.score import Accuracy, Comparison, Estimate, PublishedRow, compare_paired
-from geosleuth.score.statistics import holm
+from geosleuth.score.metrics import holm
 
 USUAL_KM = (1.0, 25.0, 200.0, 750.0, 2500.0)
 

@@ -31,7 +31,7 @@ from geosleuth.bench.plain import printable
 from geosleuth.bench.records import Record
 from geosleuth.names import fold
 from geosleuth.score import Accuracy, AnswerNames, Estimate, TruthNames
-from geosleuth.score.statistics import wilson
+from geosleuth.score.metrics import wilson
 
 from .judge import PROMPT_VERSION, Judge, JudgeProgress, Level, Question, RuleSays, Says, Stand, Verdict, granted, stand
 

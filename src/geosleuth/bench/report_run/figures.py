@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from geosleuth.agent.events import ToolObserved
 from geosleuth.agent.trajectory import TrajectoryReader
-from geosleuth.answer.wording import envelope
+from geosleuth.answer.model import envelope
 from geosleuth.bench.numbers import NONE
 from geosleuth.bench.plain import one_line, printable
 from geosleuth.bench.records import read_records

@@ -5,7 +5,7 @@ from math import isnan
 
 import numpy as np
 
-from geosleuth.answer.wording import envelope, percent_words, radius_words
+from geosleuth.answer.model import envelope, percent_words, radius_words
 from geosleuth.bench.numbers import distance, place, plural, threshold
 from geosleuth.bench.page.charts import n, path, series
 from geosleuth.bench.page.markup import Html, clean, el, join, name

@@ -22,8 +22,8 @@ from geosleuth.errors import BadInput
 from geosleuth.files import MAX_LINE_BYTES
 from geosleuth.geo import LatLon
 from geosleuth.names import country_code, fold
+from geosleuth.names.countries import City, cities_by_country, us_states
 from geosleuth.names.folding import fold_once
-from geosleuth.names.geonames import City, cities_by_country, us_states
 from geosleuth.score import Truth
 
 from .archives import Shelf

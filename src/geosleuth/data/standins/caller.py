@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from geosleuth.answer.wording import whole_percent
+from geosleuth.answer.model import whole_percent
 from geosleuth.geo import LatLon
 from geosleuth.names import country_name, fold
 from geosleuth.policies import Conversation, Prompt, Step

@@ -4,7 +4,7 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 
-from geosleuth.answer.wording import whole_percent
+from geosleuth.answer.model import whole_percent
 from geosleuth.data.geovista import Judgement, Picture, Query, Region
 from geosleuth.data.spotagent import Lettering, lettering_words
 from geosleuth.names import country_name

@@ -10,7 +10,7 @@ import numpy as np
 from geosleuth.clues.prior import TOWN_PEOPLE_PER_KM2
 from geosleuth.clues.visual.spreading import unit_vectors
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, LatLon, destination
-from geosleuth.names.geonames import cities_by_country
+from geosleuth.names.countries import cities_by_country
 
 _LAND_POINTS = 60_000
 _SOUTHERNMOST = -60.0

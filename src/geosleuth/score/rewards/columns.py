@@ -15,12 +15,10 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray, LatLon, distances_km
 from geosleuth.geo.extent import BoolArray
 from geosleuth.names import PlaceNames
-from geosleuth.score.levels import RULES, AnswerNames, TruthNames, match_levels
-from geosleuth.score.truth import Truth
+from geosleuth.score.levels import RULES, AnswerNames, Truth, TruthNames, match_levels
 
-from .encoding import Encoder
-from .judging import Judge, conclusions_of, judged
-from .similarity import equal_texts, similarities, truth_levels
+from .conclusions import Judge, conclusions_of, judged
+from .encoders import Encoder, equal_texts, similarities, truth_levels
 
 Geocoder = Callable[[str], LatLon | None]
 """From the name of a place to where it is; None where nobody knows."""

@@ -18,7 +18,7 @@ from geosleuth.bench.numbers import distance
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
 from geosleuth.geo import Box, Disc, Extent, LatLon
-from geosleuth.geo.plain import extent_dict, plain
+from geosleuth.geo.extent import extent_dict, plain
 from geosleuth.names import country_name, required_country_code
 from geosleuth.pipeline.area import parse_point
 from geosleuth.pipeline.services import online_settings

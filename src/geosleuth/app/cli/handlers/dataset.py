@@ -32,7 +32,7 @@ from geosleuth.bench.sets import Card, DataSet, Description, Fault, cards, descr
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import threshold_text
-from geosleuth.geo.plain import plain
+from geosleuth.geo.extent import plain
 from geosleuth.names import country_name
 
 _COUNTRIES_SHOWN = 15

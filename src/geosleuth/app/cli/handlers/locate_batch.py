@@ -16,8 +16,8 @@ import typer
 from geosleuth import __version__
 from geosleuth.agent import Trajectory, read_trajectory
 from geosleuth.answer.formats import Entry
-from geosleuth.answer.formats.document import document as public_document
-from geosleuth.answer.formats.document import dump
+from geosleuth.answer.formats.geojson import document as public_document
+from geosleuth.answer.formats.geojson import dump
 from geosleuth.answer.granularity import cap_text
 from geosleuth.app.cli.handlers.locate_files import names_left_out, numbered, write_copies, write_report, write_sidecars
 from geosleuth.app.console import (
@@ -345,7 +345,7 @@ def _show(done: Sequence[Done]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from geosleuth.answer.wording import percent_words, radius_words
+    from geosleuth.answer.model import percent_words, radius_words
 
     table = Table(box=None, pad_edge=False)
     checked = any("check" in (one.document or {}) for one in done)

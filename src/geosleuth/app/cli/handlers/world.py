@@ -22,7 +22,7 @@ from geosleuth.bench.numbers import count as counted
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
-from geosleuth.geo.plain import plain
+from geosleuth.geo.extent import plain
 from geosleuth.names import country_name
 from geosleuth.world.builder import KindWish, MadeScene, kind_of, make_scenes, read_scenes
 from geosleuth.world.design import address_of, design_scene
