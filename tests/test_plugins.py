@@ -14,7 +14,7 @@ from PIL import Image
 
 import geosleuth
 from geosleuth.agent.methods import METHODS, method
-from geosleuth.app.report.steps import call_words, outcome_words
+from geosleuth.app.report.chain import call_words, outcome_words
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput, BrokenPlugin
 from geosleuth.policies import make_policy

@@ -21,7 +21,7 @@ from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.model import how_sure
 from geosleuth.app.report import pictures_of, report_html
 from geosleuth.app.report.digest import account_of
-from geosleuth.app.report.ground import SIZE_PX, framed, zoom_for
+from geosleuth.app.report.pictures import SIZE_PX, framed, zoom_for
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.atlas.outlines import country_outline

@@ -11,7 +11,7 @@ from geosleuth.agent.events import Budget
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.method import Method
 from geosleuth.agent.methods import method
-from geosleuth.app.service.feedback import with_rejected
+from geosleuth.app.service.requests import with_rejected
 from geosleuth.atlas import Atlas
 from geosleuth.photo import Album, Photo
 from geosleuth.policies import Policy, Prompt

@@ -439,7 +439,7 @@ def judge(options: JudgeOptions) -> None:
 
       geosleuth bench judge answers.jsonl --model hf:weights/judge --offline --json
     """
-    from geosleuth.app.cli.handlers.bench_judge import JudgeRequest, judge_file
+    from geosleuth.app.cli.handlers.bench import JudgeRequest, judge_file
 
     judge_file(
         options.file,

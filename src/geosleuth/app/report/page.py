@@ -20,10 +20,18 @@ from geosleuth.bench.page.worldmap import shared_drawing
 from geosleuth.geo import coordinates
 
 from .chain import chain_section
-from .digest import Digest, Rival, as_finding, digest_of, first_sentence
-from .facts import claims_section, conflict_note, failures_section, making_section
-from .ground import Ground, draw_ground, ground_figure, map_credits, world_figure
-from .pictures import Embedded, Pictures, badges
+from .digest import (
+    Digest,
+    Rival,
+    as_finding,
+    claims_section,
+    conflict_note,
+    digest_of,
+    failures_section,
+    first_sentence,
+    making_section,
+)
+from .pictures import Embedded, Ground, Pictures, badges, draw_ground, ground_figure, map_credits, world_figure
 from .team import team_section
 
 _DOTS = 20

@@ -21,9 +21,8 @@ from geosleuth.geo import LatLon, coordinates
 from geosleuth.pipeline.outputs import SUMMARY_GENERATOR
 
 from .digest import as_finding, digest_of
-from .ground import WORLD
 from .page import document, now
-from .pictures import uri
+from .pictures import WORLD, uri
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -21,11 +21,8 @@ from geosleuth.pipeline.plan import DETECTIVE, Plan, make_plan
 from geosleuth.pipeline.result import result_document
 from geosleuth.pipeline.team import try_file, verifier_file
 
-from .feedback import rejected_from_dict
-from .formats import BY_ENDING, FILES, PAGE, TRAJECTORY
-from .model import JPEG_QUALITY, NotThere, RunRequest, WrongState
-from .requests import locate_request
-from .rows import request_from_dict
+from .model import BY_ENDING, FILES, JPEG_QUALITY, PAGE, TRAJECTORY, NotThere, RunRequest, WrongState, request_from_dict
+from .requests import locate_request, rejected_from_dict
 from .tasks import photos_of
 from .views import for_the_wire, reasoning_of, result_view
 

@@ -16,7 +16,7 @@ from rich.text import Text
 from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.cli.handlers.team_compare import ask_leave
 from geosleuth.app.console import CTRL_C, cancelled_by_ctrl_c, offline_atlas, progress, show, show_json, talk
-from geosleuth.app.report.team_network import Drawn, country_words, network_svg, standing_page
+from geosleuth.app.report.team import Drawn, country_words, network_svg, standing_page
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import printable
 from geosleuth.errors import BadInput, GeosleuthError

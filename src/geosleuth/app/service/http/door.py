@@ -21,8 +21,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from geosleuth.policies.services import is_loopback, is_well_bracketed
 
-from .rates import Pace, client_of
-from .refusals import Refused, refuse
+from .limits import Pace, client_of
+from .responses import Refused, refuse
 
 COOKIE = "geosleuth_session"
 SESSION_S = 12 * 3600

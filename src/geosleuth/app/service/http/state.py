@@ -11,7 +11,7 @@ from geosleuth.app.service import CaseService, ServiceLimits
 
 from .door import Hosts, Sessions
 from .keys import Keys
-from .rates import Pace, Streams
+from .limits import Pace, Streams
 from .stream import HEARTBEAT_S, WRITE_S, Writer
 
 if TYPE_CHECKING:

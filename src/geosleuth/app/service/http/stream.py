@@ -17,8 +17,8 @@ from starlette.types import Receive, Scope, Send
 
 from geosleuth.app.service import StreamEvent
 
-from .rates import Streams, client_of
-from .refusals import Refused, refuse
+from .limits import Streams, client_of
+from .responses import Refused, refuse
 
 HEARTBEAT_S = 15.0
 WRITE_S = 60.0

@@ -22,11 +22,18 @@ from geosleuth.tools import Case, FailureKind, Observation, Output, Tool, Toolse
 from geosleuth.tools.surfaces import call_mcp, mcp_result, mcp_tools
 from geosleuth.tools.toolset import with_plugins
 
-from .locate_tool import Locating
-from .own_tools import OWN_TOOLS, Tell, Visit
-from .schemas import located_schema, opened_schema
-from .shelf import Shelf, Shelved, new_handle
-from .sources import Source
+from .own_tools import (
+    OWN_TOOLS,
+    Locating,
+    Shelf,
+    Shelved,
+    Source,
+    Tell,
+    Visit,
+    located_schema,
+    new_handle,
+    opened_schema,
+)
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult
