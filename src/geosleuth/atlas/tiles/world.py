@@ -147,7 +147,7 @@ _ROUGH = 3.0  # units: less than a pixel while the tile is shown at its largest
 _LEAST_AREA = 6.0  # by the square of the roughness
 _FEW_CORNERS = 6  # a plain house is as simple as it gets
 _BUILDING = threading.RLock()
-_LAND: "dict[Detail, Cut]" = {}
+_LAND: "dict[BordersDetail, Cut]" = {}
 
 
 class Cut:
