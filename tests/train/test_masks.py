@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from drawn import examples
 from geosleuth.data import Store
 from geosleuth.errors import BadInput
-from geosleuth.policies.weights_chat import Chat as PolicyChat
-from geosleuth.policies.weights_chat import find_abilities
+from geosleuth.policies.weights_engine import Chat as PolicyChat
+from geosleuth.policies.weights_engine import find_abilities
 from tiny_vlm import CHAT_TEMPLATE, tiny_vlm_folder
 from training_runs import (
     FORGETFUL,

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from geosleuth.errors import BadInput
+from geosleuth.policies.weights import check_folder
 from geosleuth.policies.weights_engine import Engine
-from geosleuth.policies.weights_folder import check_folder
 from geosleuth.train.models import (
     adapters,
     freeze_vision,

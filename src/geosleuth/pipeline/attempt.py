@@ -30,7 +30,7 @@ from geosleuth.policies.replay import ReplayPolicy
 from .plan import Plan, make_plan
 from .request import LocateRequest
 from .run import NoAnswer, run_plan
-from .voices import spent_together
+from .team import spent_together
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -22,8 +22,7 @@ from geosleuth.policies import Prompt, Sampling
 from geosleuth.team.parallel import Try, Watch, answered, locate_in_parallel
 from geosleuth.tools import Case, ImageSearch
 
-from .plan import Plan
-from .services import with_borrowed
+from .plan import Plan, with_borrowed
 from .team import Several, member_file, try_file, verifier_file
 
 if TYPE_CHECKING:

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 from geosleuth.errors import require
 from geosleuth.photo.runtime import no_probing
 from geosleuth.policies import Sampling, weights_engine
-from geosleuth.policies.weights_chat import Abilities, ChatMessage
-from geosleuth.policies.weights_engine import Device, Dtype, Engine, Generated
-from geosleuth.policies.weights_folder import check_folder, check_installed
+from geosleuth.policies.weights import check_folder, check_installed
+from geosleuth.policies.weights_engine import Abilities, ChatMessage, Device, Dtype, Engine, Generated
 from geosleuth.world.environment import GeoEnvironment
 
 if TYPE_CHECKING:

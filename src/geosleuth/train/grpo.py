@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from geosleuth.errors import BadInput, DataFault, require
 from geosleuth.photo.runtime import no_probing
-from geosleuth.policies.weights_folder import check_folder
+from geosleuth.policies.weights import check_folder
 from geosleuth.world.environment import prompt_for
 
 from .configs import grpo_config

@@ -19,8 +19,8 @@ from typing import Any
 
 from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing
+from geosleuth.policies.weights import check_folder
 from geosleuth.policies.weights_engine import load_processor
-from geosleuth.policies.weights_folder import check_folder
 
 from .recipe import ModelPart
 

@@ -41,8 +41,7 @@ from geosleuth.geo import distance_km
 from geosleuth.policies import Conversation, Policy, Sampling, Step, Usage, Wire
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.tagged import next_call_number, read_reply
-from geosleuth.policies.weights_chat import Chat, ChatMessage
-from geosleuth.policies.weights_engine import Generated
+from geosleuth.policies.weights_engine import Chat, ChatMessage, Generated
 from geosleuth.score import Truth
 from geosleuth.team.parallel import EmbeddedVerifier, Try, draw_tries, embedded_method
 from geosleuth.tools import Case, Toolset

@@ -32,7 +32,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, plain_yaml_values, write_text_atomically
-from geosleuth.policies.weights_folder import check_safetensors
+from geosleuth.policies.weights import check_safetensors
 
 from .reading import as_mapping, recipe_of
 from .recipe import Recipe

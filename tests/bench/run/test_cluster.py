@@ -19,7 +19,7 @@ from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.run.journal import TryRecord
 from geosleuth.errors import BadInput, UserError
 from geosleuth.policies import EndpointSettings
-from geosleuth.policies.gates import HostNews, listening
+from geosleuth.policies.endpoints import HostNews, listening
 from openai_server import Reply, Request, failure, openai_server
 from ray_nodes import Nodes, ray_nodes
 from served_runs import ServedMaking, ServedReady, begin, coloured_set, says

@@ -8,7 +8,7 @@ import pytest
 from geosleuth.bench.run.cluster import Node, check_address, joined, shares
 from geosleuth.bench.run.cluster_nodes import GateHolder
 from geosleuth.errors import BadInput
-from geosleuth.policies.gates import GateSettings, HostNews
+from geosleuth.policies.endpoints import GateSettings, HostNews
 
 HOST = "models.example"
 TWO = GateSettings(concurrency=2, failures=1, rest_s=0.2)

@@ -9,7 +9,7 @@ from fault_proxy import FAULTS, FaultProxy
 from geosleuth.bench.run.engine import Ending, LocalWorker, run_set
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.policies import EndpointSettings
-from geosleuth.policies.gates import HostNews, listening
+from geosleuth.policies.endpoints import HostNews, listening
 from openai_server import Reply, Request, failure, openai_server
 from served_runs import TURNS, ServedMaking, begin, coloured_set, says
 

@@ -12,8 +12,7 @@ import pytest
 
 from asked import album_of, conversation_about
 from geosleuth.policies.weights import WeightsPolicy
-from geosleuth.policies.weights_chat import find_abilities
-from geosleuth.policies.weights_engine import load_processor
+from geosleuth.policies.weights_engine import find_abilities, load_processor
 from geosleuth.train.nano.model import (
     SHAPES,
     _configuration,

@@ -24,8 +24,7 @@ from geosleuth.errors import BadInput, BrokenPlugin
 from geosleuth.files import write_bytes_atomically
 from geosleuth.photo import encode
 from geosleuth.policies import Prompt, Step
-from geosleuth.policies.tagged import TaggedReply, prompt_text, read_reply
-from geosleuth.policies.tagged_escaping import DATA, PROMPTS, SPOKEN, Escaping
+from geosleuth.policies.tagged import DATA, PROMPTS, SPOKEN, Escaping, TaggedReply, prompt_text, read_reply
 from geosleuth.tools import ImageInfo, Output, Tool, ToolCall
 
 ERROR = "Error: "

@@ -17,7 +17,7 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 from geosleuth.policies import Step
-from geosleuth.policies.tagged_escaping import SPOKEN
+from geosleuth.policies.tagged import SPOKEN
 from geosleuth.tools import Tool
 
 from .dialect import (

@@ -18,8 +18,7 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 from geosleuth.policies import Prompt, Step
-from geosleuth.policies.tagged import prompt_text
-from geosleuth.policies.tagged_escaping import DATA, PROMPTS, SPOKEN
+from geosleuth.policies.tagged import DATA, PROMPTS, SPOKEN, prompt_text
 from geosleuth.tools import Tool, ToolCall, native_tools
 
 from .dialect import (

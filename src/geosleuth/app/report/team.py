@@ -12,7 +12,7 @@ from geosleuth.bench.page import NO_SCRIPT, page_head
 from geosleuth.bench.page.charts import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
 from geosleuth.names import country_name
-from geosleuth.pipeline.voices import NEAR_KM, agreement, are_tries, failed_verifier, voices
+from geosleuth.pipeline.team import NEAR_KM, agreement, are_tries, failed_verifier, voices
 from geosleuth.team import TrustWeights
 from geosleuth.team.learning import Overview, best_of
 from geosleuth.team.network import TrainedSociety

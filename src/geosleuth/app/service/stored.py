@@ -15,10 +15,9 @@ from geosleuth.errors import BadInput
 from geosleuth.geo.extent import plain
 from geosleuth.photo import OpenedPhoto, Photo, encode
 from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
-from geosleuth.pipeline.check import check_claim
 from geosleuth.pipeline.outputs import entries_of
 from geosleuth.pipeline.plan import DETECTIVE, Plan, make_plan
-from geosleuth.pipeline.result import result_document
+from geosleuth.pipeline.result import check_claim, result_document
 from geosleuth.pipeline.team import try_file, verifier_file
 
 from .model import BY_ENDING, FILES, JPEG_QUALITY, PAGE, TRAJECTORY, NotThere, RunRequest, WrongState, request_from_dict

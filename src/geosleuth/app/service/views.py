@@ -20,7 +20,7 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
 from geosleuth.photo import Claims
 from geosleuth.pipeline.plan import Plan
-from geosleuth.pipeline.voices import Voice, voices
+from geosleuth.pipeline.team import Voice, voices
 from geosleuth.policies.detective import KIND_WORDS, Detective, Reasoning, clue_id
 from geosleuth.policies.detective.rivals import full_name
 from geosleuth.policies.detective.standing import standing

@@ -27,7 +27,7 @@ from geosleuth import __version__
 from geosleuth.agent import Spent
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput, UserError, require
-from geosleuth.policies.gates import HostNews, tell_listeners
+from geosleuth.policies.endpoints import HostNews, tell_listeners
 
 from .cluster_nodes import GateHolder, NodeWorker, Refused, Worked
 from .folder import RunFolder

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.errors import ServiceFault, UserError
-from geosleuth.policies.gates import Came, Entry, GateSettings, HostGate, HostNews, hold_gates_with
+from geosleuth.policies.endpoints import Came, Entry, GateSettings, HostGate, HostNews, hold_gates_with
 
 from .journal import Attempted, Job, Making, Ready, file_name
 

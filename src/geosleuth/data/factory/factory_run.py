@@ -41,7 +41,7 @@ from geosleuth.data.spotagent import Tally
 from geosleuth.errors import BadInput, GeosleuthError, UserError
 from geosleuth.geo import LatLon
 from geosleuth.photo import OpenedPhoto
-from geosleuth.policies.gates import Rests, listening
+from geosleuth.policies.endpoints import Rests, listening
 from geosleuth.score import Truth
 from geosleuth.tools.toolset import all_tools
 

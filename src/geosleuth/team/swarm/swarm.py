@@ -22,7 +22,7 @@ from geosleuth.answer import Address, Answer, Level
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.geo import Disc, Extent, LatLon
 from geosleuth.policies import Usage
-from geosleuth.policies.tagged_escaping import DATA
+from geosleuth.policies.tagged import DATA
 from geosleuth.team import Member, Outcome, Placer, Reply, Request, Society, Stage, TrustWeights, Turn, agree, cluster
 
 from .spec import SwarmSettings, Walk

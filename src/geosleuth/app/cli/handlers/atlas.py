@@ -21,7 +21,7 @@ from geosleuth.geo import Box, Disc, Extent, LatLon
 from geosleuth.geo.extent import extent_dict, plain
 from geosleuth.names import country_name, required_country_code
 from geosleuth.pipeline.area import parse_point
-from geosleuth.pipeline.services import online_settings
+from geosleuth.pipeline.plan import online_settings
 
 if TYPE_CHECKING:
     from geosleuth.atlas.facts.brands import BrandHit

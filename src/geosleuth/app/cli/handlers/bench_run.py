@@ -38,10 +38,9 @@ from geosleuth.bench.run.results import accuracy_to_dict
 from geosleuth.bench.sets import BoxKind, DataSet, fingerprint, open_set, subset
 from geosleuth.errors import BadInput
 from geosleuth.pipeline.attempt import BenchMaking, Recordings, bench_plan, is_recording, make_attempt, recordings_of
-from geosleuth.pipeline.plan import DETECTIVE, Plan
+from geosleuth.pipeline.plan import DETECTIVE, Plan, prior_file
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.services import prior_file
-from geosleuth.policies.gates import Rests, listening
+from geosleuth.policies.endpoints import Rests, listening
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -76,7 +76,7 @@ from geosleuth.files import write_text_atomically
 from geosleuth.geo import CellGrid, FloatArray
 from geosleuth.names import country_name
 from geosleuth.pipeline.area import parse_point
-from geosleuth.policies.baselines.encoders import is_code
+from geosleuth.policies.baselines.gallery import is_code
 
 from .atlas import facts_view
 from .dataset import check_outputs

@@ -32,14 +32,13 @@ from geosleuth.app.console import (
 from geosleuth.app.report.chain import telling
 from geosleuth.errors import GeosleuthError
 from geosleuth.photo import OpenedPhoto, open_photos
-from geosleuth.pipeline.check import Checked, check_claim, checked_lines
 from geosleuth.pipeline.outputs import placed_of
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.result import LocateResult
+from geosleuth.pipeline.result import Checked, LocateResult, check_claim, checked_lines
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
-from geosleuth.policies.services import SERVICES
+from geosleuth.policies.registry import SERVICES
 from geosleuth.tools import ImageSearch
 
 from .locate_batch import names_left_out, write_exif, write_outputs, write_sidecars

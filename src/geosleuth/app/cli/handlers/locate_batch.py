@@ -49,7 +49,6 @@ from geosleuth.files import write_text_atomically
 from geosleuth.geo import LatLon, coordinates, rounded
 from geosleuth.photo import open_photo
 from geosleuth.photo.runtime import give_back_memory
-from geosleuth.pipeline.check import check_claim, checked_lines
 from geosleuth.pipeline.outputs import (
     INDEX,
     LOCATED,
@@ -65,7 +64,7 @@ from geosleuth.pipeline.outputs import (
 )
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.result import result_document
+from geosleuth.pipeline.result import check_claim, checked_lines, result_document
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
 

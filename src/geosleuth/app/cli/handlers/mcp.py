@@ -11,7 +11,7 @@ from geosleuth.app.service.mcp.server import PATH
 from geosleuth.errors import BadInput, require
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.policies.services import is_loopback
+from geosleuth.policies.registry import is_loopback
 
 
 @dataclass(frozen=True, slots=True)

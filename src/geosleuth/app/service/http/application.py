@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from geosleuth import __version__
 from geosleuth.app.service import CaseService, DiskFull, NeedsConsent, NotThere, TooLarge, TooMany, WrongState
 from geosleuth.errors import GeosleuthError, MissingExtra, ServiceFault, UserError
-from geosleuth.policies.services import SERVICES
+from geosleuth.policies.registry import SERVICES
 
 from . import page, routes
 from .door import Door

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from geosleuth.policies.services import is_loopback, is_well_bracketed
+from geosleuth.policies.registry import is_loopback, is_well_bracketed
 
 from .limits import Pace, client_of
 from .responses import Refused, refuse

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from geosleuth.app.cli.handlers.locate import within_reach
 from geosleuth.errors import BadInput
-from geosleuth.policies.services import SERVICES
+from geosleuth.policies.registry import SERVICES
 
 from .schemas import ModelShown
 

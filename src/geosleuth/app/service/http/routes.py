@@ -304,7 +304,7 @@ async def health() -> Health:
 async def about(request: Request) -> AboutShown:
     """What this server is, has and takes."""
     from geosleuth.agent.methods import METHODS
-    from geosleuth.policies.services import SERVICES
+    from geosleuth.policies.registry import SERVICES
 
     state = State.of(request)
     settings, limits = state.service.settings, state.settings.limits

@@ -21,10 +21,9 @@ from geosleuth.errors import BadInput, GeosleuthError, UserError
 from geosleuth.photo import Limits, OpenedPhoto
 from geosleuth.photo import open_photo as open_file
 from geosleuth.pipeline.area import OR_FILE, names_file
-from geosleuth.pipeline.check import check_claim, checked_lines
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.result import result_document, result_schema
+from geosleuth.pipeline.result import check_claim, checked_lines, result_document, result_schema
 from geosleuth.pipeline.run import run_plan
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.replay import ReplayPolicy
