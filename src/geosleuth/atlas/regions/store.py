@@ -292,18 +292,6 @@ _SOURCES: Final = {"osm": "OpenStreetMap", "overture": "Overture Maps", "made-up
 _PARAMETERS: Final = 30_000  # SQLite takes 32,766 at once
 
 
-def boxes_of(extent: Extent) -> list[Edges]:
-    """One box, or two where the extent crosses the antimeridian."""
-    if isinstance(extent, Disc):
-        return boxes_around(extent.centre, extent.radius_km * 1000)
-    if extent.west <= extent.east:
-        return [(extent.south, extent.west, extent.north, extent.east)]
-    return [
-        (extent.south, extent.west, extent.north, 180.0),
-        (extent.south, -180.0, extent.north, extent.east),
-    ]
-
-
 def boxes_around(point: LatLon, radius_m: float) -> list[Edges]:
     """Boxes that hold the whole disc around a point."""
     reach = math.degrees(radius_m / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
