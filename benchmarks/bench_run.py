@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.app.cli.handlers.bench_run import BenchRequest, prepare, run_bench
-from geosleuth.bench.run.progress import RunProgress
+from geosleuth.bench.run.results import RunProgress
 from geosleuth.photo import encode, first_view, open_photo
 from geosleuth.pipeline.request import LocateRequest
 

@@ -34,7 +34,7 @@ from geosleuth.agent import Budget, Context, Method, TrajectoryWriter, read_traj
 from geosleuth.answer import parse_lenient
 from geosleuth.photo import Album, Photo
 from geosleuth.policies import Conversation, Step, Usage
-from geosleuth.policies.replay import ReplayPolicy
+from geosleuth.policies.model import ReplayPolicy
 from geosleuth.tools import Case, Output, ToolCall, Toolset, tool
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from pathlib import Path
 from geosleuth.atlas.base import ensure_base, open_base
 from geosleuth.atlas.facts import by_postcode
 from geosleuth.names import same_region
-from geosleuth.world.locales.codes import FIGURES, FIRST_LETTERS, POSTCODES, options_for
+from geosleuth.world.locales.names import FIGURES, FIRST_LETTERS, POSTCODES, options_for
 from geosleuth.world.towns import LEAST_POPULATION
 
 TABLE = Path(__file__).parents[1] / "src/geosleuth/world/locales/data/postcodes.tsv.gz"

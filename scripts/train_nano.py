@@ -145,8 +145,8 @@ def maps(_: argparse.Namespace) -> None:
 def teach(given: argparse.Namespace) -> None:
     """Lessons of every scene of this worker, until the time is up or the pool holds a file called stop."""
     from geosleuth.train.nano.model import load_nano_processor
-    from geosleuth.train.nano.school import Speaking, Teaching
     from geosleuth.train.nano.shards import ShardWriter
+    from geosleuth.train.nano.teacher import Speaking, Teaching
     from geosleuth.world import open_world
 
     taught = Speaking if given.spoken else Teaching
@@ -368,7 +368,7 @@ def ceiling(given: argparse.Namespace) -> None:
     """What whoever copies the teacher can reach at most: its own answers on the scenes of evaluation."""
     from geosleuth.geo import LatLon, distance_km
     from geosleuth.score.metrics import wilson
-    from geosleuth.train.nano.school import Teaching
+    from geosleuth.train.nano.teacher import Teaching
     from geosleuth.world import open_world
     from geosleuth.world.design import design_scene
 

@@ -21,11 +21,10 @@ pytest.importorskip("trl", reason="TRL is not installed; it is part of the devel
 
 import torch
 
-from geosleuth.train.batches import Collator, Order, positions_of
 from geosleuth.train.masks import IGNORED, Writer
 from geosleuth.train.models import load_model
 from geosleuth.train.run_folder import Finished, RunFolder, finished, last_checkpoint
-from geosleuth.train.samples import CHATS, dataset_of, store_chats
+from geosleuth.train.samples import CHATS, Collator, Order, dataset_of, positions_of, store_chats
 from geosleuth.train.sft import run_sft, sft_trainer
 
 CHILD = Path(__file__).resolve().parent.parent / "support" / "training_runs.py"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, get_args
 
-from geosleuth.answer.loose_json import find_objects
+from geosleuth.answer.parse import find_objects
 from geosleuth.bench.sets.model import Fault
 from geosleuth.bench.sets.tables import read_rows
 from geosleuth.data.factory.attempt import id_of, pictures, timeless

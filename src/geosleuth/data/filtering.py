@@ -26,7 +26,7 @@ from geosleuth.bench.page.charts import Plot, n
 from geosleuth.bench.page.markup import Html, clean, el
 from geosleuth.bench.records import read_records, text_lines
 from geosleuth.bench.run.folder import JOURNAL, RESULTS, RunFolder
-from geosleuth.bench.run.progress import errors_km
+from geosleuth.bench.run.results import errors_km
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import LatLon, threshold_text

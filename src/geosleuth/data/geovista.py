@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import method
-from geosleuth.answer.loose_json import find_objects
+from geosleuth.answer.parse import find_objects
 from geosleuth.atlas import Atlas
 from geosleuth.photo import OpenedPhoto, View
 from geosleuth.policies import Conversation, Observed, Policy, Prompt, Step, Usage

@@ -18,7 +18,7 @@ from geosleuth.photo import BoxScale, OpenedPhoto
 from geosleuth.policies import Policy, Sampling, Wire, make_policy
 from geosleuth.policies.detective import Detective, DrivingSide
 from geosleuth.policies.feedback import Rejected
-from geosleuth.policies.replay import ReplayPolicy
+from geosleuth.policies.model import ReplayPolicy
 from geosleuth.tools import ImageSearch, Tool, Toolset, WebSearch
 from geosleuth.tools.model import supplied
 from geosleuth.tools.toolset import all_tools

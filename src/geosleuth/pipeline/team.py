@@ -17,7 +17,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import coordinates, distance_km
 from geosleuth.policies import EndpointSettings, Policy, Wire, make_policy
 from geosleuth.policies.detective import Detective
-from geosleuth.policies.replay import ReplayPolicy
+from geosleuth.policies.model import ReplayPolicy
 from geosleuth.team.parallel import VERIFIER, Chains, answered
 
 from .request import LocateRequest

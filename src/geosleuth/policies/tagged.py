@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from geosleuth.answer.loose_json import find_objects
+from geosleuth.answer.parse import find_objects
 from geosleuth.photo import View
 from geosleuth.tools import ImageInfo, Observation, Tool, ToolCall
 from geosleuth.tools.surfaces import describe_tagged

@@ -26,7 +26,7 @@ from geosleuth.photo.runtime import usable_cores
 from geosleuth.policies import Step
 from geosleuth.score import Truth
 from geosleuth.score.rewards import Reward, read_reward
-from geosleuth.score.rewards.columns import Wanted, work_out
+from geosleuth.score.rewards.reward import Wanted, work_out
 from geosleuth.world import open_world
 from geosleuth.world.environment import (
     GeoEnvironment,

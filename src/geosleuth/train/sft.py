@@ -12,7 +12,6 @@ from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing, usable_cores
 from geosleuth.world import make_scenes, open_world, read_scenes
 
-from .batches import Collator, Order, positions_of
 from .configs import sft_config
 from .masks import Chat, Writer
 from .metrics import metrics_callback
@@ -29,7 +28,18 @@ from .run_folder import (
     nobody,
     write_done,
 )
-from .samples import LENGTH, Counted, Pictures, dataset_of, open_picture, scene_chats, store_chats
+from .samples import (
+    LENGTH,
+    Collator,
+    Counted,
+    Order,
+    Pictures,
+    dataset_of,
+    open_picture,
+    positions_of,
+    scene_chats,
+    store_chats,
+)
 
 _MOST_LOADERS = 8
 # What differs between two runs of the same.

@@ -15,9 +15,8 @@ from math import gcd, hypot
 from typing import TYPE_CHECKING, Final
 
 from geosleuth.geo import LatLon
-from geosleuth.world.locales.codes import POSTCODES, areas, beginnings, options_for
 from geosleuth.world.locales.locale import KINDS
-from geosleuth.world.locales.names import spelled
+from geosleuth.world.locales.names import POSTCODES, areas, beginnings, options_for, spelled
 
 from .locales import Language
 from .model import Business

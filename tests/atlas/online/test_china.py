@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from geosleuth.atlas.model import Hit, NotOffered, Picture, Place, Reverse
 from geosleuth.atlas.online import OnlineSettings, RegionRouter, from_gcj02, make_online, to_gcj02
+from geosleuth.atlas.online.amap import in_mainland_china, sounds_chinese
 from geosleuth.atlas.online.base import OnlineAtlas
-from geosleuth.atlas.online.china import in_mainland_china, sounds_chinese
 from geosleuth.atlas.online.http import OnlineClient
 from geosleuth.geo import Box, Disc, LatLon, bearing_deg, distance_km
 

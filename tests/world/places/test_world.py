@@ -15,7 +15,7 @@ from geosleuth.names import fold
 from geosleuth.world import Business, World, WorldTown, open_world
 from geosleuth.world.businesses import CHAIN_SHARE, HOMONYM_SHARE
 from geosleuth.world.locales import KINDS, LANGUAGES
-from geosleuth.world.locales.codes import areas
+from geosleuth.world.locales.names import areas
 from geosleuth.world.towns import HELD_OUT_SHARE, cell_of, split_of_cell
 
 SCRIPTS = {

@@ -9,8 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from geosleuth.answer.model import Answer, to_precision
-from geosleuth.answer.wire import answer_to_dict
+from geosleuth.answer.model import Answer, answer_to_dict, to_precision
 from geosleuth.geo import LatLon
 from geosleuth.texts import legible
 

@@ -6,7 +6,7 @@ Nothing leaves the machine without the user's say, naming the host.
 """
 
 from .access import OnlineSettings, TileSource
-from .china import from_gcj02, to_gcj02
+from .amap import from_gcj02, to_gcj02
 from .http import OnlineClient
 from .router import ONLINE_NAMES, RegionRouter, make_online
 

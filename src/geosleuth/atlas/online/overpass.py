@@ -21,7 +21,7 @@ from geosleuth.geo import Extent, FloatArray, LatLon, bearings_deg, distance_km,
 
 from . import replies
 from .base import OnlineAtlas
-from .nominatim import osm_reference
+from .geocoders import osm_reference
 from .replies import check_radius, hit, inside, near_hit, plain_boxes, query_text, spot
 
 _TAG_PART = re.compile(r"[\w:.\-]{1,80}\Z")

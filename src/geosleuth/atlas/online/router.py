@@ -13,15 +13,12 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import Extent, LatLon
 
 from .access import OnlineSettings
-from .amap import Amap
+from .amap import Amap, in_mainland_china, sounds_chinese
 from .base import OnlineAtlas
-from .china import in_mainland_china, sounds_chinese
+from .geocoders import Nominatim, OpenCage, Photon
 from .google import Google
 from .http import OnlineClient
-from .nominatim import Nominatim
-from .opencage import OpenCage
 from .overpass import Overpass
-from .photon import Photon
 from .replies import country as country_of
 from .xyz import XyzTiles
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.answer.loose_json import JsonValue, find_objects
+from geosleuth.answer.parse import JsonValue, find_objects
 from geosleuth.clues import Clue, Lookup, country_prior
 from geosleuth.geo import FloatArray
 from geosleuth.names import fold

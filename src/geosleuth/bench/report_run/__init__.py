@@ -3,18 +3,21 @@
 from .figures import (
     Behaviour,
     Bucket,
+    FailureGroup,
     HungOn,
+    Journal,
     Measure,
     Shift,
     Spread,
     ToolUse,
+    Tries,
     by_spending,
     hung_on,
     hung_on_of_folders,
     per_photo,
     read_behaviour,
+    read_journal,
 )
-from .journal_columns import FailureGroup, Journal, Tries, read_journal
 from .run_report import Gallery, GroundMap, RunReport, RunsReport, Shot, frame, report_run, report_runs, with_pictures
 
 __all__ = [

@@ -21,6 +21,7 @@ from .figures import (
     OUTCOME_WORDS,
     REASON_WORDS,
     Behaviour,
+    FailureGroup,
     HungOn,
     Measure,
     Shift,
@@ -33,7 +34,6 @@ from .figures import (
     with_unit,
 )
 from .gallery_page import gallery_section
-from .journal_columns import FailureGroup
 from .run_report import RunReport, RunsReport
 
 _SHOWN_TOOLS = 30

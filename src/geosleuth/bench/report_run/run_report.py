@@ -25,6 +25,7 @@ from .figures import (
     Behaviour,
     Bucket,
     HungOn,
+    Journal,
     Measure,
     Spread,
     by_spending,
@@ -33,8 +34,8 @@ from .figures import (
     hung_on,
     per_photo,
     read_behaviour,
+    read_journal,
 )
-from .journal_columns import Journal, read_journal
 
 MOST = 12
 PER_COUNTRY = 2

@@ -28,6 +28,7 @@ from .figures import (
     Behaviour,
     Bucket,
     HungOn,
+    Journal,
     Shift,
     Spread,
     amount,
@@ -36,7 +37,6 @@ from .figures import (
     share,
     with_unit,
 )
-from .journal_columns import Journal
 from .run_report import RunReport, RunsReport, Shot
 
 FORMAT = "geosleuth-run-report/1"

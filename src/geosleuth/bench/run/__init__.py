@@ -4,8 +4,7 @@ from .engine import Ending, LocalWorker, RunLimits, Why, run_set
 from .folder import RunFolder
 from .journal import Attempt, Attempted, Job, Known, Making, Outcome, Ready, TryRecord, Worker
 from .manifest import DataInfo, Manifest
-from .progress import RunProgress
-from .results import RunSummary, summary, write_results
+from .results import RunProgress, RunSummary, summary, write_results
 
 __all__ = [
     "Attempt",

@@ -24,8 +24,7 @@ from geosleuth.score import Truth
 
 from .folder import RunFolder
 from .journal import Attempt, Attempted, Job, Known, TryRecord, Worker
-from .progress import Clock, Errors, RunProgress, progress_of
-from .results import RunSummary, write_results
+from .results import Clock, Errors, RunProgress, RunSummary, progress_of, write_results
 
 # A team's members are written down after the team's own trajectory, which holds what they used.
 _TOLD_ALREADY = re.compile(r".*\.run[0-9]+\.jsonl")

@@ -4,9 +4,8 @@ They serve to make trajectories where no model is at hand. Whatever they call is
 that they are stand-ins.
 """
 
-from .caller import StandInCaller
+from .caller import StandInCaller, StandInProposer
 from .observer import NO_SLIPS, USUAL_SLIPS, Slips, StandInObserver, misread
-from .proposer import StandInProposer
 
 __all__ = [
     "NO_SLIPS",

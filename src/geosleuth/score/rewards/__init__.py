@@ -3,7 +3,6 @@
 Whoever is slow or unsure (a geocoder, an encoder, a judge) is passed in; nothing here asks anybody by itself.
 """
 
-from .columns import Columns, Geocoder, Helpers
 from .conclusions import Judge, Reasoning, Unnamer, agreements, judged, without_conclusions
 from .encoders import (
     Encoder,
@@ -16,7 +15,7 @@ from .encoders import (
     name_pairs,
     similarities,
 )
-from .reward import PARTS, PRESETS, Reward, Rewards, Weighted, read_reward
+from .reward import PARTS, PRESETS, Columns, Geocoder, Helpers, Reward, Rewards, Weighted, read_reward
 from .terms import (
     city_only,
     consistency,

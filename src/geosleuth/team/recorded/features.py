@@ -168,7 +168,6 @@ def _vectors(cells: IntArray) -> FloatArray:
 
 AGREE_KM = (0.1, 0.5, 2.0, 10.0, 25.0, 50.0, 200.0, 750.0)
 """How near others must point to count as agreeing, on every scale."""
-PAIR_KM = (0.3, 1.0, 5.0, 25.0, 200.0)
 TOGETHER_KM = 25.0
 _NOWHERE_KM = 20_000.0
 _MOST_OWN = 160  # columns; more agents get fewer scales between pairs

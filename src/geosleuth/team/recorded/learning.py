@@ -15,7 +15,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import FloatArray, distances_km
 from geosleuth.score import Truth, calibration
 from geosleuth.team.learning.rounds import Heard, LearnSettings, learn_picture
-from geosleuth.team.links import Links
+from geosleuth.team.model import Links
 from geosleuth.team.swarm.swarm import draw_reviewers
 
 from .features import count_places, design, scaling_of, signs

@@ -1,6 +1,5 @@
 """Designing scenes: what stands where, what can be told from it, and what is honest to say."""
 
-from .reference_answer import address_of, locatability_of, tags_of, truth_of
 from .scene import (
     HIDDEN_SHARE,
     LEVEL_SHARES,
@@ -13,7 +12,11 @@ from .scene import (
     SMALL_SHARE,
     SMALL_SIZE,
     Wants,
+    address_of,
     design_scene,
+    locatability_of,
+    tags_of,
+    truth_of,
 )
 
 __all__ = [

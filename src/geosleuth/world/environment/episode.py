@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -522,3 +523,19 @@ def scene_poser(
 def scene_rows(count: int, start: int = 0) -> list[dict[str, Any]]:
     """Rows for `scene_poser`: the numbers of ``count`` scenes, and no truth."""
     return [{"scene": number} for number in range(start, start + count)]
+
+
+def needed(module: str, package: str) -> Any:
+    """Import a module of such a library.
+
+    Raises:
+        UserError: it is not installed; the message is the command that installs it.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
+            raise
+        raise UserError(
+            f"this needs {package}, which is not installed; in an environment of its own, run: pip install {package}"
+        ) from error

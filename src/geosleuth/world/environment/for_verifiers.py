@@ -20,8 +20,7 @@ from geosleuth.policies import Step
 from geosleuth.tools import ToolCall
 from geosleuth.tools.surfaces import mcp_result, tool_methods
 
-from .episode import Episode, Posed, Setting, setting_of, truth_of_row
-from .imports import needed
+from .episode import Episode, Posed, Setting, needed, setting_of, truth_of_row
 from .verifiers_package import PLAYED, ROWS
 
 vf: Any = needed("verifiers.v1", "verifiers")

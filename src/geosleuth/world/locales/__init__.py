@@ -8,11 +8,10 @@ import unicodedata
 from functools import cache
 from typing import Final
 
-from .cues import COACHES, CUES, NAMED_AFTER_TOWNS, SURNAMES, Cue
 from .languages_asia_africa import ASIA, SOUTH, SOUTH_WEST
 from .languages_europe import GERMANIC, NORTH_EAST, ROMANCE, SLAVIC
 from .locale import KINDS, Land, Language, Town
-from .signs import EAST, SMALL_LANDS, WEST
+from .signs import COACHES, CUES, EAST, NAMED_AFTER_TOWNS, SMALL_LANDS, SURNAMES, WEST, Cue
 
 LANGUAGES: Final[dict[str, Language]] = {
     one.code: one for one in (*GERMANIC, *ROMANCE, *SLAVIC, *NORTH_EAST, *ASIA, *SOUTH, *SOUTH_WEST)

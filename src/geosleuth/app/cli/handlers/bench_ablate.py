@@ -50,7 +50,7 @@ from geosleuth.pipeline.request import LocateRequest
 
 if TYPE_CHECKING:
     from geosleuth.bench.run.journal import PhotoState
-    from geosleuth.bench.run.progress import RunProgress
+    from geosleuth.bench.run.results import RunProgress
     from geosleuth.bench.sets import BoxKind
 
 PAGE, DOCUMENT = "ablation.html", "comparison.json"

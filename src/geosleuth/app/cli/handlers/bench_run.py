@@ -33,8 +33,7 @@ from geosleuth.bench.run.engine import Ending, JobOf, LocalWorker, RunLimits, pl
 from geosleuth.bench.run.folder import MANIFEST, RunFolder
 from geosleuth.bench.run.journal import Worker
 from geosleuth.bench.run.manifest import DataInfo, Manifest
-from geosleuth.bench.run.progress import RunProgress
-from geosleuth.bench.run.results import accuracy_to_dict
+from geosleuth.bench.run.results import RunProgress, accuracy_to_dict
 from geosleuth.bench.sets import BoxKind, DataSet, fingerprint, open_set, subset
 from geosleuth.errors import BadInput
 from geosleuth.pipeline.attempt import BenchMaking, Recordings, bench_plan, is_recording, make_attempt, recordings_of

@@ -52,8 +52,7 @@ from .schemas import (
     event_schema,
     model_of,
 )
-from .state import State
-from .stream import EventStream
+from .state import EventStream, State
 
 cases_router = APIRouter(prefix="/api/cases", tags=["cases"], responses=REFUSALS)
 
