@@ -3,21 +3,9 @@
 Everything is read at first use from tables that ship with the package; nothing here needs the network.
 """
 
-from .brands import Brand, BrandHit, brand, by_brand, load_brands
-from .climate import KoppenClass, climate_at, describe_climate
-from .countries import (
-    CountryFacts,
-    Currency,
-    DrivingSide,
-    Evidence,
-    Language,
-    Plate,
-    Postcode,
-    SpeedUnit,
-    all_countries,
-    country_facts,
-    country_names,
-)
+from .brands import BrandHit, brand, by_brand, load_brands
+from .climate import climate_at, describe_climate
+from .countries import CountryFacts, Evidence, all_countries, country_facts
 from .documents import ZimDocuments, describe, search_documents
 from .landmarks import Landmark, landmarks
 from .lookups import (
@@ -31,25 +19,15 @@ from .lookups import (
     by_tld,
     phone,
 )
-from .roads import RoadNumber, by_road_number
-from .scripts import Writing, by_script, script_of
+from .roads import by_road_number
+from .scripts import by_script, script_of
 
 __all__ = [
-    "Brand",
     "BrandHit",
     "CountryFacts",
-    "Currency",
-    "DrivingSide",
     "Evidence",
-    "KoppenClass",
     "Landmark",
-    "Language",
     "PhoneInfo",
-    "Plate",
-    "Postcode",
-    "RoadNumber",
-    "SpeedUnit",
-    "Writing",
     "ZimDocuments",
     "all_countries",
     "brand",
@@ -65,7 +43,6 @@ __all__ = [
     "by_tld",
     "climate_at",
     "country_facts",
-    "country_names",
     "describe",
     "describe_climate",
     "landmarks",

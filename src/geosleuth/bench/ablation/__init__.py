@@ -1,12 +1,11 @@
 """Ablations: several variants of a run over the same photos, held against the first of them."""
 
 from .ablation_page import ablation_page
-from .comparison import AblationReport, Against, Behaviour, Row, ablation_document, ablation_view, compare_variants
+from .comparison import AblationReport, ablation_document, ablation_view, compare_variants
 from .variants import (
     PRESETS,
     SETTINGS,
     AblationPlan,
-    Axis,
     Preset,
     Variant,
     begin_plan,
@@ -22,11 +21,7 @@ __all__ = [
     "SETTINGS",
     "AblationPlan",
     "AblationReport",
-    "Against",
-    "Axis",
-    "Behaviour",
     "Preset",
-    "Row",
     "Variant",
     "ablation_document",
     "ablation_page",

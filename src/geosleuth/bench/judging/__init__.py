@@ -3,11 +3,8 @@
 from .judge import (
     PROMPT_VERSION,
     Judge,
-    JudgeProgress,
     Limits,
     Question,
-    RuleSays,
-    Stand,
     Verdict,
     VerdictCache,
     granted,
@@ -16,11 +13,9 @@ from .judge import (
     stand,
 )
 from .judged_file import (
-    Agreement,
     Ask,
     Entry,
     JudgedFile,
-    LevelFigures,
     agreement_of,
     entries_of,
     judge_entries,
@@ -33,17 +28,12 @@ from .judged_file import (
 
 __all__ = [
     "PROMPT_VERSION",
-    "Agreement",
     "Ask",
     "Entry",
     "Judge",
-    "JudgeProgress",
     "JudgedFile",
-    "LevelFigures",
     "Limits",
     "Question",
-    "RuleSays",
-    "Stand",
     "Verdict",
     "VerdictCache",
     "agreement_of",

@@ -1,10 +1,10 @@
 """Runs over data sets: a folder that is continued, never redone, on one machine or many."""
 
-from .engine import Ending, LocalWorker, RunLimits, Why, run_set
+from .engine import Ending, LocalWorker, RunLimits, run_set
 from .folder import RunFolder
-from .journal import Attempt, Attempted, Job, Known, Making, Outcome, Ready, TryRecord, Worker
+from .journal import Attempt, Attempted, Job, Making, Ready, TryRecord, Worker
 from .manifest import DataInfo, Manifest
-from .results import RunProgress, RunSummary, summary, write_results
+from .results import RunProgress, summary, write_results
 
 __all__ = [
     "Attempt",
@@ -12,18 +12,14 @@ __all__ = [
     "DataInfo",
     "Ending",
     "Job",
-    "Known",
     "LocalWorker",
     "Making",
     "Manifest",
-    "Outcome",
     "Ready",
     "RunFolder",
     "RunLimits",
     "RunProgress",
-    "RunSummary",
     "TryRecord",
-    "Why",
     "Worker",
     "run_set",
     "summary",

@@ -2,8 +2,8 @@
 
 from .cards import CARDS
 from .catalogue import cards, open_set
-from .model import Box, BoxKind, Card, DataSet, Entry, Fault, FilePicture, Item, Picture, SetKind, Strict
-from .staging import Description, Staged, describe, fingerprint, stage, subset
+from .model import Box, BoxKind, Card, DataSet, Fault, FilePicture, Item, Picture, SetKind, Strict
+from .staging import Description, describe, fingerprint, stage, subset
 
 __all__ = [
     "CARDS",
@@ -12,13 +12,11 @@ __all__ = [
     "Card",
     "DataSet",
     "Description",
-    "Entry",
     "Fault",
     "FilePicture",
     "Item",
     "Picture",
     "SetKind",
-    "Staged",
     "Strict",
     "cards",
     "describe",

@@ -5,7 +5,7 @@ with right answers; ``training`` teaches the network to tell that from the pictu
 """
 
 from .learning import Budget, LearnSummary, Source, learn, read_sources, without_claims
-from .notebook import Country, Lesson, Notebook, Overview, best_of, overview
+from .notebook import Lesson, Notebook, Overview, best_of, overview
 from .rounds import (
     PAPER,
     PAPER_ROUNDS,
@@ -25,7 +25,6 @@ __all__ = [
     "PAPER_ROUNDS",
     "QUICK",
     "Budget",
-    "Country",
     "Examples",
     "Heard",
     "LearnSettings",

@@ -2,20 +2,15 @@
 
 from .chains import (
     Chains,
-    Fact,
-    Item,
-    Shown,
     answered,
     careful_tokens,
     chains_for,
     fact_chains,
-    facts_of,
     items_of,
     marks_of,
     named_marks,
     whole_chains,
 )
-from .claims import Check, Claim, Stand, Verdict, stands_of
 from .locate import Try, Watch, draw_tries, locate_in_parallel, try_sampling
 from .measures import best_at_n, mean_single, pass_at_k, range_at_n, verifier_at_n
 from .verifier import (
@@ -33,15 +28,8 @@ __all__ = [
     "CONTEXT_TOKENS",
     "VERIFIER",
     "Chains",
-    "Check",
-    "Claim",
     "EmbeddedVerifier",
-    "Fact",
-    "Item",
-    "Shown",
-    "Stand",
     "Try",
-    "Verdict",
     "Watch",
     "answered",
     "best_at_n",
@@ -52,7 +40,6 @@ __all__ = [
     "embedded_method",
     "evidence_named",
     "fact_chains",
-    "facts_of",
     "items_of",
     "locate_in_parallel",
     "marks_of",
@@ -61,7 +48,6 @@ __all__ = [
     "pass_at_k",
     "range_at_n",
     "shown_chains",
-    "stands_of",
     "try_sampling",
     "verifier_at_n",
     "verifier_method",
