@@ -198,7 +198,7 @@ def measure_judge(count: int) -> dict[str, Any]:
     from geosleuth.score.rewards.conclusions import conclusions_of
     from geosleuth.world import address_of, design_scene, open_world
     from geosleuth.world.consistency import RuleReader, map_search
-    from geosleuth.world.layer import world_atlas
+    from geosleuth.world.world import world_atlas
 
     world = open_world(1)
     addresses = [address_of(design_scene(world, 11, number, split="held-out")) for number in range(count)]

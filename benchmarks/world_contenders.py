@@ -20,10 +20,9 @@ from geosleuth.tools.toolset import all_tools
 from geosleuth.world import Scene, World, design_scene, open_world
 from geosleuth.world.design import Wants
 from geosleuth.world.drawing import draw_scene
-from geosleuth.world.layer import world_atlas
 from geosleuth.world.model import Split
 from geosleuth.world.reader import clue_reader
-from geosleuth.world.world import Noise
+from geosleuth.world.world import Noise, world_atlas
 
 if TYPE_CHECKING:
     from geosleuth.policies import Policy

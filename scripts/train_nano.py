@@ -137,7 +137,7 @@ def make(given: argparse.Namespace) -> None:
 def maps(_: argparse.Namespace) -> None:
     """What several who ask for it at once would each make."""
     from geosleuth.world import open_world
-    from geosleuth.world.layer import world_atlas
+    from geosleuth.world.world import world_atlas
 
     world_atlas(open_world(WORLD))
 

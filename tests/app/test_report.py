@@ -23,8 +23,7 @@ from geosleuth.app.report import pictures_of, report_html
 from geosleuth.app.report.digest import account_of
 from geosleuth.app.report.pictures import SIZE_PX, framed, zoom_for
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.granular import OfflineGazetteer
-from geosleuth.atlas.outlines import country_outline
+from geosleuth.atlas.granular import OfflineGazetteer, country_outline
 from geosleuth.bench.page.worldmap import mercator
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims, Photo

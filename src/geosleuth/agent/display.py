@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
 from geosleuth.answer.granularity import withheld
 from geosleuth.answer.model import envelope, how_sure, percent_words, radius_words
-from geosleuth.atlas.outlines import found_country
+from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
 from geosleuth.names import fold
 from geosleuth.policies.detective import Detective

@@ -14,7 +14,7 @@ from geosleuth.answer import Address, Answer
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources, cap_text, withheld
 from geosleuth.answer.model import envelope, percent_words, radius_words
 from geosleuth.atlas import Atlas
-from geosleuth.atlas.outlines import found_country
+from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
 from geosleuth.names import country_code
 from geosleuth.photo import Album, Claims, OpenedPhoto, Photo, cut_views

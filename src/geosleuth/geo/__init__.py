@@ -3,7 +3,6 @@
 Degrees on WGS-84, latitude first; distances in kilometres.
 """
 
-from .cells import CellGrid
 from .circles import (
     FARTHEST_KM,
     ROAD_FACTOR,
@@ -33,7 +32,7 @@ from .distance import (
     geoscore,
     great_circle_km,
 )
-from .extent import Box, Disc, Extent, extent_distance_km
+from .extent import Box, CellGrid, Disc, Extent, extent_distance_km
 from .point import FloatArray, LatLon, coordinates, decimals_for, is_valid, normalize_lon, rounded
 from .sun import (
     RISE_ELEVATION_DEG,

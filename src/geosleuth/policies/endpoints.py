@@ -1,4 +1,4 @@
-"""How a model's server is treated: slots, rests that it asks for, tries with growing waits, and a breaker.
+"""How a model's server is treated: slots, rests, tries with growing waits, a breaker, and when to give up on it.
 
 A gate is held in this process, or in one place for a whole cluster: see `hold_gates_with`.
 
@@ -10,6 +10,7 @@ import asyncio
 import itertools
 import math
 import random
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -337,3 +338,27 @@ def _in_the_end(fault: ServiceFault, tries: int) -> ServiceFault:
     if isinstance(fault, Offline):
         return Offline(fault.host, trouble)
     return ServiceFault(fault.host, trouble, retryable=fault.retryable)
+
+
+GIVE_UP = 5
+"""How often in a row a model may fail in the same way before the rest is left."""
+
+# Numbers of requests and times differ where the trouble is the same. Possessive: a long trouble costs no more than once
+# through it.
+_NUMBERS = re.compile(r"(?<![0-9a-f-])[a-f-]*+[0-9][0-9a-f-]*+")
+
+
+class InARow:
+    """Counts how often in a row a model has failed in the same way."""
+
+    def __init__(self, most: int = GIVE_UP) -> None:
+        """Say that it is enough after so many times."""
+        self._most = most
+        self._trouble, self._count = "", 0
+
+    def is_enough(self, trouble: str) -> bool:
+        """Hear of one more photo: the model's trouble with it, empty where there was none; true where to give up."""
+        told = _NUMBERS.sub("#", trouble)
+        self._count = self._count + 1 if told == self._trouble else 1
+        self._trouble = told
+        return bool(told) and self._count >= self._most

@@ -39,7 +39,7 @@ from geosleuth.world.environment import (
     scene_poser,
 )
 from geosleuth.world.environment.for_trl import last_words
-from geosleuth.world.layer import world_atlas
+from geosleuth.world.world import world_atlas
 
 from .metrics import part_name, within_name
 from .recipe import Recipe, RolloutPart

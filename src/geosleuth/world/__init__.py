@@ -3,7 +3,6 @@
 from .builder import MadeScene, make_scenes, read_scenes
 from .design import Wants, address_of, design_scene, locatability_of, tags_of, truth_of
 from .drawing import Drawing, draw_scene
-from .layer import world_atlas
 from .model import (
     Board,
     Business,
@@ -22,7 +21,7 @@ from .model import (
     scene_to_dict,
 )
 from .towns import WorldTown
-from .world import World, open_world
+from .world import World, open_world, world_atlas
 
 __all__ = [
     "Board",

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.giving_up import GIVE_UP
 from geosleuth.bench.makers.locatability import (
     TAGS,
     landmark_named,
@@ -37,6 +36,7 @@ from geosleuth.bench.makers.ratings import (
 from geosleuth.bench.sets import DataSet
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.photo import Photo
+from geosleuth.policies.endpoints import GIVE_UP
 from maker_sets import jpeg, photo_set, picture
 from scene_drawing import Backdrop, Board, draw
 from scripted import ScriptedPolicy, says

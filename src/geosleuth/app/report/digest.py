@@ -22,7 +22,7 @@ from geosleuth.agent.locate import Finding
 from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, coarsest
 from geosleuth.answer.model import envelope, percent_words
-from geosleuth.atlas.outlines import CountryOutline, country_outline, found_country
+from geosleuth.atlas.granular import CountryOutline, country_outline, found_country
 from geosleuth.bench.numbers import distance, plural
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import LatLon, coordinates, distance_km

@@ -14,7 +14,7 @@ from geosleuth.agent.display import Box, Seen
 from geosleuth.answer import Granularity
 from geosleuth.answer.model import percent_words, radius_words
 from geosleuth.atlas import Atlas, Picture
-from geosleuth.atlas.outlines import CountryOutline
+from geosleuth.atlas.granular import CountryOutline
 from geosleuth.bench.page.charts import n, path
 from geosleuth.bench.page.markup import Html, el, join, name
 from geosleuth.bench.page.worldmap import MercatorPlane, mercator, split_at_antimeridian, to_page

@@ -4,8 +4,7 @@ Everything is read at first use from tables that ship with the package; nothing 
 """
 
 from .brands import BrandHit, brand, by_brand, load_brands
-from .climate import climate_at, describe_climate
-from .countries import CountryFacts, Evidence, all_countries, country_facts
+from .countries import CountryFacts, Evidence, all_countries, climate_at, country_facts, describe_climate
 from .documents import ZimDocuments, describe, search_documents
 from .landmarks import Landmark, landmarks
 from .lookups import (

@@ -20,12 +20,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, NoReturn, Self, get_args
 
-from geosleuth.bench.giving_up import GIVE_UP
 from geosleuth.bench.plain import printable
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.names import country_code, fold
 from geosleuth.names.cities import is_far_city, is_listed_region
 from geosleuth.policies import Conversation, Policy, Prompt, Sampling, Usage
+from geosleuth.policies.endpoints import GIVE_UP
 from geosleuth.score import AnswerNames, TruthNames, match_levels
 from geosleuth.score.levels import NO_NAME
 

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.bench.giving_up import GIVE_UP
 from geosleuth.bench.sets.model import Item
 from geosleuth.clues import TextSeen, lookups, text_clues
 from geosleuth.errors import BadInput, GeosleuthError, ServiceFault
 from geosleuth.files import committed
 from geosleuth.photo import Album, Photo, open_photo
 from geosleuth.policies import Conversation, Policy, Prompt, Usage
+from geosleuth.policies.endpoints import GIVE_UP
 
 from . import locatability
 from .duplicates import PRINT_VERSION, print_of

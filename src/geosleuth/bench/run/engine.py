@@ -14,12 +14,12 @@ from typing import Literal
 
 from geosleuth.agent import Event, Spent, TrajectoryReader, spent_of
 from geosleuth.answer import Answer
-from geosleuth.bench.giving_up import GIVE_UP, InARow
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import one_line
 from geosleuth.bench.sets.model import DataSet, Item
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.geo import LatLon
+from geosleuth.policies.endpoints import GIVE_UP, InARow
 from geosleuth.score import Truth
 
 from .folder import RunFolder

@@ -1,9 +1,7 @@
 r"""Tables on disk as rows, and from a row to an item: which names mean the photo, the point, the places.
 
-Nothing here knows what a row means. A row that can't be read is a `Fault` that names its line; JSONL is split on
-``\n`` only.
-
-From GeoNames' cities of 15,000 people and more. Good for thresholds of 25 km and up, and for nothing finer.
+A row that can't be read is a `Fault` that names its line; JSONL is split on ``\n`` only. Town centres are those of
+GeoNames' cities of 15,000 people and more: good for thresholds of 25 km and up, and for nothing finer.
 """
 
 import csv

@@ -101,7 +101,7 @@ def atlas_of(recipe: Recipe) -> Atlas:
 
         ensure_base()
         return OfflineAtlas()
-    from geosleuth.world.layer import world_atlas
+    from geosleuth.world.world import world_atlas
 
     return world_atlas(open_world(recipe.world, recipe.regions, noise=recipe.noise))
 

@@ -37,10 +37,9 @@ from geosleuth.tools.toolset import all_tools
 from geosleuth.world.consistency import RuleReader
 from geosleuth.world.design import design_scene, truth_of
 from geosleuth.world.drawing import draw_scene
-from geosleuth.world.layer import world_atlas
 from geosleuth.world.model import Mark, Scene, SceneKind, Split
 from geosleuth.world.reader import clue_reader
-from geosleuth.world.world import World, open_world
+from geosleuth.world.world import World, open_world, world_atlas
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,7 @@ from geosleuth.data.trainer_files import INFO, Trainer, export_store, split_file
 from geosleuth.errors import BadInput, require
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.policies import Policy, consent_line, make_policy
-from geosleuth.world.layer import ensure_layer
-from geosleuth.world.world import open_world
+from geosleuth.world.world import ensure_layer, open_world
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -41,7 +41,6 @@ from geosleuth.app.console import (
 )
 from geosleuth.app.report import SummaryRow, summary_html, summary_row
 from geosleuth.atlas import Atlas, OfflineAtlas
-from geosleuth.bench.giving_up import GIVE_UP, InARow
 from geosleuth.bench.numbers import plural
 from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, GeosleuthError
@@ -67,6 +66,7 @@ from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.result import check_claim, checked_lines, result_document
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
+from geosleuth.policies.endpoints import GIVE_UP, InARow
 
 
 async def write_report(path: Path, finding: Finding, atlas: Atlas | None, *, claim: Sequence[str] = ()) -> None:

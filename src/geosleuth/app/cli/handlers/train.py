@@ -54,7 +54,7 @@ from geosleuth.train.run_page import (
 )
 
 if TYPE_CHECKING:
-    from geosleuth.train.pieces import Pieces
+    from geosleuth.train.run_folder import Pieces
 
 GOES_ON = "the same command goes on"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -513,7 +513,7 @@ def _estimate(one: Mapping[str, float | None], decimals: int) -> tuple[str, str]
 
 def split_pieces(folder: Path, out: Path, most_mb: float, *, as_json: bool) -> None:
     """Cut a folder."""
-    from geosleuth.train.pieces import split
+    from geosleuth.train.run_folder import split
 
     with plain_ends(out, again=_AGAIN), progress("cutting", measure="bytes") as bar:
         found = split(folder, out, most_bytes=max(1, round(most_mb * 1e6)), progress=bar.at)
@@ -522,7 +522,7 @@ def split_pieces(folder: Path, out: Path, most_mb: float, *, as_json: bool) -> N
 
 def join_pieces(folder: Path, out: Path, *, as_json: bool) -> None:
     """Put a folder together."""
-    from geosleuth.train.pieces import join
+    from geosleuth.train.run_folder import join
 
     with plain_ends(out, again=_AGAIN), progress("joining", measure="bytes") as bar:
         found = join(folder, out, progress=bar.at)
