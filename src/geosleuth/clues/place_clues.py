@@ -71,6 +71,9 @@ _AHEAD_KM = 20.0
 _CALLED_AFTER_KM = 4.0
 _WELL_KNOWN_KM = 6.0
 _AFTER_LARGE_TOWN = 0.4
+_FAMOUS_KM = 12.0
+_AFTER_FAMOUS_CITY = 0.1
+_PERSON_IN_A_LINE = 0.1
 _OTHER_UNIT, _ABROAD, _AT_SEA = 0.01, 0.2, 0.02
 _WORTH_SAYING = 0.3
 
@@ -117,6 +120,9 @@ def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
     if asked not in line and asked.startswith(f"{line} "):
         # Words were added to ask with, as for an airport on a sign of the road to it: another reading of the text.
         return replace(_ahead(clue), seen=text)
+    if clue.kind == "place" and manner != "said" and line != asked and is_first_name(query):
+        # "ELIZABETH, HIS WIFE": beside other words it is a person's.
+        return replace(clue, reliability=clue.reliability * _PERSON_IN_A_LINE)
     piece = next((fold(piece) for piece in text.split(",") if asked in fold(piece)), asked)
     if clue.kind != "place" or manner != "part" or piece == asked or any(map(str.isdigit, piece)):
         return clue
@@ -394,7 +400,9 @@ def of_somebody(clue: Clue, country: str | None = None) -> Clue:
     """
     if any(spot.radius_km >= _WELL_KNOWN_KM for spot in clue.spots):
         said = "shops everywhere are called after large towns"
-        clue = replace(clue, reliability=clue.reliability * _AFTER_LARGE_TOWN, caution=said)
+        famous = any(spot.radius_km >= _FAMOUS_KM for spot in clue.spots)
+        share = _AFTER_FAMOUS_CITY if famous else _AFTER_LARGE_TOWN
+        clue = replace(clue, reliability=clue.reliability * share, caution=said)
     if country is not None:
         share = country_prior().get(country, 0.0)
         return replace(clue, spots=tuple(replace(spot, weight=spot.weight * share) for spot in clue.spots))
