@@ -56,7 +56,7 @@ def licence_of(name: str) -> str | None:
         for one in told.get_all("Classifier") or ()
         if one.startswith("License :: OSI Approved ::")
     ]
-    first = str(told["License"] if "License" in told else "").strip().partition("\n")[0]
+    first = " ".join(map(str, told.get_all("License") or ())).strip().partition("\n")[0]
     words = classifiers or [first]
     return " or ".join(PLAIN.get(word, word) for word in words)
 
