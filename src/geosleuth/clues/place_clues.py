@@ -28,6 +28,7 @@ from .weighing import SEPARATOR
 RELIABILITY: Mapping[str, Reliability] = {
     "place": Reliability(0.55, "names of towns stand on signs to them, on buses and on shops far away"),
     "place.line": Reliability(0.7, "names of towns stand on signs to them, on buses and on shops far away"),
+    "place.small": Reliability(0.35, "small towns share their names with people, shops and words"),
     "place.said": Reliability(0.85, "a twin town or an advertisement may be named so, too"),
     "place.towards": Reliability(0.8, "signs name towns that are far ahead"),
     "place.road": Reliability(0.35, "roads are called after towns that they do not lead to"),
@@ -150,7 +151,7 @@ def _named(tool: str, data: Mapping[str, Any], words: Sequence[str], manner: Man
     small = stands == "line" and bearers[0][0].people < _SMALL_TOWN
     shops = _SHOPS[stands]
     if small:
-        shops = _SHOPS_LIKE_A_WORD if query.isascii() and query.isalpha() else _SHOPS_LIKE_SMALL_TOWN
+        shops = _SHOPS_LIKE_A_WORD if _is_one_plain_word(query) else _SHOPS_LIKE_SMALL_TOWN
     unseen = others_of_name(common, street=street) * shops
     if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _FULL_ANSWER[tool]:  # a full answer has left some out
         unseen += 2 * min(pull(place) for place, _ in bearers)
@@ -158,7 +159,17 @@ def _named(tool: str, data: Mapping[str, Any], words: Sequence[str], manner: Man
     total = unseen + sum(like * pull(place) for place, like in bearers)
     weighed = [(place, surest * like * pull(place) / total) for place, like in bearers]
     weighed = [(place, weight) for place, weight in weighed if weight >= _LEAST_WEIGHT]
-    return _clue(query, weighed, surest, len(bearers), stands) if weighed else None
+    if not weighed:
+        return None
+    clue = _clue(query, weighed, surest, len(bearers), stands)
+    if small and clue.kind == "place" and _is_one_plain_word(query):
+        row = RELIABILITY["place.small"]
+        clue = replace(clue, reliability=min(clue.reliability, row.value), caution=row.misled_by)
+    return clue
+
+
+def _is_one_plain_word(query: str) -> bool:
+    return query.isascii() and query.isalpha()
 
 
 def _is_known(query: str, town: Found) -> bool:
