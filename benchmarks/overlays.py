@@ -1,10 +1,10 @@
 """How well text that is laid over a photo is told from text in the scene.
 
-    python benchmarks/overlays.py [FOLDER --words FILE.jsonl] [--json] [--check]
+    python benchmarks/overlays.py [FOLDER… --words FILE.jsonl] [--json] [--check]
 
 Draws 60 captions, camera stamps and credits over photos and counts how many of those that are read are marked as
-overlays. FOLDER holds real photos; without one, the example photos of the repository are drawn on. ``--words`` names a
-JSONL file of what a person read in each photo (``file``, ``lines`` with ``text`` and ``what``: scene, object or
+overlays. The folders hold real photos; without one, the example photos of the repository are drawn on. ``--words``
+names a JSONL file of what a person read in each photo (``file``, ``lines`` with ``text`` and ``what``: scene, object or
 overlay): the overlays that are in the photos already are counted too, and scene text that is marked wrongly.
 Without it, the example photos stand for scene text. ``--check`` exits with 1 where under 90 % of overlays or over 3 %
 of scene text is marked.
@@ -93,15 +93,15 @@ def found_of(lines: Sequence[TextLine], text: str) -> list[TextLine]:
 def main() -> int:
     """Measure and print."""
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("folder", type=Path, nargs="?", default=ROOT / "examples/photos")
+    options.add_argument("folders", type=Path, nargs="*", default=[ROOT / "examples/photos"])
     options.add_argument("--words", type=Path)
     options.add_argument("--show", action="store_true")
     options.add_argument("--json", action="store_true")
     options.add_argument("--check", action="store_true")
     chosen = options.parse_args()
-    photos = sorted(chosen.folder.rglob("*.jpg"))
+    photos = sorted(path for folder in chosen.folders for path in folder.rglob("*.jpg"))
     if not photos:
-        print(f"No photos in {chosen.folder}", file=sys.stderr)
+        print(f"No photos in {', '.join(map(str, chosen.folders))}", file=sys.stderr)
         return 2
     counts = {"overlays_read": 0, "overlays_marked": 0, "scene_lines": 0, "scene_marked": 0, "unread_overlays": 0}
     words = (

@@ -2,6 +2,8 @@
 
 import pytest
 
+from geosleuth.clues.languages import language_findings
+from geosleuth.clues.model import TextSeen
 from geosleuth.clues.speech import languages, likelihoods, number_of, shares_on_signs
 from geosleuth.clues.vocabulary import vocabulary_languages, words_seen
 
@@ -52,3 +54,19 @@ def test_signs_of_a_country_are_in_its_languages_and_in_english() -> None:
 
 def test_the_table_covers_the_languages_of_most_signs() -> None:
     assert len(vocabulary_languages()) >= 45
+
+
+def test_whole_sentences_in_english_speak_for_countries_that_speak_it() -> None:
+    lines = [
+        "In affectionate remembrance of", "also of Elizabeth, his wife", "who died in this parish",
+        "erected by their children", "and by all who knew them",
+    ]  # fmt: skip
+    seen = [
+        TextSeen(text, "image-1", (0.1, 0.1 * at, 0.9, 0.1 * at + 0.05), 0.95, "latin") for at, text in enumerate(lines)
+    ]
+    (prose,) = language_findings(seen)
+    (notice,) = language_findings(seen[3:4])
+    assert prose.sort == "language.prose"
+    assert notice.sort == "language.english"
+    assert prose.countries["CN"] < notice.countries["CN"]
+    assert prose.countries["GB"] > notice.countries["GB"]

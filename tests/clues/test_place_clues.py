@@ -16,7 +16,7 @@ from geosleuth.clues.bearing import begins, likeness, others_of_name, telling_le
 from geosleuth.clues.deciding import decide
 from geosleuth.clues.found import sort_of
 from geosleuth.clues.model import Clue, Spot, TextSeen
-from geosleuth.clues.place_clues import MOST_SPOTS, PLACE_TOOLS, place_clues
+from geosleuth.clues.place_clues import MOST_SPOTS, PLACE_TOOLS, of_somebody, place_clues
 from geosleuth.clues.posterior import posterior
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.tools import Case, Tool
@@ -94,6 +94,23 @@ def test_a_code_of_three_letters_is_no_town() -> None:
 def test_a_common_word_is_worth_next_to_nothing_even_where_it_fits() -> None:
     assert weight(looked_up("Hotel", feature("Hotel", "tourism=hotel"))) < 0.05
     assert weight(looked_up("Boulangerie Lorenzini", feature("Boulangerie Lorenzini", "shop=bakery"))) > 0.8
+
+
+def test_a_first_name_beside_other_words_is_a_persons() -> None:
+    data = {"results": [city("Elizabeth", 40.664, -74.211, "US", 8.0)]}
+
+    def reliability(line: str) -> float:
+        seen = TextSeen(line, "image-1", (0.1, 0.1, 0.5, 0.2), 0.95, "latin")
+        (clue,) = place_clues("maps_geocode", data, seen, asked="ELIZABETH")
+        return clue.reliability
+
+    assert reliability("ELIZABETH, HIS WIFE,") < reliability("ELIZABETH") / 5
+
+
+def test_shops_called_after_a_famous_city_say_less_than_those_after_a_town() -> None:
+    famous = of_somebody(looked_up("New York", city("New York", 40.71, -74.01, "US", 25.0)))
+    large = of_somebody(looked_up("Trieste", city("Trieste", 45.65, 13.78, "IT", 8.0)))
+    assert famous.reliability < large.reliability / 3
 
 
 def test_a_chain_is_weaker_than_a_shop_of_its_own() -> None:

@@ -71,7 +71,9 @@ def test_a_photo_that_tells_nothing_gets_no_place(name: str, tmp_path: Path) -> 
 
 @needs_photos
 def test_captions_over_a_photo_are_no_evidence(tmp_path: Path) -> None:
-    assert not answer_to(SHARED / "puzzles/puzzle-023.jpg", tmp_path).located
+    answer = answer_to(SHARED / "puzzles/puzzle-023.jpg", tmp_path)
+    assert not answer.located
+    assert "not part of the scene" in (answer.explanation or "")
 
 
 @needs_photos

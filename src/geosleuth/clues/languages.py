@@ -18,7 +18,7 @@ from geosleuth.names import fold
 from .finding import Finding
 from .model import TextSeen
 from .prior import country_prior, normalised
-from .speech import languages, likelihoods, number_of, shares_on_signs, world_shares, writers
+from .speech import ENGLISH_EVERYWHERE, languages, likelihoods, number_of, shares_on_signs, world_shares, writers
 from .vocabulary import COMMON, WordSeen
 
 TOLD_BY_LANGUAGE = frozenset({"Latn", "Cyrl", "Arab", "Deva"})
@@ -30,6 +30,12 @@ LEAST_LETTERS_UNKNOWN_WORDS = 12
 MAX_LINES_COUNTED = 6
 LEAST_GAIN = 0.15
 """Relative entropy against the prior (nats) under which a language tells nothing worth saying."""
+
+PROSE_LETTERS = 80
+"""From so many letters on, English is no loose word of fashion but what the people there read."""
+
+_PROSE_EVERYWHERE = 0.25
+"""How much of the English on signs of countries that do not speak it is whole sentences."""
 
 _PRIOR_WEIGHT = 0.3
 """Names of common languages are guessed at no more often than signs need; the countries get their full prior."""
@@ -118,14 +124,16 @@ def _pooled(lines: Sequence[_Line]) -> _Line | None:
 def _finding(number: int, script: str, group: Sequence[_Line]) -> Finding | None:
     ranked = sorted(group, key=lambda line: (-line.certainty * min(line.letters, 20), line.seen.text))
     scores = np.sum([line.scores for line in ranked[:MAX_LINES_COUNTED]], axis=0)
-    countries = _countries(np.where(writers(script), scores, -np.inf))
+    prose = sum(line.letters for line in ranked) >= PROSE_LETTERS
+    countries = _countries(np.where(writers(script), scores, -np.inf), prose=prose)
     if _gain(countries) < LEAST_GAIN:
         return None
     words = list(dict.fromkeys(word.text for line in ranked for word in line.words if number in _numbers(word)))
     code = languages()[number]
     name = country_tables()["languages"].get(code, (code,))[0]
     content = any(word.categories - _FUNCTION for line in ranked for word in line.words)
-    sort = "language.english" if code == "en" else "language" if content else "language.guessed"
+    english = "language.prose" if prose else "language.english"
+    sort = english if code == "en" else "language" if content else "language.guessed"
     plain = {word.text for line in ranked for word in line.words if word.categories == {COMMON}}
     if content and words and all(fold(word) in _KITCHENS for word in words if word not in plain):
         sort = "language.kitchen"
@@ -140,8 +148,8 @@ def _numbers(word: WordSeen) -> set[int | None]:
     return {number_of(language) for language in word.languages}
 
 
-def _countries(scores: FloatArray) -> dict[str, float]:
-    codes, shares = shares_on_signs()
+def _countries(scores: FloatArray, *, prose: bool) -> dict[str, float]:
+    codes, shares = shares_on_signs(ENGLISH_EVERYWHERE * (_PROSE_EVERYWHERE if prose else 1.0))
     fit = np.exp(scores - scores.max())
     common = shares @ fit
     prior = country_prior()

@@ -28,6 +28,7 @@ from .weighing import SEPARATOR
 RELIABILITY: Mapping[str, Reliability] = {
     "place": Reliability(0.55, "names of towns stand on signs to them, on buses and on shops far away"),
     "place.line": Reliability(0.7, "names of towns stand on signs to them, on buses and on shops far away"),
+    "place.small": Reliability(0.35, "small towns share their names with people, shops and words"),
     "place.said": Reliability(0.85, "a twin town or an advertisement may be named so, too"),
     "place.towards": Reliability(0.8, "signs name towns that are far ahead"),
     "place.road": Reliability(0.35, "roads are called after towns that they do not lead to"),
@@ -71,6 +72,9 @@ _AHEAD_KM = 20.0
 _CALLED_AFTER_KM = 4.0
 _WELL_KNOWN_KM = 6.0
 _AFTER_LARGE_TOWN = 0.4
+_FAMOUS_KM = 12.0
+_AFTER_FAMOUS_CITY = 0.1
+_PERSON_IN_A_LINE = 0.1
 _OTHER_UNIT, _ABROAD, _AT_SEA = 0.01, 0.2, 0.02
 _WORTH_SAYING = 0.3
 
@@ -117,6 +121,9 @@ def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
     if asked not in line and asked.startswith(f"{line} "):
         # Words were added to ask with, as for an airport on a sign of the road to it: another reading of the text.
         return replace(_ahead(clue), seen=text)
+    if clue.kind == "place" and manner != "said" and line != asked and is_first_name(query):
+        # "ELIZABETH, HIS WIFE": beside other words it is a person's.
+        return replace(clue, reliability=clue.reliability * _PERSON_IN_A_LINE)
     piece = next((fold(piece) for piece in text.split(",") if asked in fold(piece)), asked)
     if clue.kind != "place" or manner != "part" or piece == asked or any(map(str.isdigit, piece)):
         return clue
@@ -144,7 +151,7 @@ def _named(tool: str, data: Mapping[str, Any], words: Sequence[str], manner: Man
     small = stands == "line" and bearers[0][0].people < _SMALL_TOWN
     shops = _SHOPS[stands]
     if small:
-        shops = _SHOPS_LIKE_A_WORD if query.isascii() and query.isalpha() else _SHOPS_LIKE_SMALL_TOWN
+        shops = _SHOPS_LIKE_A_WORD if _is_one_plain_word(query) else _SHOPS_LIKE_SMALL_TOWN
     unseen = others_of_name(common, street=street) * shops
     if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _FULL_ANSWER[tool]:  # a full answer has left some out
         unseen += 2 * min(pull(place) for place, _ in bearers)
@@ -152,7 +159,17 @@ def _named(tool: str, data: Mapping[str, Any], words: Sequence[str], manner: Man
     total = unseen + sum(like * pull(place) for place, like in bearers)
     weighed = [(place, surest * like * pull(place) / total) for place, like in bearers]
     weighed = [(place, weight) for place, weight in weighed if weight >= _LEAST_WEIGHT]
-    return _clue(query, weighed, surest, len(bearers), stands) if weighed else None
+    if not weighed:
+        return None
+    clue = _clue(query, weighed, surest, len(bearers), stands)
+    if small and clue.kind == "place" and _is_one_plain_word(query):
+        row = RELIABILITY["place.small"]
+        clue = replace(clue, reliability=min(clue.reliability, row.value), caution=row.misled_by)
+    return clue
+
+
+def _is_one_plain_word(query: str) -> bool:
+    return query.isascii() and query.isalpha()
 
 
 def _is_known(query: str, town: Found) -> bool:
@@ -394,7 +411,9 @@ def of_somebody(clue: Clue, country: str | None = None) -> Clue:
     """
     if any(spot.radius_km >= _WELL_KNOWN_KM for spot in clue.spots):
         said = "shops everywhere are called after large towns"
-        clue = replace(clue, reliability=clue.reliability * _AFTER_LARGE_TOWN, caution=said)
+        famous = any(spot.radius_km >= _FAMOUS_KM for spot in clue.spots)
+        share = _AFTER_FAMOUS_CITY if famous else _AFTER_LARGE_TOWN
+        clue = replace(clue, reliability=clue.reliability * share, caution=said)
     if country is not None:
         share = country_prior().get(country, 0.0)
         return replace(clue, spots=tuple(replace(spot, weight=spot.weight * share) for spot in clue.spots))

@@ -26,6 +26,7 @@ RELIABILITY: Mapping[str, Reliability] = {
     "language.one_word": Reliability(0.6, "one word may stand on a sign for other reasons"),
     "language.kitchen": Reliability(0.35, "restaurants like to name themselves in the language of their kitchen"),
     "language.english": Reliability(0.3, "English stands on signs everywhere"),
+    "language.prose": Reliability(0.6, "English stands on signs for visitors everywhere"),
     "phone": Reliability(0.9, "tour buses, lorries and chains carry their home number abroad"),
     "phone.national": Reliability(0.75, "the same digits are valid in several countries"),
     "phone.unmarked": Reliability(0.4, "a row of digits may be no telephone number at all"),

@@ -60,7 +60,7 @@ def number_of(language: str) -> int | None:
 
 
 @cache
-def shares_on_signs() -> tuple[tuple[str, ...], FloatArray]:
+def shares_on_signs(english_everywhere: float = ENGLISH_EVERYWHERE) -> tuple[tuple[str, ...], FloatArray]:
     """Country codes, and for each how its signs' texts share out over `languages` (rows add up to 1 or less)."""
     codes = tuple(sorted(country_prior()))
     table = np.zeros((len(codes), len(languages())))
@@ -75,9 +75,9 @@ def shares_on_signs() -> tuple[tuple[str, ...], FloatArray]:
             used[number] = max(used.get(number, 0.0), weight)
         for number, weight in used.items():
             if number is not None and total:
-                table[row, number] = (1 - ENGLISH_EVERYWHERE) * weight / total
+                table[row, number] = (1 - english_everywhere) * weight / total
         if english is not None:
-            table[row, english] += ENGLISH_EVERYWHERE
+            table[row, english] += english_everywhere
     return codes, table
 
 

@@ -316,8 +316,10 @@ def _on_shown(bounds: _Bounds, looked_at: View, shown: View) -> _Bounds:
 
 
 def _line_words(line: dict[str, Any]) -> str:
-    laid_over = f", {line['overlay']} laid over the image" if "overlay" in line else ""
-    where = f"at {line['bbox_2d']}{laid_over}"
+    overlay = line.get("overlay")
+    on_a_thing = {"registration": ", an aircraft's registration", "product": ", a product's label"}
+    not_scene = on_a_thing.get(overlay, f", {overlay} laid over the image") if overlay else ""
+    where = f"at {line['bbox_2d']}{not_scene}"
     return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}, {where}"
 
 

@@ -36,6 +36,8 @@ def marked(lines: list[TextLine]) -> dict[str, str | None]:
         ("© 2022 Google", (0.7, 0.94), "credit"),
         ("2024-03-18 07:41:22", (0.02, 0.94), "stamp"),
         ("Guess the country", (0.3, 0.9), "caption"),
+        ("N161JP", (0.4, 0.5), "registration"),
+        ("MADE IN VIETNAM", (0.4, 0.5), "product"),
     ],
 )
 def test_what_is_laid_over_a_photo_is_marked(words: str, at: tuple[float, float], kind: str) -> None:

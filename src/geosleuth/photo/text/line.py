@@ -13,8 +13,8 @@ Engine = Literal["rapidocr", "tesseract", "clue boxes"]
 """Who read it. Clue boxes are the truth of a drawn scene: whoever reads by them has not looked at a pixel."""
 
 
-Overlay = Literal["stamp", "credit", "caption", "interface"]
-"""What is laid over a picture and is no part of the scene: see `geosleuth.photo.text.overlays`."""
+Overlay = Literal["stamp", "credit", "caption", "interface", "registration", "product"]
+"""Text that says nothing about the place: see `geosleuth.photo.text.overlays`."""
 
 Turn = Literal[0, 90, 180, 270]
 """Degrees clockwise that a picture must be turned for a line to stand upright."""
@@ -32,7 +32,7 @@ class TextLine:
         script: what it is written in.
         engine: who read it.
         turn: how the picture must be turned for the line to stand upright.
-        overlay: what was laid over the picture, None for text of the scene.
+        overlay: why the line says nothing about the place, None for text of the scene.
     """
 
     text: str

@@ -2,11 +2,12 @@
 
 Camera stamps, dates, credits of maps and street views, captions, subtitles and buttons say when and by whom a picture
 was made, not where. They are known by what they say, by where they stand, and by their colour: what is drawn over a
-picture has one flat colour with sharp edges, while paint in a scene has its light, noise and blur.
+picture has one flat colour with sharp edges, while paint in a scene has its light, noise and blur. Aircraft
+registrations and product labels travel with their things; they are known by their form.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +24,7 @@ _CREDIT = re.compile(
 )
 _STAMP = re.compile(
     r"(?:19|20)\d\d\s?[-./:年]\s?\d{1,2}\s?[-./:月]\s?\d{1,2}|\b\d{1,2}[-./]\d{1,2}[-./](?:19|20)?\d\d\b|"
-    r"'\d\d\s\d{1,2}\s\d{1,2}|\b\d{1,2}:\d\d:\d\d\b|\b\d{1,2}:\d\d\s?[AP]M\b|^[-+]?\d{1,3}(?:\.\d)?\s?(?:°(?:\s?[CF])?|℃)$|"
+    r"'\d\d\s?\d{1,2}\s?\d{1,2}\b|\b\d{1,2}:\d\d:\d\d(?!:)|\b\d{1,2}:\d\d\s?[AP]M\b|^[-+]?\d{1,3}(?:\.\d)?\s?(?:°(?:\s?[CF])?|℃)$|"
     r"\bM\s?\d/\d\b|\bGPS\b|\bREC\b|\bIMG_?\d+|\bDSC_?\d+|\b\d{1,3}\.\d{3,}[,°\s]+\d{1,3}\.\d{3,}",
     re.IGNORECASE,
 )
@@ -33,6 +34,19 @@ _INTERFACE = re.compile(
     re.IGNORECASE,
 )
 
+_REGISTRATION = re.compile(
+    r"N[1-9]\d{0,2}[A-HJ-NP-Z]{2}|N[1-9]\d{0,3}[A-HJ-NP-Z]|N[1-9]\d{4}|JA\d{2}(?:\d\d|\d[A-Z]|[A-Z]{2})|HL\d{4}|B-\d{4}|"
+    r"RA-\d{5}|[CDFGI]-[A-Z]{4}|[A-Z]{2}-[A-Z]{3}|[2-9][A-Z]-[A-Z]{3}|[A-Z]\d-[A-Z]{3}"
+)
+"""Aircraft: N161JP, JA8089, B-2447, D-AIZZ, VH-OQA, 9V-SKA, as a line of its own."""
+
+_PRODUCT = re.compile(
+    r"\bmade in\b|\b(?:S/N|P/N|LOT|REF|EAN|ISBN|SKU|BATCH)\b[.:#\s-]*[A-Z]*\d|\bISO[ -]?\d{4,5}\b|\bIPX?\d\d?$|"
+    r"\bFCC ID\b|\b\d{3}/\d\d ?Z?R ?\d\d\b",
+    re.IGNORECASE,
+)
+
+_SAYS: Mapping[Overlay, re.Pattern[str]] = {"credit": _CREDIT, "stamp": _STAMP, "interface": _INTERFACE}
 _Mask = npt.NDArray[np.bool_]
 _NEAR_EDGE = 0.085
 _STRIP = 0.05
@@ -41,6 +55,13 @@ _STRIP = 0.05
 _LEVEL_DEG, _LEVEL_SLACK = 2.0, 0.12
 _FLAT = 0.4
 _VERY_FLAT = 0.6
+_CRISP = 150
+"""How much ink and the pixels around it differ (of 255): a lens blurs the edges of letters, drawing does not."""
+
+_OUTLINE = 50
+_NEUTRAL, _RESTLESS, _WATERMARK_HEIGHT = 4, 25, 0.08
+"""A watermark is a neutral grey, which paint in coloured light hardly ever is, over whatever is there, and small."""
+
 _EXTREME = 30
 _LIKE_INK, _LIKE_GROUND = 12, 24
 _LEAST_INK, _LEAST_INSIDE_PX, _MOST = 0.04, 30, 0.7
@@ -55,6 +76,9 @@ class Look:
         plain: whether that colour is pure white, black or a full colour, which hardly any paint in a scene is.
         level: whether it lies level to a degree or two.
         board: whether it stands on flat ground, as text on a sign or in a box does.
+        crisp: whether the ink ends sharply.
+        outlined: whether letters have an outline that is neither their colour nor the ground's.
+        watermark: whether they are a neutral grey over restless ground.
         at_edge: whether it stands near an edge of the picture.
         in_strip: whether it stands in the strip at the upper or lower edge where stamps and credits stand.
     """
@@ -63,6 +87,9 @@ class Look:
     plain: bool
     level: bool
     board: bool
+    crisp: bool
+    outlined: bool
+    watermark: bool
     at_edge: bool
     in_strip: bool
 
@@ -81,16 +108,18 @@ def mark_overlays(lines: Sequence[TextLine], pixels: Pixels, scale: float) -> li
 
 
 def _overlay(line: TextLine, look: Look) -> Overlay | None:
+    if _REGISTRATION.fullmatch(line.text.strip()):
+        return "registration"
+    if _PRODUCT.search(line.text):
+        return "product"
     drawn = look.plain and look.flat >= _FLAT and look.level
-    if _CREDIT.search(line.text) and (look.at_edge or drawn):
-        return "credit"
-    if _STAMP.search(line.text) and (look.at_edge or drawn):
-        return "stamp"
-    if _INTERFACE.search(line.text.strip()) and (drawn or look.at_edge):
-        return "interface"
-    if drawn and look.flat >= _VERY_FLAT and (look.in_strip or not look.board):
+    if drawn or look.at_edge:
+        for kind, pattern in _SAYS.items():
+            if pattern.search(line.text.strip()):
+                return kind
+    if drawn and look.crisp and (look.outlined or (look.flat >= _VERY_FLAT and (look.in_strip or not look.board))):
         return "caption"
-    return None
+    return "credit" if look.watermark and look.level and not look.board else None
 
 
 def _with_its_kind(line: TextLine, look: Look, marked: Sequence[TextLine]) -> TextLine:
@@ -107,7 +136,7 @@ def _with_its_kind(line: TextLine, look: Look, marked: Sequence[TextLine]) -> Te
     left, top, right, bottom = line.bounds
     height = bottom - top
     for other in marked:
-        if other.overlay is None:
+        if other.overlay in (None, "registration", "product"):
             continue
         box = other.bounds
         like = 0.6 <= height / max(box[3] - box[1], 1.0) <= 1.7
@@ -130,20 +159,24 @@ def _look(line: TextLine, pixels: Pixels, scale: float) -> Look:
     in_strip = bool(in_strip and bottom - top < 1.5 * _STRIP * tall)
     part = pixels[max(0, int(top)) : int(bottom) + 1, max(0, int(left)) : int(right) + 1]
     if part.shape[0] < 6 or part.shape[1] < 6:
-        return Look(0.0, plain=False, level=bool(level), board=False, at_edge=bool(at_edge), in_strip=in_strip)
-    flat, plain, board = _ink(part)
-    return Look(flat, plain, bool(level), board, bool(at_edge), in_strip)
+        return Look(
+            0.0, plain=False, level=bool(level), board=False, crisp=False, outlined=False, watermark=False,
+            at_edge=bool(at_edge), in_strip=in_strip,
+        )  # fmt: skip
+    flat, plain, board, (crisp, outlined) = _ink(part)
+    watermark = bottom - top <= _WATERMARK_HEIGHT * tall and _is_watermark(part)
+    return Look(flat, plain, bool(level), board, crisp, outlined, watermark, bool(at_edge), in_strip)
 
 
-def _ink(part: Pixels) -> tuple[float, bool, bool]:
-    """How much of the ink has one flat colour, whether that is white, black or full, and whether its ground is flat.
+def _ink(part: Pixels) -> tuple[float, bool, bool, tuple[bool, bool]]:
+    """How much of the ink has one flat colour, whether that is pure, whether its ground is flat, and its edges.
 
     Letters may be lighter or darker than their ground, and have an outline of the other: what touches the edge of the
     box is ground, and of the rest the side with the purer colour is the ink.
     """
     import cv2
 
-    grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
+    grey: npt.NDArray[np.uint8] = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY).astype(np.uint8)
     level, _ = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
     best: tuple[float, bool] = (0.0, False)
     ink: _Mask = np.zeros(grey.shape, dtype=np.bool_)
@@ -162,7 +195,36 @@ def _ink(part: Pixels) -> tuple[float, bool, bool]:
         if len(ground)
         else False
     )
-    return *best, bool(board)
+    return *best, bool(board), _edges(grey, ink)
+
+
+def _edges(grey: npt.NDArray[np.uint8], ink: _Mask) -> tuple[bool, bool]:
+    """Whether ink ends sharply, and whether an outline surrounds it."""
+    import cv2
+
+    def grown(pixels: int) -> _Mask:
+        return cv2.dilate(ink.astype(np.uint8), np.ones((pixels, pixels), np.uint8)).astype(bool)
+
+    ring, ground = grown(3) & ~ink, ~grown(9)
+    if not ring.any():
+        return False, False
+    beside = np.median(grey[ring])
+    crisp = bool(abs(np.median(grey[ink]) - beside) >= _CRISP)
+    return crisp, crisp and bool(ground.any()) and bool(abs(np.median(grey[ground]) - beside) >= _OUTLINE)
+
+
+def _is_watermark(part: Pixels) -> bool:
+    """Whether the lighter of two tones is a neutral grey, and what lies behind is restless."""
+    import cv2
+
+    grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
+    level, _ = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    ink = _off_the_edge(grey > level)
+    ground = ~cv2.dilate(ink.astype(np.uint8), np.ones((5, 5), np.uint8)).astype(bool)
+    if ink.mean() < _LEAST_INK or not ground.any():
+        return False
+    colour = np.median(part[ink].astype(np.int16), axis=0)
+    return bool(np.ptp(colour) <= _NEUTRAL and grey[ground].std() >= _RESTLESS)
 
 
 def _is_ground(part: Pixels, letters: _Mask, rest: _Mask) -> bool:

@@ -40,7 +40,7 @@ class Reading:
 
 def reading_probability(reading: Reading) -> float:
     """Return the probability that nine letters in ten of a reading are right."""
-    row = _table().get(reading.engine)
+    row = load_reliability().get(reading.engine)
     if row is None:
         return reading.confidence
     features = features_of(reading)
@@ -70,7 +70,12 @@ def _logit(share: float) -> float:
 
 
 @cache
-def _table() -> Mapping[str, Mapping[str, Any]]:
+def load_reliability() -> Mapping[str, Mapping[str, Any]]:
+    """Return the coefficients that ship with the package, by engine.
+
+    Raises:
+        DataFault: they are missing or damaged.
+    """
     source = files("geosleuth.photo.text") / "data" / "reliability.json"
     try:
         table: Mapping[str, Mapping[str, Any]] = json.loads(source.read_text(encoding="utf-8"))["engines"]

@@ -185,6 +185,10 @@ def _silence(reasoning: Reasoning) -> str:
     if not clues and reasoning.ruled_out:
         return "Of the text found, nothing is left that names a place."
     if not clues and not reasoning.lines:
+        overlays = [line for line in reasoning.notebook.lines if line.overlay is not None]
+        if overlays:
+            shown = ", ".join(quoted(line.text, _LINE_CHARS) for line in overlays[:SHOWN_LINES])
+            return f"Only text that is not part of the scene was found, such as captions, stamps and labels: {shown}."
         return "No readable text found."
     read = dict.fromkeys(line.text.strip() for line in _telling_first(reasoning))
     if read:
