@@ -10,7 +10,7 @@ from geosleuth.answer.wording import envelope, how_sure, percent_words, radius_w
 from geosleuth.atlas.outlines import found_country
 from geosleuth.geo import coordinates
 from geosleuth.policies.detective import Detective
-from geosleuth.texts import printable
+from geosleuth.text import printable
 
 from .trajectory import Trajectory
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 
 from geosleuth.geo import LatLon
-from geosleuth.texts import clean_fields
+from geosleuth.text import clean_fields
 
 
 @dataclass(frozen=True, slots=True)

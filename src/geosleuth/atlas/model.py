@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from geosleuth.geo import Disc, Extent, LatLon
-from geosleuth.texts import clean_fields
+from geosleuth.text import clean_fields
 
 MatchKind = Literal["exact", "alias", "fuzzy", "near"]
 """The main name; another recorded name; spelled differently; found by position."""

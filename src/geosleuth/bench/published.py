@@ -6,8 +6,8 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import threshold_text
 from geosleuth.score import PublishedRow, papers, published_rows
 from geosleuth.score.published import canonical_dataset
+from geosleuth.text.numbers import count
 
-from .numbers import count
 from .report import FileReport
 from .scored import UNKNOWN
 

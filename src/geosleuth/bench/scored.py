@@ -14,8 +14,8 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import DistanceMethod, distances_km
 from geosleuth.names import continent_of, country_code, country_name
 from geosleuth.score import LEVELS, NOT_GIVEN, NOT_NAMED, AnswerNames, TruthNames, match_levels, named_levels
+from geosleuth.text import one_line, printable
 
-from .plain import one_line, printable
 from .records import Record, read_records
 
 FloatColumn = NDArray[np.float64]

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from geosleuth.geo import THRESHOLDS_KM, threshold_text
 from geosleuth.score import Accuracy, PublishedRow, Summary
+from geosleuth.text.numbers import NONE, distance, score, threshold_name
 
 from .compare import Tiers
-from .numbers import NONE, distance, score, threshold_name
 from .page.wording import headline_km
 from .report import FileReport
 from .terminal_published import Footnotes, beside_view

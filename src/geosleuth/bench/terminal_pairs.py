@@ -10,9 +10,9 @@ from rich.text import Text
 
 from geosleuth.geo import threshold_text
 from geosleuth.score import Comparison
+from geosleuth.text.numbers import count, distance, p_value
 
 from .compare import PairReport, Side
-from .numbers import count, distance, p_value
 from .terminal import notes
 
 

@@ -13,8 +13,8 @@ from rich.text import Text
 from geosleuth.geo import threshold_text
 from geosleuth.score import Flag, PublishedRow
 from geosleuth.score.published.vocabulary import threshold_km
+from geosleuth.text.numbers import NONE, count
 
-from .numbers import NONE, count
 from .published import beside, reported_percent, with_any_of
 from .report import FileReport
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from geosleuth.bench.numbers import count, distance, percent
 from geosleuth.files import write_text_atomically
+from geosleuth.text.numbers import count, distance, percent
 
 from .model import About
 from .reading import CARD, Store

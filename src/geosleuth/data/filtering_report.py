@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from geosleuth.bench.numbers import count, percent, threshold
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import threshold_text
+from geosleuth.text.numbers import count, percent, threshold
 
 from .curriculum import Phase
 from .filtering import PAPER_KEPT, PAPER_PHOTOS, PAPER_TRIES, Filtered

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from geosleuth.bench.numbers import count, threshold, threshold_name
 from geosleuth.bench.page.canvas import Plot, n
 from geosleuth.bench.page.markup import Html, clean, el
+from geosleuth.text.numbers import count, threshold, threshold_name
 
 from .filtering import PAPER_KEPT, PAPER_PHOTOS, PAPER_TRIES, Regime
 

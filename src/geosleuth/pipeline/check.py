@@ -10,11 +10,11 @@ from geosleuth.answer.granularity import cap
 from geosleuth.answer.wording import radius_words
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
-from geosleuth.bench.numbers import distance
-from geosleuth.bench.plain import one_line
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
 from geosleuth.policies.detective import Detective, Reasoning, evidence_line
+from geosleuth.text import one_line
+from geosleuth.text.numbers import distance
 
 from .plan import Plan
 

@@ -13,14 +13,14 @@ from geosleuth.answer.granularity import Granularity
 from geosleuth.answer.wording import envelope
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import one_line
 from geosleuth.errors import GeosleuthError
 from geosleuth.files import replacing
 from geosleuth.geo import coordinates
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Prompt, Sampling
 from geosleuth.team.parallel import Try, Watch, answered, locate_in_parallel
+from geosleuth.text import one_line
+from geosleuth.text.numbers import plural
 from geosleuth.tools import Case, ImageSearch
 
 from .plan import Plan

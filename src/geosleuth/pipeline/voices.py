@@ -9,9 +9,9 @@ from geosleuth.agent.locating import Finding
 from geosleuth.agent.methods.smilegeo import read_answer
 from geosleuth.answer import Answer
 from geosleuth.answer.wording import envelope, percent_words
-from geosleuth.bench.plain import one_line
 from geosleuth.geo import coordinates, distance_km
 from geosleuth.team.parallel import VERIFIER, answered
+from geosleuth.text import one_line
 
 NEAR_KM = 1.0
 """Tries agree whose points lie within so many kilometres of one of them."""

@@ -8,10 +8,10 @@ from statistics import fmean
 from typing import Any
 
 from geosleuth import __version__
-from geosleuth.bench.numbers import count, percent_sign, plural, threshold
 from geosleuth.bench.page import NO_SCRIPT, page_head
 from geosleuth.bench.page.markup import Html, caption, el, join, name
 from geosleuth.files import write_text_atomically
+from geosleuth.text.numbers import count, percent_sign, plural, threshold
 
 from .curves import STYLE, Axis, Line, LineChart, Point, chart_on_page, key_of
 from .keeping import RunFolder

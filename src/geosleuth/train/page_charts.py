@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from geosleuth.bench.numbers import threshold
+from geosleuth.text.numbers import threshold
 
 from .metrics import GPU_MEMORY, GPU_UTILISATION, MFU, TOKENS_PER_SECOND, part_of, within_of
 from .rollouts import ANSWERED, CALL_RATE, CALLS, FAILURE_RATE

@@ -6,7 +6,7 @@ from typing import Any
 
 from geosleuth.answer.precision import to_precision
 from geosleuth.answer.wire import answer_to_dict
-from geosleuth.texts import legible
+from geosleuth.text import legible
 
 from .context import Context, Entry
 

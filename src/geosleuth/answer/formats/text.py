@@ -6,7 +6,7 @@ from math import ceil
 from geosleuth.answer.model import Answer, Candidate
 from geosleuth.answer.wording import whole_percent
 from geosleuth.geo import coordinates, decimals_for
-from geosleuth.texts import legible
+from geosleuth.text import legible
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # What spreadsheets take for a formula; full-width forms count too where the system's language is Japanese.

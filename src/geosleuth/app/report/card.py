@@ -12,10 +12,10 @@ from geosleuth.agent import Trajectory
 from geosleuth.agent.display import BEST
 from geosleuth.agent.locating import Finding
 from geosleuth.answer.wording import percent_words, radius_words
-from geosleuth.bench.numbers import distance, plural
-from geosleuth.bench.plain import one_line
 from geosleuth.geo import coordinates, distance_km
 from geosleuth.policies.detective.advice import WITH_A_MODEL
+from geosleuth.text import one_line
+from geosleuth.text.numbers import distance, plural
 
 from .braille import frame_of, region_lines, region_width_km, world_lines
 from .digest import Digest, Rival, as_finding, digest_of

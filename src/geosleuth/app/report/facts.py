@@ -9,10 +9,10 @@ from geosleuth.agent import Budget, Spent, Trajectory
 from geosleuth.agent.display import is_withheld
 from geosleuth.agent.locating import Finding
 from geosleuth.answer.wording import percent_words
-from geosleuth.bench.numbers import distance, plural
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import coordinates, distance_km
 from geosleuth.photo import Claims
+from geosleuth.text.numbers import distance, plural
 
 from .digest import FAILURES, Digest, found_nothing
 

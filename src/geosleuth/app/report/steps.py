@@ -15,10 +15,10 @@ from geosleuth.agent.display import is_withheld
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, withheld
 from geosleuth.app.console import progress
 from geosleuth.app.report.digest import FAILURES, found_nothing
-from geosleuth.bench.plain import one_line as plain_line
 from geosleuth.errors import BrokenPlugin
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.policies import Step
+from geosleuth.text import one_line as plain_line
 from geosleuth.tools import Observation, Tool, ToolCall
 from geosleuth.tools.catalogue import all_tools
 from geosleuth.tools.viewer import PART, Viewer, place_name, places_in

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from geosleuth.agent.locating import Finding
-from geosleuth.bench.numbers import plural
 from geosleuth.bench.page.markup import Html, clean, el, name
 from geosleuth.pipeline.voices import NEAR_KM, agreement, are_tries, failed_verifier, voices
 from geosleuth.team.parallel import answered, evidence_named
+from geosleuth.text.numbers import plural
 
 
 def agreement_line(finding: Finding) -> str:

@@ -13,7 +13,6 @@ from geosleuth.agent.seen import Seen, first_views, text_seen
 from geosleuth.answer.formats import area_geometry
 from geosleuth.app.report.digest import Rival, digest_of
 from geosleuth.app.report.team import agreement_line
-from geosleuth.bench.numbers import distance
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold
 from geosleuth.photo import Claims
@@ -22,6 +21,7 @@ from geosleuth.pipeline.voices import Voice, voices
 from geosleuth.policies.detective import Detective, Reasoning
 from geosleuth.policies.detective.standing import standing
 from geosleuth.policies.feedback import whole_country
+from geosleuth.text.numbers import distance
 from geosleuth.tools.kinds import writable
 
 from .clues import views_of_clues

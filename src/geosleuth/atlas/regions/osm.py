@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from geosleuth.errors import BadInput
-from geosleuth.texts import one_line
+from geosleuth.text import one_line
 
 from .files import check_readable, digest_of
 from .kinds import ADDRESS, is_area, kind_of, rank_of

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from math import isnan
 
 from geosleuth import __version__
-from geosleuth.bench.numbers import count, p_value, percent, plural, signed, threshold
 from geosleuth.bench.page.charts import error_chart, threshold_chart
 from geosleuth.bench.page.markup import Html, caption, el, join, name
 from geosleuth.bench.page.method import method_section
@@ -12,6 +11,7 @@ from geosleuth.bench.page.page import content_policy, page_head
 from geosleuth.bench.page.tables import cell, main_table, scroll_box
 from geosleuth.bench.page.wording import headline
 from geosleuth.bench.report import FileReport
+from geosleuth.text.numbers import count, p_value, percent, plural, signed, threshold
 
 from .comparing import AblationReport, Against
 from .views import CLEAR_P, USED, published_words, remarks, used_cells

@@ -9,10 +9,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Literal, get_args
 
-from geosleuth.bench.numbers import plural
 from geosleuth.bench.sets import BoxKind
 from geosleuth.errors import BadInput
 from geosleuth.team.swarm.reading import Value, read_yaml
+from geosleuth.text.numbers import plural
 
 Setting = str | int | float | bool | None
 """A value of an option; None leaves the option out, whatever the command says."""

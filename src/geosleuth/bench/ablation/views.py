@@ -10,10 +10,10 @@ from rich.text import Text
 
 from geosleuth import __version__
 from geosleuth.bench.export import finite, published_dict
-from geosleuth.bench.numbers import NONE, count, p_value, plural
 from geosleuth.bench.published import reported_percent
 from geosleuth.geo import threshold_text
 from geosleuth.score import Accuracy, Estimate, PublishedRow
+from geosleuth.text.numbers import NONE, count, p_value, plural
 
 from .comparing import AblationReport, Against, Behaviour, Row
 

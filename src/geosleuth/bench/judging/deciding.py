@@ -8,12 +8,12 @@ just does not know one of the names: then the level is undecided, and that is wh
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from geosleuth.bench.plain import printable
 from geosleuth.names import country_code, fold
 from geosleuth.names.cities import is_far_city
 from geosleuth.names.regions import is_listed_region
 from geosleuth.score import AnswerNames, TruthNames, match_levels
 from geosleuth.score.levels import NO_NAME
+from geosleuth.text import printable
 
 Level = Literal["country", "region", "city"]
 RuleSays = Literal["right", "wrong", "undecided", "not named", "not given"]

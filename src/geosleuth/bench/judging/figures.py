@@ -15,8 +15,8 @@ from rich.text import Text
 
 from geosleuth import __version__
 from geosleuth.bench.export import finite
-from geosleuth.bench.numbers import plural
 from geosleuth.score import Accuracy, Estimate
+from geosleuth.text.numbers import plural
 
 from .agreement import Agreement
 from .asking import PROMPT_VERSION, Standing, Verdict

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from geosleuth.answer import ParserName
-from geosleuth.bench.plain import printable
 from geosleuth.bench.records import Record
 from geosleuth.score import AnswerNames, TruthNames
+from geosleuth.text import printable
 
 from .agreement import agreement_of, sample_of
 from .asking import Judge, Verdict

@@ -5,8 +5,8 @@ from math import log10
 
 import numpy as np
 
-from geosleuth.bench.numbers import count, percent_sign, threshold, threshold_name
 from geosleuth.bench.report import FileReport
+from geosleuth.text.numbers import count, percent_sign, threshold, threshold_name
 
 from .canvas import (
     Plot,

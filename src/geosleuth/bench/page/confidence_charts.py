@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from geosleuth.bench.numbers import count, percent_sign, plural, threshold
 from geosleuth.bench.report import FileReport
 from geosleuth.score import Calibration, Selective
+from geosleuth.text.numbers import count, percent_sign, plural, threshold
 
 from .canvas import Plot, drawing, key_inside, label, line, n, percent_axis, percent_axis_below, polyline, series
 from .markup import Html, clean, el, join, name

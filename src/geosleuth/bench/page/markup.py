@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from geosleuth.texts import legible
+from geosleuth.text import legible
 
 _VOID = frozenset({"br", "col", "hr", "input", "link", "meta"})
 

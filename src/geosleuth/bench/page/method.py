@@ -4,9 +4,9 @@ import shlex
 from collections.abc import Callable, Sequence
 
 from geosleuth import __version__
-from geosleuth.bench.numbers import count, threshold
 from geosleuth.bench.report import FileReport
 from geosleuth.geo import EARTH_RADIUS_KM, GEOSCORE_DECAY, GEOSCORE_MAX, GEOSCORE_SCALE_KM
+from geosleuth.text.numbers import count, threshold
 
 from .markup import Html, clean, el, name
 

@@ -7,9 +7,9 @@ from importlib.resources import files
 
 from geosleuth import __version__
 from geosleuth.bench.compare import PairReport
-from geosleuth.bench.numbers import threshold
 from geosleuth.bench.report import FileReport
 from geosleuth.score import PublishedRow
+from geosleuth.text.numbers import threshold
 
 from .canvas import series
 from .charts import error_chart, threshold_chart

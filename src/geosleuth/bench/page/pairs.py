@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isnan
 
 from geosleuth.bench.compare import Moved, PairReport, Side
-from geosleuth.bench.numbers import count, distance, p_value, percent, plural, signed, threshold
+from geosleuth.text.numbers import count, distance, p_value, percent, plural, signed, threshold
 
 from .markup import Html, caption, el, name
 from .tables import cell, scroll_box

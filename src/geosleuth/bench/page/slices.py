@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from geosleuth.bench.numbers import NONE, count, percent, plural, threshold
 from geosleuth.bench.report import FileReport, Slice
 from geosleuth.score import Accuracy
+from geosleuth.text.numbers import NONE, count, percent, plural, threshold
 
 from .markup import Html, caption, el, join, name
 from .tables import cell, median_cell, scroll_box

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from math import isinf, isnan
 
-from geosleuth.bench.numbers import NONE, count, distance, percent, score, threshold, threshold_name
 from geosleuth.bench.published import beside, reported_percent, with_any_of
 from geosleuth.bench.report import FileReport
 from geosleuth.score import LEVELS, Accuracy, Estimate, PublishedRow, Summary
+from geosleuth.text.numbers import NONE, count, distance, percent, score, threshold, threshold_name
 
 from .markup import Html, caption, el, join, name
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from math import isinf
 
-from geosleuth.bench.numbers import count, distance, percent_sign, plural, threshold
 from geosleuth.bench.report import FileReport
 from geosleuth.score import Summary
+from geosleuth.text.numbers import count, distance, percent_sign, plural, threshold
 
 from .markup import Html, el, join, name
 

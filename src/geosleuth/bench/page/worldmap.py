@@ -9,11 +9,11 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.bench.numbers import count, distance, plural, threshold
 from geosleuth.bench.report import FileReport
 from geosleuth.bench.scored import Scored
 from geosleuth.errors import DataFault
 from geosleuth.geo import FloatArray
+from geosleuth.text.numbers import count, distance, plural, threshold
 
 from .canvas import path
 from .fanout import fan_out

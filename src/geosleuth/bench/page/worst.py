@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from geosleuth.bench.numbers import count, distance, place, plural
 from geosleuth.bench.report import FileReport
+from geosleuth.text.numbers import count, distance, place, plural
 
 from .markup import Html, caption, el, join, name
 from .tables import cell, scroll_box

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from geosleuth.agent.events import ToolObserved
 from geosleuth.agent.trajectory import TrajectoryReader
-from geosleuth.bench.plain import one_line
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.errors import BadInput
+from geosleuth.text import one_line
 from geosleuth.tools.model import FailureKind
 
 from .reading import Journal, Kept

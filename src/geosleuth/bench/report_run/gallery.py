@@ -10,13 +10,13 @@ import numpy as np
 
 from geosleuth.answer import Answer
 from geosleuth.bench.page.plane import mercator
-from geosleuth.bench.plain import printable
 from geosleuth.bench.records import read_records
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.scored import UNKNOWN, Scored
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
 from geosleuth.score import Truth, within
+from geosleuth.text import printable
 
 from .behaviour import calls_of
 from .reading import Journal

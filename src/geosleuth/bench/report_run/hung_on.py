@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from geosleuth.answer.wording import envelope
 from geosleuth.bench.compare import PairReport, align, compare_files
-from geosleuth.bench.plain import one_line, printable
 from geosleuth.bench.records import read_records
 from geosleuth.bench.run.folder import RESULTS
 from geosleuth.bench.scored import Scored, score_file
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, distances_km
 from geosleuth.score import within
+from geosleuth.text import one_line, printable
 
 MOVED_KM = 1.0
 """An answer that moved less says the same place."""

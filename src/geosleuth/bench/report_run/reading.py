@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.agent import Spent
-from geosleuth.bench.plain import one_line, printable
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.run.journal import TryRecord
 from geosleuth.bench.run.model import Outcome
+from geosleuth.text import one_line, printable
 
 FloatColumn = NDArray[np.float64]
 SPENT = ("turns", "calls", "failed_calls", "withheld_calls", "seconds", "input_tokens", "output_tokens", "cost_usd")

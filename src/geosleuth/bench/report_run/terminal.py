@@ -8,7 +8,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from geosleuth.bench.numbers import NONE, count, distance, p_value, percent_sign, plural
 from geosleuth.bench.report_run.wording import (
     OUTCOME_WORDS,
     REASON_WORDS,
@@ -21,6 +20,7 @@ from geosleuth.bench.report_run.wording import (
 from geosleuth.bench.terminal import score_view
 from geosleuth.geo import threshold_text
 from geosleuth.score import PublishedRow
+from geosleuth.text.numbers import NONE, count, distance, p_value, percent_sign, plural
 
 from .behaviour import FAILURE_WORDS
 from .costs import MEASURES

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from geosleuth.bench.compare import align
 from geosleuth.bench.page.wording import HEADLINE_KM
-from geosleuth.bench.plain import one_line
 from geosleuth.bench.report import FileReport, report_file
 from geosleuth.bench.run.folder import RESULTS, RunFolder
 from geosleuth.bench.run.manifest import Manifest
@@ -13,6 +12,7 @@ from geosleuth.bench.scored import Scored
 from geosleuth.errors import BadInput
 from geosleuth.geo import THRESHOLDS_KM
 from geosleuth.score import Accuracy
+from geosleuth.text import one_line
 
 from .behaviour import Behaviour, read_behaviour
 from .costs import Bucket, Measure, Spread, by_spending, common_measure, per_photo

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from math import isnan
 
-from geosleuth.bench.numbers import NONE
 from geosleuth.bench.run.model import Outcome
+from geosleuth.text.numbers import NONE
 
 from .costs import COST, SECONDS, Measure
 

@@ -10,10 +10,10 @@ from typing import Literal
 from geosleuth.agent import Spent
 from geosleuth.answer import Answer
 from geosleuth.bench.giving_up import GIVE_UP, InARow
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import one_line
 from geosleuth.bench.sets.model import DataSet
 from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.text import one_line
+from geosleuth.text.numbers import plural
 
 from .cut_off import cut_off_record
 from .feeding import Feed, JobOf, Retry, Todo, plain_job

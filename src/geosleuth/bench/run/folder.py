@@ -21,9 +21,9 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from geosleuth.agent.codec import from_line
-from geosleuth.bench.numbers import plural
 from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, write_bytes_atomically, write_text_atomically
+from geosleuth.text.numbers import plural
 
 from .committing import LineWriter, Syncing, sync_file
 from .journal import (

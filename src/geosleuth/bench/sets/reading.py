@@ -7,10 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth
+from geosleuth.text import one_line
 
 from .boxes import read_boxes
 from .faults import Entry, Fault

@@ -8,9 +8,9 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import TaskState
 
 from geosleuth.answer import FORMAT, Answer, answer_from_dict
-from geosleuth.bench.numbers import distance
 from geosleuth.bench.single import ScoredAnswer, score_answer, summarise_answers
 from geosleuth.geo import coordinates, threshold_text
+from geosleuth.text.numbers import distance
 
 from .solver import ANSWER_KEY
 

@@ -36,11 +36,11 @@ from geosleuth.bench.judging import (
     judged_document,
     judged_view,
 )
-from geosleuth.bench.numbers import plural
 from geosleuth.bench.records import read_records
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_text_atomically
 from geosleuth.policies import PREFIXES, EndpointSettings, Policy, Sampling, consent_line, make_policy
+from geosleuth.text.numbers import plural
 
 ENDINGS = (".json", ".csv")
 

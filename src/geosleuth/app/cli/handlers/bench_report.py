@@ -13,7 +13,6 @@ from geosleuth.app.cli.handlers import bench
 from geosleuth.app.console import offline_atlas, progress, reading, show, show_json, talk
 from geosleuth.app.report.pictures import data_uri, uri
 from geosleuth.bench.compare import PairReport, compare_files
-from geosleuth.bench.plain import printable
 from geosleuth.bench.records import read_records
 from geosleuth.bench.report_run import RunReport, Told, frame, report_run, with_pictures
 from geosleuth.bench.report_run import report_runs as put_together
@@ -30,6 +29,7 @@ from geosleuth.files import write_text_atomically
 from geosleuth.geo import Box, DistanceMethod
 from geosleuth.photo import open_photo
 from geosleuth.score import PublishedRow
+from geosleuth.text import printable
 
 ENDINGS = (".html", ".json")
 MOST_PHOTOS = 400

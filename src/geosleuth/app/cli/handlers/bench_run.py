@@ -28,7 +28,6 @@ from geosleuth.app.console import (
     talk,
 )
 from geosleuth.bench.masking import masking_job_of
-from geosleuth.bench.numbers import count, distance, percent_sign, plural
 from geosleuth.bench.run.engine import Ending, run_set
 from geosleuth.bench.run.feeding import JobOf, plain_job
 from geosleuth.bench.run.folder import MANIFEST, RunFolder
@@ -45,6 +44,7 @@ from geosleuth.pipeline.plan import DETECTIVE, Plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.services import prior_file
 from geosleuth.policies.gates import Rests, listening
+from geosleuth.text.numbers import count, distance, percent_sign, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

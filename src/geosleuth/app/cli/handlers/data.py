@@ -29,8 +29,6 @@ from geosleuth.app.console import (
     talk,
 )
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.numbers import count, distance, percent, threshold
-from geosleuth.bench.plain import printable
 from geosleuth.bench.run import Ending, RunLimits, Standing
 from geosleuth.data import About, Store, StoreWriter, write_store
 from geosleuth.data.annotations import ByModel, ByRules, Normaliser, import_notes, read_notes
@@ -60,6 +58,8 @@ from geosleuth.data.standins import Slips
 from geosleuth.errors import BadInput, require
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.policies import Policy, consent_line, make_policy
+from geosleuth.text import printable
+from geosleuth.text.numbers import count, distance, percent, threshold
 from geosleuth.world.layer import ensure_layer
 from geosleuth.world.world import open_world
 

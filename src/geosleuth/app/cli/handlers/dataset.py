@@ -27,14 +27,14 @@ from geosleuth.bench.makers.duplicates import (
 from geosleuth.bench.makers.memory import Memory, open_memory
 from geosleuth.bench.makers.rating import each, printing
 from geosleuth.bench.makers.tables import field_names, writing_table, written_rows
-from geosleuth.bench.numbers import count
-from geosleuth.bench.plain import printable
 from geosleuth.bench.sets import Card, DataSet, Description, Fault, cards, describe, open_set, stage
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import threshold_text
 from geosleuth.geo.plain import plain
 from geosleuth.names import country_name
+from geosleuth.text import printable
+from geosleuth.text.numbers import count
 
 _COUNTRIES_SHOWN = 15
 _FAULTS_SHOWN = 5

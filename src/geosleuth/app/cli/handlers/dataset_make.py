@@ -30,8 +30,6 @@ from geosleuth.bench.makers.memory import open_memory
 from geosleuth.bench.makers.rating import GivenUp, Seen, by_heuristic, by_model, each
 from geosleuth.bench.makers.tables import check_table, field_names, writing_table
 from geosleuth.bench.makers.tiers import TIER, Tiered, with_tiers
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import one_line
 from geosleuth.bench.sets import DataSet, Item, open_set, subset
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace
@@ -39,6 +37,8 @@ from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.policies import EndpointSettings, Usage, make_policy
 from geosleuth.policies.detective import Detective
+from geosleuth.text import one_line
+from geosleuth.text.numbers import plural
 
 _SIZE = re.compile(r"(\d{1,6})\s*[xX×]\s*(\d{1,6})")
 _MODEL_JOBS, _CODE_JOBS = 4, 2

@@ -23,14 +23,14 @@ from geosleuth.bench.makers.pois import AtlasPois, PoiSource, TablePois, choose_
 from geosleuth.bench.makers.scenes import find_scenes
 from geosleuth.bench.makers.tables import written_rows
 from geosleuth.bench.makers.tiles import find_tiles
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import printable
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.names import country_name
 from geosleuth.pipeline.area import parse_point
 from geosleuth.policies.baselines.encoders import is_code
+from geosleuth.text import printable
+from geosleuth.text.numbers import plural
 
 if TYPE_CHECKING:
     from geosleuth.app.cli.dataset import MosaicOptions, PanoramaOptions, PoisOptions

@@ -30,12 +30,12 @@ from geosleuth.bench.makers.rating import in_order
 from geosleuth.bench.makers.sampling import CELL_DEG, Draw, Weights, draw
 from geosleuth.bench.makers.splits import LEFT_OUT, Placed, leave_strips, read_shares, split
 from geosleuth.bench.makers.tables import field_names, writing_table, written_rows
-from geosleuth.bench.numbers import plural
 from geosleuth.bench.sets import DataSet, Item, open_set
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import CellGrid, FloatArray
 from geosleuth.names import country_name
+from geosleuth.text.numbers import plural
 
 _SHOWN_COUNTRIES = 20
 _LABELS_AT_ONCE = 8

@@ -35,8 +35,6 @@ from geosleuth.app.console import (
 from geosleuth.app.report import SummaryRow, summary_html, summary_row
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.bench.giving_up import GIVE_UP, InARow
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import LatLon, coordinates
@@ -49,6 +47,8 @@ from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.result import result_document
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
+from geosleuth.text import one_line
+from geosleuth.text.numbers import plural
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
 _PATTERN = frozenset("*?[")

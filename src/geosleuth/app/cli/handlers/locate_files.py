@@ -13,7 +13,6 @@ from pathlib import Path
 from geosleuth.agent.locating import Finding
 from geosleuth.app.console import asked, talk
 from geosleuth.atlas import Atlas
-from geosleuth.bench.numbers import plural
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import coordinates, rounded
@@ -28,6 +27,7 @@ from geosleuth.pipeline.outputs import (
     sidecar_of,
     write_entries,
 )
+from geosleuth.text.numbers import plural
 
 
 async def write_report(path: Path, finding: Finding, atlas: Atlas | None, *, claim: Sequence[str] = ()) -> None:

@@ -16,7 +16,6 @@ from rich.table import Table
 
 from geosleuth.app.console import offline_atlas, progress, show, show_json, talk
 from geosleuth.app.report.team_curves import curves_of, render_team_page
-from geosleuth.bench.numbers import plural
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.team import Placer, Society
@@ -29,6 +28,7 @@ from geosleuth.team.sweeps.learning import Example, Measured, examples_of, measu
 from geosleuth.team.sweeps.stored import StoredMember, open_store
 from geosleuth.team.sweeps.varying import USUAL, Point, points, read_variation, too_large
 from geosleuth.team.sweeps.ways import SWARM, RememberedSociety, read_ways, ready
+from geosleuth.text.numbers import plural
 
 
 class NothingMeasured(GeosleuthError):

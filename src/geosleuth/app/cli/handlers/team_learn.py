@@ -17,8 +17,6 @@ from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.cli.handlers.team_compare import ask_leave
 from geosleuth.app.console import CTRL_C, cancelled_by_ctrl_c, offline_atlas, progress, show, show_json, talk
 from geosleuth.app.report.team_network import Drawn, country_words, network_svg, standing_page
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import printable
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.photo import open_photo
@@ -38,6 +36,8 @@ from geosleuth.team.learning import (
 )
 from geosleuth.team.network import TrainedSociety
 from geosleuth.team.swarm import Surroundings, TeamSpec, make_team, read_team
+from geosleuth.text import printable
+from geosleuth.text.numbers import plural
 from geosleuth.tools.catalogue import all_tools
 from geosleuth.tools.needs import MISSING, OFFLINE
 

@@ -28,8 +28,6 @@ from geosleuth.app.console import (
     talk,
 )
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, GeosleuthError, UserError
 from geosleuth.files import write_text_atomically
 from geosleuth.pipeline.plan import Plan, make_plan
@@ -39,6 +37,8 @@ from geosleuth.team.learning import read_sources
 from geosleuth.team.parallel import answered, locate_in_parallel
 from geosleuth.team.parallel.learning import THRESHOLDS_KM, Errors, errors_of, figures
 from geosleuth.team.sweeps.learning import Example, examples_of
+from geosleuth.text import one_line
+from geosleuth.text.numbers import plural
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,10 @@ from rich.table import Table
 from rich.text import Text
 
 from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.bench.numbers import count, plural
-from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, GeosleuthError, MissingExtra
 from geosleuth.files import write_text_atomically
+from geosleuth.text import one_line
+from geosleuth.text.numbers import count, plural
 from geosleuth.train.curves import chart_alone, in_words, names_of
 from geosleuth.train.curves_reading import read_chart
 from geosleuth.train.keeping import Finished, Progress, RunFolder, finished, is_first_process, last_checkpoint, step_of

@@ -13,11 +13,11 @@ from rich.text import Text
 
 from geosleuth.app.cli.handlers.train import GOES_ON, ask_for_extra, libraries_quiet, plain_ends
 from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.bench.numbers import NONE, count, plural, threshold
 from geosleuth.data.curriculum import PHASES_KM
 from geosleuth.data.filtering import Tries, filtered
 from geosleuth.errors import BadInput
 from geosleuth.policies import Sampling
+from geosleuth.text.numbers import NONE, count, plural, threshold
 from geosleuth.train.reading import override_of, read_recipe
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from fastapi import HTTPException
 from fastapi.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from geosleuth.bench.plain import one_line
+from geosleuth.text import one_line
 
 LONGEST = 600
 """Characters of a message, at most."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from geosleuth.bench.numbers import NONE, count, plural
 from geosleuth.bench.page.canvas import series
 from geosleuth.bench.page.markup import Html, caption, el, join, name
 from geosleuth.bench.page.tables import cell, scroll_box
 from geosleuth.bench.report_run.behaviour import FAILURE_WORDS, Behaviour, ToolUse
 from geosleuth.bench.report_run.told import RunReport
 from geosleuth.bench.report_run.wording import ANSWERER_WORDS, REASON_WORDS, share
+from geosleuth.text.numbers import NONE, count, plural
 from geosleuth.tools.model import FailureKind
 
 _SHOWN_TOOLS = 30

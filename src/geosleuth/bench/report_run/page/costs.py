@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from math import ceil, floor, isnan, log10
 
-from geosleuth.bench.numbers import NONE, count, percent_sign, threshold
 from geosleuth.bench.page.canvas import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
 from geosleuth.bench.page.tables import cell, scroll_box
 from geosleuth.bench.report_run.costs import MEASURES, Measure, Spread
 from geosleuth.bench.report_run.told import RunReport, Told
 from geosleuth.bench.report_run.wording import amount, heading, with_unit
+from geosleuth.text.numbers import NONE, count, percent_sign, threshold
 
 _LABEL_LIMIT = 28
 

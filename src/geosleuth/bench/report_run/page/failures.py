@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from geosleuth.bench.numbers import NONE, count, percent_sign, plural, threshold
 from geosleuth.bench.page.canvas import series
 from geosleuth.bench.page.markup import Html, caption, el, join, name
 from geosleuth.bench.page.tables import cell, scroll_box
 from geosleuth.bench.report_run.reading import FailureGroup
 from geosleuth.bench.report_run.told import RunReport, Told
 from geosleuth.bench.report_run.wording import OUTCOME_WORDS, REASON_WORDS, money
+from geosleuth.text.numbers import NONE, count, percent_sign, plural, threshold
 
 _SHOWN_GROUPS = 12
 

@@ -6,7 +6,6 @@ from math import isnan
 import numpy as np
 
 from geosleuth.answer.wording import envelope, percent_words, radius_words
-from geosleuth.bench.numbers import distance, place, plural, threshold
 from geosleuth.bench.page.canvas import n, path, series
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.bench.page.plane import MercatorPlane
@@ -19,6 +18,7 @@ from geosleuth.bench.report_run.wording import with_unit
 from geosleuth.geo import LatLon
 from geosleuth.names import country_code, country_name
 from geosleuth.score import Truth
+from geosleuth.text.numbers import distance, place, plural, threshold
 
 _EXPLANATION_CHARS = 260
 _WORLD = (960.0, 467.3)

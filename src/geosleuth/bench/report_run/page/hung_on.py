@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from math import isnan
 
-from geosleuth.bench.numbers import count, distance, p_value, place, plural, signed, threshold
 from geosleuth.bench.page.markup import Html, caption, el, name
 from geosleuth.bench.page.tables import cell, scroll_box
 from geosleuth.bench.report_run.hung_on import MOVED_KM, HungOn, Shift
+from geosleuth.text.numbers import count, distance, p_value, place, plural, signed, threshold
 
 
 def hung_on_section(found: Sequence[HungOn]) -> Html:
