@@ -196,6 +196,22 @@ def test_no_team_that_answers_imports_what_learns() -> None:
     assert wrong == []
 
 
+def test_clues_know_no_tools() -> None:
+    from geosleuth.tools.catalogue import all_tools
+
+    # Names of one word are words of the language as well; the tool text_clues is called after a function of clues.
+    names = [name for name in all_tools().names if "_" in name and name != "text_clues"]
+    quoted = re.compile(rf"[\"'`](?:{'|'.join(map(re.escape, names))})[\"'`]")
+    found = [
+        f"{called(path)}: {match[0]}"
+        for path in SOURCES
+        if room_of(path) == "clues"
+        for match in quoted.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert len(names) > 10
+    assert found == []
+
+
 def test_every_package_says_what_it_is() -> None:
     folders = {path.parent for path in SOURCES}
     silent = [
