@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing
@@ -234,12 +234,38 @@ class OnGround:
             self.crew.ahead = Ahead(self.environments, completions)
         told = super()._tool_call_loop(prompts, prompt_ids, completion_ids, completions, *given)  # type: ignore[misc]
         # What TRL counts as failed are the calls that reached no environment.
-        self.rollouts.unheard = told[5]
+        self.rollouts.unheard = failed_calls(told)
         return told
 
     def _calculate_rewards(self: Any, *given: Any) -> Any:
         self._earned = super()._calculate_rewards(*given)  # type: ignore[misc]
         return self._earned
+
+
+class _ToolLoop(NamedTuple):
+    """What TRL 1.16's ``GRPOTrainer._tool_call_loop`` returns, in its order."""
+
+    tool_mask: Any
+    completions: Any
+    completion_ids: Any
+    logprobs: Any
+    tool_call_count: int
+    tool_failure_count: int
+    tool_images: Any
+
+
+def failed_calls(told: tuple[Any, ...]) -> int:
+    """How many calls TRL counts as failed, of what its tool loop returns.
+
+    Raises:
+        BadInput: another version of TRL is installed, which returns something else.
+    """
+    loop = _ToolLoop(*told) if len(told) == len(_ToolLoop._fields) else None
+    if loop is None or not isinstance(loop.tool_failure_count, int):
+        raise BadInput(
+            "this version of TRL runs tools in another way; install one that works: pip install 'trl==1.16.*'"
+        )
+    return loop.tool_failure_count
 
 
 def whole_samplings(base: Any) -> Any:
