@@ -7,6 +7,7 @@ import pytest
 
 from geosleuth.agent import Budget, Method, Trajectory, first_difference, replay, resume, run
 from geosleuth.agent.quoting import Quotes, quote, spelled_out
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.photo import View
 from geosleuth.photo.text import TextLine
 from geosleuth.policies import Prompt
@@ -30,7 +31,7 @@ def reader(view: View) -> list[TextLine]:
 
 def go(script: list[Line], method: Method) -> Trajectory:
     case = replace(small_case(), reader=reader)
-    return asyncio.run(run(case, method=method, policy=ScriptedPolicy(script), toolset=TOOLS))
+    return asyncio.run(run(case, AgentSetup(method=method, policy=ScriptedPolicy(script), toolset=TOOLS)))
 
 
 QUOTING = small_method(quotes_lines=True, budget=Budget(turns=9))
@@ -91,7 +92,9 @@ def test_a_run_that_is_taken_up_knows_what_was_read() -> None:
     cut = replace(first, events=first.events[:4], torn=True)
     policy = ScriptedPolicy([ask("#2"), answers(1, 2)])
     case = replace(small_case(), reader=reader)
-    again = asyncio.run(resume(cut, Prompt("Go on."), case=case, method=QUOTING, policy=policy, toolset=TOOLS))
+    again = asyncio.run(
+        resume(cut, Prompt("Go on."), case=case, setup=AgentSetup(method=QUOTING, policy=policy, toolset=TOOLS))
+    )
     assert looked_up(again) == ["Rue Grimaldi 7"]
 
 

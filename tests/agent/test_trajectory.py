@@ -41,6 +41,7 @@ from geosleuth.agent import (
     write_trajectory,
 )
 from geosleuth.agent.codec import KINDS, from_line, to_line
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.files import MAX_LINE_BYTES
@@ -189,7 +190,9 @@ def found() -> Trajectory:
         ),
         answers(43.7, 7.4, city="Монако"),
     ]
-    return asyncio.run(run(small_case(), method=small_method(), policy=ScriptedPolicy(script), toolset=ALL_TOOLS))
+    return asyncio.run(
+        run(small_case(), AgentSetup(method=small_method(), policy=ScriptedPolicy(script), toolset=ALL_TOOLS))
+    )
 
 
 def test_a_run_is_kept_as_it_happens_and_read_back_equal(tmp_path: Path) -> None:
@@ -203,10 +206,12 @@ def test_a_run_is_kept_as_it_happens_and_read_back_equal(tmp_path: Path) -> None
     with TrajectoryWriter(path) as store:
         found = asyncio.run(
             run(
-                small_case(), method=small_method(), policy=ScriptedPolicy(script), toolset=ALL_TOOLS,
-                store=store, sinks=[count],
+                small_case(),
+                AgentSetup(method=small_method(), policy=ScriptedPolicy(script), toolset=ALL_TOOLS),
+                store=store,
+                sinks=[count],
             )
-        )  # fmt: skip
+        )
     assert lines == list(range(2, len(found.events) + 2))
     assert read_trajectory(path) == found
     header = json.loads(path.read_text().splitlines()[0])

@@ -18,6 +18,7 @@ from PIL import Image
 
 from geosleuth.agent import Spent, TrajectoryWriter
 from geosleuth.agent.locating import locate
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer
 from geosleuth.bench.run import (
     Attempt,
@@ -116,10 +117,8 @@ async def replayed(job: Job, keep_in: Path) -> Attempted:
     with TrajectoryWriter(keep_in) as store:
         finding = await locate(
             [photo],
-            policy=policy,
-            method=_METHOD,
-            toolset=_NO_TOOLS,
-            atlas=cast("Atlas", None),
+            AgentSetup(method=_METHOD, policy=policy, toolset=_NO_TOOLS),
+            Resources(cast("Atlas", None)),
             store=store,
         )
     ended, answered = finding.trajectory.ended, finding.trajectory.answered

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from geosleuth.agent import Budget
 from geosleuth.agent.locating import Finding, locate
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas import Atlas
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Policy
@@ -57,9 +58,6 @@ async def synthesise(
     """
     return await locate(
         [photo],
-        policy=TwoMinds(observer, caller),
-        method=method(METHOD),
-        toolset=toolset_of(tools),
-        atlas=atlas,
-        budget=budget,
+        AgentSetup(method=method(METHOD), policy=TwoMinds(observer, caller), toolset=toolset_of(tools), budget=budget),
+        Resources(atlas),
     )

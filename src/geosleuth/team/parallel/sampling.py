@@ -4,13 +4,16 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from geosleuth.agent import Budget, Event, Method, Sink, Trajectory, TrajectoryWriter, run
+from geosleuth.agent import Event, Trajectory, TrajectoryWriter, run
 from geosleuth.agent.methods.papers import TWM_PARALLEL
+from geosleuth.agent.setup import NO_HINTS, UNWATCHED, AgentSetup, Question, Watch
 from geosleuth.agent.trajectory import new_id, now
-from geosleuth.policies import Policy, Sampling, Wire
-from geosleuth.tools import Case, Toolset
+from geosleuth.policies import Sampling
+from geosleuth.tools import Case
 
 from .items import answered
+
+__all__ = ["Try", "Watch", "draw_tries", "try_sampling"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +28,6 @@ class Try:
     def answered(self) -> bool:
         """Whether it came to an answer of its own."""
         return self.error is None and self.trajectory is not None and answered(self.trajectory)
-
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """Who follows a try: a file that keeps it, and sinks."""
-
-    store: TrajectoryWriter | None = None
-    sinks: tuple[Sink, ...] = ()
 
 
 def try_sampling(sampling: Sampling, number: int) -> Sampling:
@@ -54,18 +49,10 @@ def try_sampling(sampling: Sampling, number: int) -> Sampling:
 async def draw_tries(
     case: Case,
     count: int,
+    setup: AgentSetup,
     *,
-    policy: Policy,
-    method: Method,
-    toolset: Toolset,
-    views: tuple[str, ...] = (),
-    hint: str | None = None,
-    area: str | None = None,
-    force_answer: bool = False,
-    budget: Budget | None = None,
-    sampling: Sampling | None = None,
-    wire: Wire | None = None,
-    watch: Callable[[int], Watch] = lambda _number: Watch(),
+    question: Question = NO_HINTS,
+    watch: Callable[[int], Watch] = lambda _number: UNWATCHED,
     done: Callable[[Try], None] = lambda _try: None,
 ) -> list[Try]:
     """Make so many tries at once, in their order.
@@ -76,36 +63,20 @@ async def draw_tries(
     Args:
         case: with the photos' first views in its album; it is copied for each try.
         count: how many.
-        policy: who thinks; it is not closed here.
-        method: how to go about it.
-        toolset: the tools that are switched on.
-        views: what is known about the pictures themselves.
-        hint: the user's words about the photo.
-        area: where the place lies, as far as the user knows.
-        force_answer: a best guess is wanted in any case.
-        budget: of each try, in place of the method's own.
-        sampling: in place of the method's own; see `try_sampling`.
-        wire: in place of the method's own.
+        setup: who works and how; the budget is each try's, and for its sampling see `try_sampling`.
+        question: what is asked and known beside the photos.
         watch: gives who follows a try; called once for each before it begins.
         done: called with each try as it ends, in the order in which they end.
     """
-    drawn = sampling or method.sampling
+    drawn = setup.sampling or setup.method.sampling
 
     async def one(number: int, follow: Watch) -> Try:
         events: list[Event] = []
         try:
             found = await run(
                 replace(case, album=case.album.copy()),
-                method=method,
-                policy=policy,
-                toolset=toolset,
-                hint=hint,
-                area=area,
-                views=views,
-                force_answer=force_answer,
-                budget=budget,
-                sampling=try_sampling(drawn, number),
-                wire=wire,
+                replace(setup, sampling=try_sampling(drawn, number)),
+                question=question,
                 store=follow.store,
                 sinks=(events.append, *follow.sinks),
             )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from geosleuth.agent import Event, Prompted, Task, ToolObserved, Trajectory, run
 from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, REPLY_CHARACTERS, cut
 from geosleuth.agent.locating import open_case
+from geosleuth.agent.setup import AgentSetup, Question, Resources
 from geosleuth.answer import Answer
 from geosleuth.policies import Conversation, Step
 from geosleuth.tools import Observation, ToolCall, image_info
@@ -46,7 +47,7 @@ class Episode:
     def __init__(self, posed: Posed, setting: Setting) -> None:
         """Open the case; nothing runs yet."""
         self._truth, self._setting, self._method = posed.truth, setting, worded(setting)
-        self.case, self._views = open_case(posed.photos, setting.method, setting.atlas, reader=posed.reader)
+        self.case, self._views = open_case(posed.photos, setting.method, Resources(setting.atlas, reader=posed.reader))
         images = tuple(image_info(self.case, self.case.album[handle]) for handle in self.case.album.handles)
         task = Task(images, force_answer=setting.force_answer, views=self._views)
         self.images = images
@@ -85,13 +86,9 @@ class Episode:
         self._task = asyncio.create_task(
             run(
                 self.case,
-                method=self._method,
-                policy=self._outside,
-                toolset=setting.toolset,
-                views=self._views,
-                force_answer=setting.force_answer,
-                budget=setting.budget,
+                AgentSetup(method=self._method, policy=self._outside, toolset=setting.toolset, budget=setting.budget),
                 sinks=[self._events.append],
+                question=Question(views=self._views, force_answer=setting.force_answer),
             )
         )
         self._task.add_done_callback(lambda _: self._outside.leave())

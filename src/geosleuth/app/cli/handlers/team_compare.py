@@ -14,6 +14,7 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from geosleuth.agent.setup import Resources
 from geosleuth.app.console import offline_atlas, progress, show, show_json, talk
 from geosleuth.app.report.team_curves import curves_of, render_team_page
 from geosleuth.errors import BadInput, GeosleuthError
@@ -193,7 +194,7 @@ async def _working(setting: Setting, spec: TeamSpec) -> AsyncIterator[_Ready]:
         with open_store(kept) as store:
             members = tuple(
                 StoredMember(member, store, _identity(agent))
-                for member, agent in zip(team.members(Surroundings(atlas)), spec.agents, strict=True)
+                for member, agent in zip(team.members(Surroundings(Resources(atlas))), spec.agents, strict=True)
             )
             try:
                 yield _Ready(members, RememberedSociety(team.society), spec.settings, Placer(atlas), team.learned)

@@ -13,6 +13,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from geosleuth.agent.setup import Resources
 from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.cli.handlers.team_compare import ask_leave
 from geosleuth.app.console import CTRL_C, cancelled_by_ctrl_c, offline_atlas, progress, show, show_json, talk
@@ -120,7 +121,7 @@ async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
         with progress("learning", len(sources)) as bar, cancelled_by_ctrl_c():
             return await learn(
                 sources,
-                team.members(Surroundings(atlas)),
+                team.members(Surroundings(Resources(atlas))),
                 state,
                 placer=Placer(atlas),
                 encoder=wanted.encoder,

@@ -16,6 +16,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from geosleuth.agent.locating import Finding
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.app.console import (
     CTRL_C,
     ask_consent,
@@ -36,6 +37,7 @@ from geosleuth.pipeline.team import Several
 from geosleuth.team.learning import read_sources
 from geosleuth.team.parallel import answered, locate_in_parallel
 from geosleuth.team.parallel.learning import THRESHOLDS_KM, Errors, errors_of, figures
+from geosleuth.team.parallel.locating import Verification
 from geosleuth.team.sweeps.learning import Example, examples_of
 from geosleuth.text import one_line
 from geosleuth.text.numbers import plural
@@ -144,17 +146,17 @@ async def _all(
 async def _one(plan: Plan, several: Several, atlas: OfflineAtlas, photo: str, example: Example) -> Row:
     finding = await locate_in_parallel(
         [await asyncio.to_thread(example.load)],
+        AgentSetup(
+            method=plan.method,
+            policy=plan.policy,
+            toolset=plan.toolset,
+            budget=plan.budget,
+            sampling=plan.sampling,
+            wire=plan.wire,
+        ),
+        Resources(atlas, visual=plan.visual),
         count=several.tries,
-        policy=plan.policy,
-        method=plan.method,
-        toolset=plan.toolset,
-        atlas=atlas,
-        verifier=several.verifier,
-        chains=several.chains,
-        visual=plan.visual,
-        budget=plan.budget,
-        sampling=plan.sampling,
-        wire=plan.wire,
+        verification=Verification(verifier=several.verifier, chains=several.chains),
     )
     if why := _out_of_reach(finding):
         raise GeosleuthError(why)
