@@ -313,7 +313,7 @@ def evaluated_after(given: argparse.Namespace) -> None:
 def evaluated(given: argparse.Namespace) -> None:
     """How good a policy is on held-out scenes; or its tries on the scenes of reinforcement learning."""
     from geosleuth.policies import Sampling
-    from geosleuth.train.evaluating import evaluate
+    from geosleuth.train.evaluating import EvaluationSettings, PlaySettings, evaluate
     from geosleuth.train.nano.fast import FastGenerator
     from geosleuth.train.nano.fast_check import image_ids
     from geosleuth.train.replying import Replier, fast_generate
@@ -335,8 +335,7 @@ def evaluated(given: argparse.Namespace) -> None:
         max_new_tokens=TURN_TOKENS,
     )  # fmt: skip
     several = given.attempts > 1
-    found = evaluate(
-        replier,
+    settings = EvaluationSettings(
         scenes=given.held_out,
         seed=REINFORCED if given.train_scenes else HELD_OUT,
         split="train" if given.train_scenes else "held-out",
@@ -346,13 +345,11 @@ def evaluated(given: argparse.Namespace) -> None:
         verified=not given.train_scenes,
         sampling=Sampling(temperature=1.0, top_p=1.0) if several else None,
         max_new_tokens=TURN_TOKENS,
-        workers=given.workers,
-        # While some are drawn, the tools of the others are served.
-        at_once=2 * AT_ONCE if given.workers else AT_ONCE,
-        batch=AT_ONCE,
-        folder=given.out,
-        pictures=given.pictures,
     )
+    # While some are drawn, the tools of the others are served.
+    at_once = 2 * AT_ONCE if given.workers else AT_ONCE
+    playing = PlaySettings(workers=given.workers, at_once=at_once, batch=AT_ONCE)
+    found = evaluate(replier, settings, playing=playing, folder=given.out, pictures=given.pictures)
     if given.train_scenes:
         from geosleuth.train.prompts import scene_id
 

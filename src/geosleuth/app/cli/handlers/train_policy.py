@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,16 +72,23 @@ def evaluate(policy: str, words: Mapping[str, Any], *, temperature: float | None
     who: Path | str = policy if policy == evaluating.DETECTIVE else Path(policy)
     if isinstance(who, Path) and not who.is_dir():
         raise BadInput(f"{who}: is no folder with weights; give one, such as RUN/policy, or: {evaluating.DETECTIVE}")
+    settings = evaluating.EvaluationSettings(**_taken(given, evaluating.EvaluationSettings))
+    playing = evaluating.PlaySettings(**_taken(given, evaluating.PlaySettings))
     folder = words["folder"]
     stopped = f"{folder} keeps the scenes that were played, and {GOES_ON}" if folder else "with --out it could go on"
     with plain_ends(folder, lambda: f"stopped; {stopped}"), progress("playing scenes") as bar, libraries_quiet():
-        found = evaluating.evaluate(who, **given, progress=bar.at)
+        found = evaluating.evaluate(who, settings, playing=playing, **given, progress=bar.at)
     if as_json:
         show_json(found.to_dict())
     else:
         show(_evaluation_view(found.asked, found.figures))
     if folder is not None:
         talk(f"kept in {folder}")
+
+
+def _taken(given: dict[str, Any], kind: Any) -> dict[str, Any]:
+    """What belongs into such a dataclass; it is taken out of what was given."""
+    return {one.name: given.pop(one.name) for one in fields(kind) if one.name in given}
 
 
 def _evaluation_view(asked: Mapping[str, Any], figures: Mapping[str, Any]) -> Group:
