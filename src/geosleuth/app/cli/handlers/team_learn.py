@@ -35,6 +35,7 @@ from geosleuth.team.learning import (
     overview,
     read_sources,
 )
+from geosleuth.team.learning.learning import LearnPlan
 from geosleuth.team.network import TrainedSociety
 from geosleuth.team.swarm import Surroundings, TeamSpec, make_team, read_team
 from geosleuth.text import printable
@@ -125,10 +126,12 @@ async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
                 state,
                 placer=Placer(atlas),
                 encoder=wanted.encoder,
-                settings=settings,
-                swarm=spec.settings,
-                training=replace(PAPER if as_printed else QUICK, seed=wanted.seed),
-                budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
+                plan=LearnPlan(
+                    settings=settings,
+                    swarm=spec.settings,
+                    training=replace(PAPER if as_printed else QUICK, seed=wanted.seed),
+                    budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
+                ),
                 at_once=wanted.at_once,
                 progress=lambda what, done, total: bar.at(done, total, what),
             )
