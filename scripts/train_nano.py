@@ -224,7 +224,7 @@ def reinforced(given: argparse.Namespace) -> None:
 
     from geosleuth.agent.methods import method
     from geosleuth.tools.catalogue import all_tools
-    from geosleuth.train.grpo import grpo_trainer
+    from geosleuth.train.grpo import EnvironmentPlan, grpo_trainer
     from geosleuth.train.keeping import RunFolder, last_checkpoint
     from geosleuth.train.nano.encoding import final_shrink
     from geosleuth.train.nano.fast_vision import patch_vision_attention, patch_vision_inputs
@@ -266,8 +266,9 @@ def reinforced(given: argparse.Namespace) -> None:
         prompt_rows(recipe.data),
         recipe,
         given.out,
-        environment_workers=given.crew,
-        dress=partial(shrinking, shrink=final_shrink(processor), tools=names),
+        environments=EnvironmentPlan(
+            workers=given.crew, dress=partial(shrinking, shrink=final_shrink(processor), tools=names)
+        ),
     )
     quicken(trainer, turn_tokens=TURN_TOKENS, max_batch=max(64, given.prompts * given.group))
     trainer.add_callback(pacing(transformers.TrainerCallback, saying(given.name), given.seconds))

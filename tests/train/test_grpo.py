@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from geosleuth.errors import BadInput
-from geosleuth.train.grpo import failed_calls, grpo_trainer, run_grpo
+from geosleuth.train.grpo import EnvironmentPlan, failed_calls, grpo_trainer, run_grpo
 from geosleuth.train.metrics import part_name, read_metrics, within_name
 from geosleuth.train.objective import scaled_advantages
 from geosleuth.train.prompts import prompt_rows
@@ -45,7 +45,9 @@ def made(recipe: Recipe, folder: Path, said: list[list[str]], ground: Ground | N
     """The trainer, whose model says what is given for the rows of each generation."""
     model, processor = load_model(recipe.model)
     rows = prompt_rows(recipe.data)
-    trainer = grpo_trainer(model, processor, rows, recipe, folder, ground=ground, environment_workers=workers)
+    trainer = grpo_trainer(
+        model, processor, rows, recipe, folder, environments=EnvironmentPlan(ground=ground, workers=workers)
+    )
     turns = iter(said)
     script(model, processor.tokenizer, lambda _rows: next(turns))
     return trainer

@@ -7,6 +7,7 @@ and going on from a checkpoint in step with the rows.
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,12 +70,38 @@ def run_grpo(
         own = metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard)
         workers = usual_workers() if environment_workers is None else environment_workers
         trainer = grpo_trainer(
-            model, processor, rows, recipe, folder, callbacks=(own, *callbacks), environment_workers=workers
+            model,
+            processor,
+            rows,
+            recipe,
+            folder,
+            callbacks=(own, *callbacks),
+            environments=EnvironmentPlan(workers=workers),
         )
         try:
             return train_to_end(trainer, recipe.model, run, progress=progress, seconds=seconds)
         finally:
             trainer.close_crew()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentPlan:
+    """Where replies are played.
+
+    Attributes:
+        ground: in place of the one that the recipe says; a function that makes it, where other processes are to serve
+            it.
+        workers: processes that serve tools; 0 serves them in this one.
+        dress: changes the class of the environments, where they are served; for other processes it must be a function
+            of a module, or a ``partial`` of one, such as of `geosleuth.train.shrinking.shrinking`.
+    """
+
+    ground: Ground | MakeGround | None = None
+    workers: int = 0
+    dress: Dress | None = None
+
+
+_AS_RECIPE_SAYS = EnvironmentPlan()
 
 
 def grpo_trainer(
@@ -84,9 +111,7 @@ def grpo_trainer(
     recipe: Recipe,
     folder: Path,
     *,
-    ground: Ground | MakeGround | None = None,
-    environment_workers: int = 0,
-    dress: Dress | None = None,
+    environments: EnvironmentPlan = _AS_RECIPE_SAYS,
     callbacks: Sequence[Any] = (),
 ) -> Any:
     """The `trl.GRPOTrainer` of a recipe.
@@ -97,11 +122,7 @@ def grpo_trainer(
         rows: see `prompt_rows`; filtering and curriculum of the recipe are applied here.
         recipe: what to do.
         folder: of the run.
-        ground: where replies are played, in place of the one that the recipe says; a function that makes it, where
-            other processes are to serve it.
-        environment_workers: processes that serve tools; 0 serves them in this one.
-        dress: changes the class of the environments, where they are served; for other processes it must be a function
-            of a module, or a ``partial`` of one, such as of `geosleuth.train.shrinking.shrinking`.
+        environments: where replies are played.
         callbacks: further ``transformers.TrainerCallback``s.
 
     Raises:
@@ -113,6 +134,7 @@ def grpo_trainer(
     if recipe.rollout.objective == "pass@k":
         check_k(recipe.rollout.k, recipe.rollout.group)
     order = run_order(phases(rows, recipe.data), recipe)
+    ground, dress = environments.ground, environments.dress
     make: MakeGround = ground if callable(ground) else partial(ground_of, recipe)
     played = ground if isinstance(ground, Ground) else make()
     check_for_grpo(processor, tools=bool(played.setting.toolset.names))
@@ -121,10 +143,10 @@ def grpo_trainer(
     if dress is not None:
         environment = dress(environment)
     crew = None
-    if environment_workers:
+    if environments.workers:
         if isinstance(ground, Ground):
             raise BadInput("other processes can't take over a ground; give a function that makes it")
-        crew = Crew(make, environment_workers, dress)
+        crew = Crew(make, environments.workers, dress)
         environment = remote_environment(environment, played.setting.toolset.names, crew)
     prompt = prompt_for(played.setting)
     # Environments are TRL's experiment; it would say so at every start.

@@ -18,6 +18,7 @@ from geosleuth.data.filtering import PAPER_TRIES, Tries, tries_of
 from geosleuth.data.filtering_sources import read_tries
 from geosleuth.errors import BadInput, require
 from geosleuth.files import write_bytes_atomically
+from geosleuth.train.grpo import EnvironmentPlan
 
 from .grpo import grpo_trainer
 from .keeping import Progress, nobody
@@ -105,7 +106,7 @@ def _draw(
 ) -> None:
     torch = require("torch", extra="train")
     model, processor = load_model(plan.model)
-    trainer = grpo_trainer(model, processor, rows, plan, scratch, ground=ground)
+    trainer = grpo_trainer(model, processor, rows, plan, scratch, environments=EnvironmentPlan(ground=ground))
     prompt, first = trainer.train_dataset[0]["prompt"], 0
     while first < len(rows):
         some = rows[first : first + plan.optim.batch]

@@ -10,7 +10,7 @@ from PIL import Image
 
 from geosleuth.photo import open_photo
 from geosleuth.policies.weights_engine import load_processor
-from geosleuth.train.grpo import grpo_trainer
+from geosleuth.train.grpo import EnvironmentPlan, grpo_trainer
 from geosleuth.train.nano.collating import Collator
 from geosleuth.train.nano.encoding import final_pixels
 from geosleuth.train.nano.fast_vision import patch_vision_inputs
@@ -266,7 +266,7 @@ def test_pictures_from_other_processes_are_shrunk_too(tmp_path: Path) -> None:
     tools = ("image_zoom_in_tool", "maps_geocode")
     rollout = RolloutPart(method="nano", tools=tools, reward="spotagent", group=2, reply_tokens=1400)
     dress = partial(shrinking, shrink=SHRINK, tools=("zoom", "geocode"))
-    trainer = trainer_of(tmp_path, rollout, environment_workers=2, dress=dress)
+    trainer = trainer_of(tmp_path, rollout, environments=EnvironmentPlan(workers=2, dress=dress))
     said = iter([[called("zoom", bbox_2d=[0, 0, 500, 500]), called("geocode", address="Monaco")], [NEAR, FAR]])
     script(trainer.model, trainer.processing_class.tokenizer, lambda _rows: next(said))
     patch_vision_inputs(trainer.model, trainer.processing_class.image_processor)
