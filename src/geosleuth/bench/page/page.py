@@ -3,6 +3,7 @@
 import hashlib
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 
 from geosleuth import __version__
@@ -24,6 +25,26 @@ from .worldmap import map_data, map_section, placed_dots, shared_drawing
 from .worst import worst_section
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreSections:
+    """Sections that a page has beside those of every report.
+
+    Attributes:
+        after_figures: they stand after the table of all figures.
+        after_charts: they stand after the two charts.
+        before_worst: they stand before the worst errors.
+        style: rules for them, added to the style sheet.
+    """
+
+    after_figures: Sequence[Html] = ()
+    after_charts: Sequence[Html] = ()
+    before_worst: Sequence[Html] = ()
+    style: str = ""
+
+
+_NO_MORE = MoreSections()
+
+
 def render_page(
     reports: Sequence[FileReport],
     *,
@@ -32,10 +53,7 @@ def render_page(
     title: str = "How close did the answers come?",
     generated: str,
     command: str = "",
-    after_figures: Sequence[Html] = (),
-    after_charts: Sequence[Html] = (),
-    before_worst: Sequence[Html] = (),
-    style: str = "",
+    more: MoreSections = _NO_MORE,
 ) -> str:
     """The whole page as text, to be written as UTF-8.
 
@@ -46,10 +64,7 @@ def render_page(
         title: the page's heading.
         generated: when the page was made, as it is to be read.
         command: the command line that made it; put together from the reports where not given.
-        after_figures: further sections, to stand after the table of all figures.
-        after_charts: further sections, to stand after the two charts.
-        before_worst: further sections, to stand before the worst errors.
-        style: rules for them, added to the style sheet.
+        more: further sections.
     """
     script = Html(_asset("page.js"))
     dots = [placed_dots(report.scored) for report in reports]
@@ -63,14 +78,14 @@ def render_page(
             "main",
             {"id": "main"},
             _figures(reports, published),
-            *after_figures,
+            *more.after_figures,
             _charts(reports),
-            *after_charts,
+            *more.after_charts,
             map_section(reports, dots),
             slices_section(reports),
             confidence_section(reports),
             pairs_section(pairs),
-            *before_worst,
+            *more.before_worst,
             worst_section(reports),
             method_section(reports, command),
         ),
@@ -78,7 +93,9 @@ def render_page(
         data_block("map-data", map_data(reports, dots)),
         el("script", None, script),
     )
-    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, content_policy(script), style), body)}\n"
+    return (
+        f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, content_policy(script), more.style), body)}\n"
+    )
 
 
 NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

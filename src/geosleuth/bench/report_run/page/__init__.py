@@ -5,6 +5,7 @@ from importlib.resources import files
 
 from geosleuth.bench.compare import PairReport
 from geosleuth.bench.page import render_page
+from geosleuth.bench.page.page import MoreSections
 from geosleuth.bench.report_run.told import Told
 from geosleuth.score import PublishedRow
 
@@ -43,13 +44,15 @@ def render_run_page(
         title="How the runs went" if many else "How the run went",
         generated=generated,
         command=command,
-        after_figures=(coverage_section(told),),
-        after_charts=(
-            costs_section(told),
-            behaviour_section(told.runs),
-            failures_section(told.runs),
-            hung_on_section(told.hung_on),
+        more=MoreSections(
+            after_figures=(coverage_section(told),),
+            after_charts=(
+                costs_section(told),
+                behaviour_section(told.runs),
+                failures_section(told.runs),
+                hung_on_section(told.hung_on),
+            ),
+            before_worst=(gallery_section(told.runs), facts_section(told.runs)),
+            style=files(__package__).joinpath("run.css").read_text(encoding="utf-8"),
         ),
-        before_worst=(gallery_section(told.runs), facts_section(told.runs)),
-        style=files(__package__).joinpath("run.css").read_text(encoding="utf-8"),
     )
