@@ -36,6 +36,7 @@ from geosleuth.bench.judging import (
     judged_document,
     judged_view,
 )
+from geosleuth.bench.judging.asking import JudgeSettings
 from geosleuth.bench.records import read_records
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_text_atomically
@@ -138,10 +139,12 @@ async def _work(entries: list[Entry], policy: Policy, keep_in: Path, request: Ju
                 policy,
                 cache,
                 model=known_as,
-                limits=limits,
-                at_once=request.jobs,
-                sampling=Sampling(temperature=0.0, max_tokens=request.reply_tokens),
-                again_unreadable=request.retry_unreadable,
+                settings=JudgeSettings(
+                    limits=limits,
+                    at_once=request.jobs,
+                    sampling=Sampling(temperature=0.0, max_tokens=request.reply_tokens),
+                    again_unreadable=request.retry_unreadable,
+                ),
                 watch=_Watch(bar),
             )
             return await judge_entries(
