@@ -27,7 +27,7 @@ from geosleuth.bench.makers.figures import (
 )
 from geosleuth.bench.makers.labels import FIELDS, LEVELS, Labelled, label
 from geosleuth.bench.makers.rating import in_order
-from geosleuth.bench.makers.sampling import CELL_DEG, Draw, Weights, draw
+from geosleuth.bench.makers.sampling import CELL_DEG, Draw, DrawRules, Weights, draw
 from geosleuth.bench.makers.splits import LEFT_OUT, Placed, leave_strips, read_shares, split
 from geosleuth.bench.makers.tables import field_names, writing_table, written_rows
 from geosleuth.bench.sets import DataSet, Item, open_set
@@ -92,9 +92,7 @@ def sample_set(spec: str, out: Path, asked: Sampling, *, report: Path | None, ov
         figures,
         total=asked.count,
         seed=asked.seed,
-        weights=weights,
-        least_people=asked.least_people,
-        refill=asked.refill,
+        rules=DrawRules(weights=weights, least_people=asked.least_people, refill=asked.refill),
     )
     chosen = set(drawn.chosen)
     with writing_table(out, field_names(data)) as write:
