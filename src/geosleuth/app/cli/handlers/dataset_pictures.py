@@ -16,7 +16,7 @@ from geosleuth.atlas import OfflineAtlas, regions_dir
 from geosleuth.atlas.regions import Regions
 from geosleuth.bench.makers.digests import HEADER, Digest, digests
 from geosleuth.bench.makers.galleries import make_gallery
-from geosleuth.bench.makers.mosaics import Mosaics, make_mosaics
+from geosleuth.bench.makers.mosaics import Mosaics, MosaicSettings, make_mosaics
 from geosleuth.bench.makers.panoramas import Panoramas, make_panoramas
 from geosleuth.bench.makers.places import TablePlace, place_at, read_places
 from geosleuth.bench.makers.pois import AtlasPois, PoiSource, TablePois, choose_pois, write_pois
@@ -98,11 +98,13 @@ def make_mosaic_files(options: "MosaicOptions") -> None:
             cities,
             scenes,
             options.out,
-            side_px=options.side,
-            metres=options.metres,
-            brightest=options.brightest,
-            most_empty=options.empty,
-            georeferenced=options.tif,
+            settings=MosaicSettings(
+                side_px=options.side,
+                metres=options.metres,
+                brightest=options.brightest,
+                most_empty=options.empty,
+                georeferenced=options.tif,
+            ),
             overwrite=options.overwrite,
             progress=bar.at,
         )
