@@ -34,6 +34,7 @@ from geosleuth.bench.run import (
     TryRecord,
     run_set,
 )
+from geosleuth.bench.run.engine import RunListeners, RunRules
 from geosleuth.bench.sets import Card, DataSet, FilePicture, Item
 from geosleuth.errors import BadInput, UserError
 from geosleuth.geo import LatLon
@@ -161,10 +162,8 @@ def work(
                 folder,
                 LocalWorker(attempt, folder),
                 at_once=options.at_once,
-                limits=RunLimits(**options.limits),
-                retry=options.retry,
-                watch=watch,
-                ended=ended,
+                rules=RunRules(limits=RunLimits(**options.limits), retry=options.retry),
+                listeners=RunListeners(watch=watch, ended=ended),
             )
 
     return asyncio.run(through())

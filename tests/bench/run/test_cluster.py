@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.bench.run.cluster import hands, ray_worker
-from geosleuth.bench.run.engine import Ending, run_set
+from geosleuth.bench.run.engine import Ending, RunListeners, RunRules, run_set
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.run.journal import TryRecord
 from geosleuth.bench.run.local import LocalWorker
@@ -121,7 +121,12 @@ class ClusterRun:
             ) as worker:
                 beside = asyncio.create_task(asyncio.to_thread(meanwhile or (lambda: None)))
                 ending = await run_set(
-                    coloured_set(self.photos), run, worker, at_once=3 * self.at_once, ended=enter, give_up=self.photos
+                    coloured_set(self.photos),
+                    run,
+                    worker,
+                    at_once=3 * self.at_once,
+                    listeners=RunListeners(ended=enter),
+                    rules=RunRules(give_up=self.photos),
                 )
                 await beside
         return ending

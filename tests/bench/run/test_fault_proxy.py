@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fault_proxy import FAULTS, FaultProxy
-from geosleuth.bench.run.engine import Ending, run_set
+from geosleuth.bench.run.engine import Ending, RunRules, run_set
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.run.local import LocalWorker
 from geosleuth.policies import EndpointSettings
@@ -40,8 +40,7 @@ def run_through(url: str, folder: Path, photos: int, *, retry: bool = False) -> 
                     run,
                     LocalWorker(ready.attempt, run),
                     at_once=AT_ONCE,
-                    retry="errors" if retry else None,
-                    give_up=photos,
+                    rules=RunRules(retry="errors" if retry else None, give_up=photos),
                 )
         finally:
             await ready.aclose()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geosleuth.bench.run import DataInfo, Ending, LocalWorker, Manifest, RunFolder, RunLimits, Standing, Worker, run_set
+from geosleuth.bench.run.engine import RunListeners, RunRules
 from geosleuth.bench.run.feeding import Retry
 from geosleuth.bench.sets.model import DataSet
 from geosleuth.policies.gates import Rests, listening
@@ -66,10 +67,8 @@ async def run_factory(
                 folder,
                 worker,
                 at_once=at_once,
-                limits=limits,
-                retry=retry,
-                watch=watch,
-                resting=rests.host,
+                rules=RunRules(limits=limits, retry=retry),
+                listeners=RunListeners(watch=watch, resting=rests.host),
             )
 
 

@@ -28,7 +28,7 @@ from geosleuth.app.console import (
     talk,
 )
 from geosleuth.bench.masking import masking_job_of
-from geosleuth.bench.run.engine import Ending, run_set
+from geosleuth.bench.run.engine import Ending, RunListeners, RunRules, run_set
 from geosleuth.bench.run.feeding import JobOf, plain_job
 from geosleuth.bench.run.folder import MANIFEST, RunFolder
 from geosleuth.bench.run.limits import RunLimits
@@ -327,10 +327,8 @@ async def run_bench(ready: Prepared, watch: Callable[[Standing], None]) -> Endin
                 folder,
                 worker,
                 at_once=ready.at_once,
-                limits=ready.limits,
-                retry=request.retry,
-                watch=watch,
-                resting=rests.host,
+                rules=RunRules(limits=ready.limits, retry=request.retry),
+                listeners=RunListeners(watch=watch, resting=rests.host),
                 job_of=ready.job_of,
             )
 
