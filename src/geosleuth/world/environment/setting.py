@@ -10,7 +10,6 @@ from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.errors import BadInput, UserError
 from geosleuth.geo import LatLon
-from geosleuth.photo import BoxScale
 from geosleuth.policies.tagged import observation_text
 from geosleuth.score import Truth
 from geosleuth.score.rewards import Geocoder, Helpers, Reward, read_reward
@@ -70,7 +69,6 @@ def offline_setting(
     tools: Iterable[str] | None = None,
     budget: Budget | None = None,
     answer_by: AnswerBy = "tool",
-    box_scale: BoxScale = "pixels",
     force_answer: bool = False,
 ) -> Setting:
     """A setting in which nothing leaves this machine.
@@ -85,7 +83,6 @@ def offline_setting(
             sign are added, see `Method.toolset`.
         budget: in place of the method's own.
         answer_by: "tool" adds the tool `answer`, by which trainers that show environments only calls learn of it.
-        box_scale: how the policy gives boxes, where ``method`` is a name.
         force_answer: a best guess is wanted in any case.
 
     Raises:
@@ -99,7 +96,7 @@ def offline_setting(
     )
     # What it lacks is said now and not after the first episode.
     earns.score([], [], asked)
-    chosen = method_of(method, box_scale=box_scale) if isinstance(method, str) else method
+    chosen = method_of(method) if isinstance(method, str) else method
     names = [one.name for one in all_tools().select(chosen.tools).usable(OFFLINE)]
     if tools is not None:
         listed = list(tools)
