@@ -212,6 +212,35 @@ def test_clues_know_no_tools() -> None:
     assert found == []
 
 
+MOST_PARAMETERS = 8
+MAY_TAKE_MORE = {
+    "tools: sun_position": "a tool's signature is its schema",
+    "app: locate": "a tool of the MCP server: its signature is its schema",
+    "tools: tool": "the keywords of a decorator are the declaration",
+    "pipeline: locate": "Inspect makes its -T options of a task's signature",
+    "policies: Detective.__init__": "what callers know beforehand, each by keyword, most of it left out",
+    "train: FastGenerator.__init__": "the sizes and switches of one engine, each by keyword",
+    "train: FastGenerator.sample": "it takes the arguments of a model's own generate",
+    "world: tongue": "a row of a table, each column by keyword",
+}
+
+
+def test_no_function_takes_more_than_eight_parameters() -> None:
+    many = set()
+    for path in SOURCES:
+        owners: list[tuple[str, ast.AST]] = [("", ast.parse(path.read_text(encoding="utf-8")))]
+        for owner, tree in owners:
+            for node in ast.iter_child_nodes(tree):
+                name = f"{owner}{getattr(node, 'name', '')}"
+                if isinstance(node, ast.stmt):
+                    owners.append((f"{name}." if isinstance(node, ast.ClassDef) else owner, node))
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                    if sum(one.arg not in ("self", "cls") for one in given) > MOST_PARAMETERS:
+                        many.add(f"{room_of(path)}: {name}")
+    assert many == set(MAY_TAKE_MORE), "group parameters in a frozen dataclass, or say here why not"
+
+
 def test_every_package_says_what_it_is() -> None:
     folders = {path.parent for path in SOURCES}
     silent = [
