@@ -1,10 +1,11 @@
-"""The loss of smileGeo's network, its slope, and Adam, in numpy."""
+"""The loss of smileGeo's network, its slope, and a step down."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from geosleuth.fitting import Adam
 from geosleuth.team.network import Parameters, Prediction, forward
 from geosleuth.team.network.forward import LEAK, Array
 
@@ -75,27 +76,8 @@ def _through_links(found: Prediction, by_links: Array) -> Array:
     return through
 
 
-class Adam:
-    """Adam as published, with weights drawn towards zero apart from the slope where ``decay`` is not 0."""
-
-    def __init__(self, rate: float, decay: float = 0.0) -> None:
-        self._rate, self._decay = rate, decay
-        self._first: list[Array] = []
-        self._second: list[Array] = []
-        self._step = 0
-
-    def moved(self, parameters: Parameters, slopes: tuple[Array, ...]) -> Parameters:
-        """The parameters one step further down; biases are not drawn towards zero."""
-        if not self._first:
-            self._first = [np.zeros_like(array) for array in slopes]
-            self._second = [np.zeros_like(array) for array in slopes]
-        self._step += 1
-        rate, grown = self._rate / (1 - 0.9**self._step), math.sqrt(1 - 0.999**self._step)
-        moved = []
-        for place, (array, by) in enumerate(zip(parameters.arrays(), slopes, strict=True)):
-            self._first[place] = 0.9 * self._first[place] + 0.1 * by
-            self._second[place] = 0.999 * self._second[place] + 0.001 * by * by
-            kept = array * (1 - self._rate * self._decay) if array.ndim > 1 else array
-            step = rate * self._first[place] / (np.sqrt(self._second[place]) / grown + 1e-8)
-            moved.append((kept - step).astype(array.dtype))
-        return Parameters(*moved)
+def moved(adam: Adam, parameters: Parameters, slopes: tuple[Array, ...], rate: float) -> Parameters:
+    """The parameters one step further down; biases are not drawn towards zero."""
+    arrays = [array.copy() for array in parameters.arrays()]
+    adam.walk(arrays, slopes, rate, spared=lambda array: array.ndim == 1)
+    return Parameters(*arrays)

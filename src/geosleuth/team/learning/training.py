@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from geosleuth.errors import BadInput
+from geosleuth.fitting import Adam
 from geosleuth.team.network import Dimensions, Parameters, Projection, Weights, forward
 from geosleuth.team.network.forward import Array, fresh_parameters
 from geosleuth.team.network.society import predicted
 
-from .gradient import Adam, Targets, loss, slope
+from .gradient import Targets, loss, moved, slope
 from .rounds import Observation
 from .settings import QUICK, TrainSettings
 
@@ -153,7 +154,7 @@ def _taught(
     rng: np.random.Generator, progress: Progress,
 ) -> tuple[Parameters, int]:  # fmt: skip
     """The parameters after learning, and how many epochs that took."""
-    adam = Adam(settings.rate, settings.decay)
+    adam = Adam(settings.decay)
     judged = encoded[held], targets.rows(held)
     best, best_loss, best_epoch = parameters, math.inf, 0
     sums = [np.zeros(array.shape, dtype=np.float64) for array in parameters.arrays()]
@@ -165,7 +166,7 @@ def _taught(
         for start in range(0, len(order), step):
             chosen = order[start : start + step]
             _, slopes = slope(parameters, encoded[chosen], targets.rows(chosen), settings.distance_weight)
-            parameters = adam.moved(parameters, slopes)
+            parameters = moved(adam, parameters, slopes, settings.rate)
         if settings.averaged and epoch > settings.epochs - settings.averaged:
             sums = [total + array for total, array in zip(sums, parameters.arrays(), strict=True)]
         if len(held) and not settings.averaged:

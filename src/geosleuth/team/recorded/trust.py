@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from geosleuth.answer import Answer, Candidate
+from geosleuth.fitting import probabilities
 from geosleuth.geo import FloatArray, LatLon
 
 from .design import REASONS, TOGETHER_KM, Scaling, column_reasons, design, signs
-from .logistic import probabilities
 from .panel import IntArray, Panel
 from .places import PlaceRecord
 
