@@ -14,6 +14,10 @@ class Html(str):
 
     __slots__ = ()
 
+    def __html__(self) -> str:
+        """What template engines ask for before they escape."""
+        return self
+
 
 def el(name: str, attributes: Mapping[str, object] | None = None, *children: object) -> Html:
     """One element. Attributes that are None or False are left out, True stands alone; other children are escaped."""
