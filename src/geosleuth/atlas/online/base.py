@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 from geosleuth.atlas.protocol import NotOffered
 from geosleuth.errors import BadInput
+from geosleuth.net import host_of
 
-from .consent import host_of
 from .http import OnlineClient, Question
 from .keys import Credentials
 from .settings import OnlineSettings

@@ -9,17 +9,10 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.net import host_of
 
 from .addresses import address_of, is_at_home, is_public
 from .settings import OnlineSettings
-
-
-def host_of(url: str) -> str:
-    """Return the host name of an address, in lower case; empty where it is no address."""
-    try:
-        return (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
 
 
 def check_consent(url: str, settings: OnlineSettings) -> str:

@@ -14,11 +14,11 @@ from typing import ClassVar, Literal
 from geosleuth.atlas.model import Hit, Marker, Picture, Place, Reverse
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Extent, LatLon
+from geosleuth.net import host_of
 
 from . import shape
 from .areas import around, bounding_box, check_picture, check_radius, inside, picture_box
 from .base import OnlineAtlas
-from .consent import host_of
 from .found import hit, near_hit
 from .google_places import FIELDS, component, geocoded_place, place_of
 from .http import OnlineClient, Question

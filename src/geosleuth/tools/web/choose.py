@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
-from geosleuth.atlas.online.consent import host_of
 from geosleuth.errors import BadInput
+from geosleuth.net import host_of
 
 from .bing import Bing
 from .brave import Brave

@@ -6,10 +6,11 @@ from types import TracebackType
 from typing import ClassVar, Literal, Self
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
-from geosleuth.atlas.online.consent import check_consent, host_of
+from geosleuth.atlas.online.consent import check_consent
 from geosleuth.atlas.online.http import Question
 from geosleuth.atlas.online.keys import Credentials, Secret, key_from_environment
 from geosleuth.errors import BadInput
+from geosleuth.net import host_of
 
 
 class BearerKey(Secret):

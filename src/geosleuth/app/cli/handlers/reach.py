@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from geosleuth.net import host_of, is_loopback
 from geosleuth.policies.services import SERVICES
 
 SECONDS = 0.3
@@ -21,7 +22,6 @@ SECONDS = 0.3
 
 _MOST_BYTES = 1_000_000
 _MOST_WEIGHTS = 50
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _USUAL = {"vllm": "http://127.0.0.1:8000/v1", "server": "http://127.0.0.1:8080/v1"}
 
 
@@ -67,7 +67,7 @@ def _served() -> list[Reachable]:
         for prefix, service in SERVICES.items()
         if service.own
     }
-    own = [(prefix, url) for prefix, url in addresses.items() if url and _host(url) in _LOOPBACK]
+    own = [(prefix, url) for prefix, url in addresses.items() if url and is_loopback(host_of(url))]
     with ThreadPoolExecutor(max(1, len(own))) as threads:
         return [one for found in threads.map(lambda pair: _ask(*pair), own) for one in found]
 
@@ -94,13 +94,6 @@ def _ask(prefix: str, url: str) -> list[Reachable]:
     usual = SERVICES[prefix].base_url is not None
     address = "" if usual else f" --base-url {url}"
     return [Reachable(f"--model {prefix}:{_plain(name)}{address}", where) for name in names[:2]]
-
-
-def _host(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
 
 
 def _plain(name: str) -> str:

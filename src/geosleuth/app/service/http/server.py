@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from geosleuth.app.console import show_json, talk
 from geosleuth.app.service import CaseService
 from geosleuth.errors import BadInput
-from geosleuth.policies.services import is_loopback
+from geosleuth.net import is_loopback
 
 from .application import make_app
 from .connections import ACCEPT_AT_ONCE, IDLE_S, ConnectionCaps, Connections, SparseLog, guarding, own_caps
