@@ -32,11 +32,13 @@ from .method import Context, ContextKind, Method, accepts
 from .pool import Pool
 from .rebuilding import Rebuilt, rebuild_album
 from .replay import RecordedToolset, first_difference, replay, same_events
+from .setup import AgentSetup, Question, Resources, Watch
 from .spending import Spending, spent_document, spent_of
 from .trajectory import Trajectory, TrajectoryReader, TrajectoryWriter, read_trajectory, write_trajectory
 from .turns import Sink
 
 __all__ = [
+    "AgentSetup",
     "Answered",
     "Answerer",
     "Body",
@@ -53,8 +55,10 @@ __all__ = [
     "Pool",
     "Prompted",
     "Prompter",
+    "Question",
     "Rebuilt",
     "RecordedToolset",
+    "Resources",
     "Resumed",
     "Said",
     "Sink",
@@ -66,6 +70,7 @@ __all__ = [
     "Trajectory",
     "TrajectoryReader",
     "TrajectoryWriter",
+    "Watch",
     "accepts",
     "conversation_of",
     "event_from_dict",
