@@ -40,6 +40,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from geosleuth.agent import Trajectory, run  # noqa: E402
 from geosleuth.agent.locate import open_case  # noqa: E402
 from geosleuth.agent.methods import method as method_of  # noqa: E402
+from geosleuth.agent.setup import AgentSetup, Question  # noqa: E402
 from geosleuth.answer import Answer  # noqa: E402
 from geosleuth.geo import LatLon, distance_km  # noqa: E402
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo  # noqa: E402
@@ -154,11 +155,13 @@ async def timed_tries(who: str | Scripted, photo: OpenedPhoto, numbers: Sequence
         made = await draw_tries(
             case,
             len(numbers),
-            policy=policy,
-            method=how,
-            toolset=how.toolset(all_tools(), ["image_zoom_in_tool"]),
-            views=views,
-            sampling=Sampling(seed=numbers[0]),
+            AgentSetup(
+                method=how,
+                policy=policy,
+                toolset=how.toolset(all_tools(), ["image_zoom_in_tool"]),
+                sampling=Sampling(seed=numbers[0]),
+            ),
+            question=Question(views=views),
         )
         wall_s, cpu_s = time.perf_counter() - began, time.process_time() - cpu
     finally:
@@ -245,7 +248,7 @@ def figures(tries: int, repeats: int, seed: int) -> dict[str, float]:
         album.add(Photo(Image.new("RGB", (64, 48))))
         how = embedded_method(len(made))
         found = await run(
-            Case(album, atlas), method=how, policy=EmbeddedVerifier(made), toolset=how.toolset(all_tools())
+            Case(album, atlas), AgentSetup(method=how, policy=EmbeddedVerifier(made), toolset=how.toolset(all_tools()))
         )
         return found.answer or Answer()
 

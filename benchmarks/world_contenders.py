@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas import Atlas
 from geosleuth.geo import distance_km
 from geosleuth.names import country_code
@@ -93,11 +94,10 @@ def attempt(task: Task) -> Tried:
     finding = asyncio.run(
         locate(
             [opened],
-            policy=policy,
-            method=method,
-            toolset=all_tools().select(names),
-            atlas=atlas,
-            reader=clue_reader(scene, drawing.marks, photo=opened.photo.handle) if reads_boxes else None,
+            AgentSetup(method=method, policy=policy, toolset=all_tools().select(names)),
+            Resources(
+                atlas, reader=clue_reader(scene, drawing.marks, photo=opened.photo.handle) if reads_boxes else None
+            ),
         )
     )
     answer = finding.answer

@@ -224,7 +224,7 @@ def reinforced(given: argparse.Namespace) -> None:
     from geosleuth.agent.methods import method
     from geosleuth.tools.toolset import all_tools
     from geosleuth.train.generator import shrinking
-    from geosleuth.train.grpo import grpo_trainer
+    from geosleuth.train.grpo import EnvironmentPlan, grpo_trainer
     from geosleuth.train.models import save_policy
     from geosleuth.train.nano.fast_grpo import quicken, ready_images
     from geosleuth.train.nano.shards import final_shrink
@@ -265,8 +265,9 @@ def reinforced(given: argparse.Namespace) -> None:
         prompt_rows(recipe.data),
         recipe,
         given.out,
-        environment_workers=given.crew,
-        wrap=partial(shrinking, shrink=final_shrink(processor), tools=names),
+        environments=EnvironmentPlan(
+            workers=given.crew, wrap=partial(shrinking, shrink=final_shrink(processor), tools=names)
+        ),
     )
     quicken(trainer, turn_tokens=TURN_TOKENS, max_batch=max(64, given.prompts * given.group))
     trainer.add_callback(pacing(transformers.TrainerCallback, saying(given.name), given.seconds))
@@ -312,7 +313,7 @@ def evaluated_after(given: argparse.Namespace) -> None:
 def evaluated(given: argparse.Namespace) -> None:
     """How good a policy is on held-out scenes; or its tries on the scenes of reinforcement learning."""
     from geosleuth.policies import Sampling
-    from geosleuth.train.evaluation import evaluate
+    from geosleuth.train.evaluation import EvaluationSettings, PlaySettings, evaluate
     from geosleuth.train.generator import Replier, fast_generate
     from geosleuth.train.nano.fast import FastGenerator, image_ids
 
@@ -333,8 +334,7 @@ def evaluated(given: argparse.Namespace) -> None:
         max_new_tokens=TURN_TOKENS,
     )  # fmt: skip
     several = given.attempts > 1
-    found = evaluate(
-        replier,
+    settings = EvaluationSettings(
         scenes=given.held_out,
         seed=REINFORCED if given.train_scenes else HELD_OUT,
         split="train" if given.train_scenes else "held-out",
@@ -344,13 +344,11 @@ def evaluated(given: argparse.Namespace) -> None:
         verified=not given.train_scenes,
         sampling=Sampling(temperature=1.0, top_p=1.0) if several else None,
         max_new_tokens=TURN_TOKENS,
-        workers=given.workers,
-        # While some are drawn, the tools of the others are served.
-        at_once=2 * AT_ONCE if given.workers else AT_ONCE,
-        batch=AT_ONCE,
-        folder=given.out,
-        pictures=given.pictures,
     )
+    # While some are drawn, the tools of the others are served.
+    at_once = 2 * AT_ONCE if given.workers else AT_ONCE
+    playing = PlaySettings(workers=given.workers, at_once=at_once, batch=AT_ONCE)
+    found = evaluate(replier, settings, playing=playing, folder=given.out, pictures=given.pictures)
     if given.train_scenes:
         from geosleuth.train.prompts import scene_id
 

@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw
 from geosleuth.agent.loop import run
 from geosleuth.agent.method import Method
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup, Question
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.answer import Address, Answer, Candidate, Level, render, render_brief
 from geosleuth.atlas import Document, OfflineAtlas
@@ -113,7 +114,13 @@ def locate(
     album.add(photo)
     case = Case(album, atlas, preset.box_scale, web, similar)
     toolset = preset.toolset(all_tools(), tools)
-    return asyncio.run(run(case, method=preset, policy=policy, toolset=toolset, force_answer=force_answer))
+    return asyncio.run(
+        run(
+            case,
+            AgentSetup(method=preset, policy=policy, toolset=toolset),
+            question=Question(force_answer=force_answer),
+        )
+    )
 
 
 def ended(trajectory: Trajectory) -> str:

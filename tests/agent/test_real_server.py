@@ -18,6 +18,7 @@ from asked import QUICK
 from geosleuth.agent import Budget
 from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import METHODS, method
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import FORMAT
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon
@@ -81,13 +82,15 @@ def work(
         try:
             return await locate(
                 [open_photo(photo)],
-                policy=policy,
-                method=how,
-                toolset=how.toolset(all_tools(), tools),
-                atlas=atlas or OfflineAtlas(),
-                wire=wire,
-                budget=budget,
-                sampling=Sampling(max_tokens=300),
+                AgentSetup(
+                    method=how,
+                    policy=policy,
+                    toolset=how.toolset(all_tools(), tools),
+                    budget=budget,
+                    sampling=Sampling(max_tokens=300),
+                    wire=wire,
+                ),
+                Resources(atlas or OfflineAtlas()),
             )
         finally:
             await policy.aclose()

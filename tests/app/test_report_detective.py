@@ -10,6 +10,7 @@ from geosleuth.agent.display import text_seen
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.loop import run
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.app.report import report_html
 from geosleuth.app.report.digest import digest_of
 from geosleuth.atlas import OfflineAtlas
@@ -28,7 +29,7 @@ def finding(atlas_home: Path) -> Finding:
     chosen = method("detective")
     case = Case(album, OfflineAtlas())
     toolset = chosen.toolset(all_tools())
-    return Finding(asyncio.run(run(case, method=chosen, policy=Detective(), toolset=toolset)), (), album)
+    return Finding(asyncio.run(run(case, AgentSetup(method=chosen, policy=Detective(), toolset=toolset))), (), album)
 
 
 def test_a_sign_with_distances(finding: Finding) -> None:

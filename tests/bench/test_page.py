@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyproj import Proj
 
-from geosleuth.bench.numbers import distance, p_value, signed, threshold
 from geosleuth.bench.page import render_page
 from geosleuth.bench.page.charts import error_curve
 from geosleuth.bench.page.markup import clean, data_block
@@ -34,6 +33,7 @@ from geosleuth.bench.report import FileReport, compare_files, report_file, rows_
 from geosleuth.bench.scored import Field, Scored
 from geosleuth.geo import EARTH_RADIUS_KM, great_circle_km
 from geosleuth.score import NOT_NAMED, PublishedRow, published_rows
+from geosleuth.text.numbers import distance, p_value, signed, threshold
 
 HOSTILE = "<script>alert(1)</script>\"'&\u202e</title>"
 VOID = {"br", "col", "hr", "input", "link", "meta"}

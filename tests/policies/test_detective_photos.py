@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon, distance_km
@@ -27,7 +28,9 @@ def answer_to(photo: Path | bytes, regions: Path) -> Answer:
     method = method_of("detective")
     toolset = method.toolset(all_tools())
     opened, atlas = open_photo(photo), OfflineAtlas(regions)
-    found = asyncio.run(locate([opened], policy=Detective(), method=method, toolset=toolset, atlas=atlas))
+    found = asyncio.run(
+        locate([opened], AgentSetup(method=method, policy=Detective(), toolset=toolset), Resources(atlas))
+    )
     return found.answer
 
 

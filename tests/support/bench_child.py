@@ -18,6 +18,7 @@ from PIL import Image
 
 from geosleuth.agent import Spent, TrajectoryWriter
 from geosleuth.agent.locate import locate
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer
 from geosleuth.bench.run import (
     Attempt,
@@ -33,6 +34,7 @@ from geosleuth.bench.run import (
     TryRecord,
     run_set,
 )
+from geosleuth.bench.run.engine import RunListeners, RunRules
 from geosleuth.bench.sets import Card, DataSet, FilePicture, Item
 from geosleuth.errors import BadInput, UserError
 from geosleuth.geo import LatLon
@@ -116,10 +118,8 @@ async def replayed(job: Job, keep_in: Path) -> Attempted:
     with TrajectoryWriter(keep_in) as store:
         finding = await locate(
             [photo],
-            policy=policy,
-            method=_METHOD,
-            toolset=_NO_TOOLS,
-            atlas=cast("Atlas", None),
+            AgentSetup(method=_METHOD, policy=policy, toolset=_NO_TOOLS),
+            Resources(cast("Atlas", None)),
             store=store,
         )
     ended, answered = finding.trajectory.ended, finding.trajectory.answered
@@ -162,10 +162,8 @@ def work(
                 folder,
                 LocalWorker(attempt, folder),
                 at_once=options.at_once,
-                limits=RunLimits(**options.limits),
-                retry=options.retry,
-                watch=watch,
-                ended=ended,
+                rules=RunRules(limits=RunLimits(**options.limits), retry=options.retry),
+                listeners=RunListeners(watch=watch, ended=ended),
             )
 
     return asyncio.run(through())

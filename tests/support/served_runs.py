@@ -17,6 +17,7 @@ from PIL import Image
 
 from geosleuth.agent import TrajectoryWriter
 from geosleuth.agent.locate import locate
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.run.journal import Attempted, Job
 from geosleuth.bench.run.manifest import DataInfo, Manifest
@@ -118,10 +119,12 @@ class ServedAttempt:
         with TrajectoryWriter(keep_in) as store:
             finding = await locate(
                 [photo],
-                policy=self.policy,
-                method=small_method(tools=("image_zoom_in_tool",)),
-                toolset=Toolset([image_zoom_in_tool]),
-                atlas=cast("Atlas", None),
+                AgentSetup(
+                    method=small_method(tools=("image_zoom_in_tool",)),
+                    policy=self.policy,
+                    toolset=Toolset([image_zoom_in_tool]),
+                ),
+                Resources(cast("Atlas", None)),
                 store=store,
             )
         answered, ended = finding.trajectory.answered, finding.trajectory.ended

@@ -11,6 +11,7 @@ from geosleuth.agent.events import Budget
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.method import Method
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.app.service.requests import with_rejected
 from geosleuth.atlas import Atlas
 from geosleuth.photo import Album, Photo
@@ -49,11 +50,8 @@ class Sight:
         return asyncio.run(
             run(
                 self.case,
-                method=self.method,
-                policy=policy or Detective(),
-                toolset=self.toolset,
+                AgentSetup(method=self.method, policy=policy or Detective(), toolset=self.toolset, budget=budget),
                 sinks=sinks,
-                budget=budget,
             )
         )
 
@@ -73,9 +71,7 @@ class Sight:
                 with_rejected(before, rejected),
                 Prompt(feedback_words(rejected, hint=hint)),
                 case=self.case,
-                method=self.method,
-                policy=chosen,
-                toolset=self.toolset,
+                setup=AgentSetup(method=self.method, policy=chosen, toolset=self.toolset),
                 sinks=sinks,
             )
         )

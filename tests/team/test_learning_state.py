@@ -37,6 +37,7 @@ from geosleuth.team.learning import (
     overview,
     train,
 )
+from geosleuth.team.learning.learning import LearnPlan
 from geosleuth.team.learning.notebook import Notebook as _Notebook
 from geosleuth.team.model import full_links
 from geosleuth.team.network import READABLE, TrainedSociety, open_for_answering
@@ -89,7 +90,16 @@ def taught(
     pictures, sources = drawn
     team = expert_team(Known(pictures), count=3)
     settings = LearnSettings(rounds=rounds)
-    summary = asyncio.run(learn(sources, team, state, placer=placer(), settings=settings, budget=budget, at_once=3))
+    summary = asyncio.run(
+        learn(
+            sources,
+            team,
+            state,
+            placer=placer(),
+            plan=LearnPlan(settings=settings, budget=budget or Budget()),
+            at_once=3,
+        )
+    )
     return summary, sum(getattr(member, "calls", 0) for member in team)
 
 
@@ -144,7 +154,12 @@ def test_photos_that_nobody_can_answer_hold_no_place_and_the_first_failure_is_na
     state = tmp_path / "team.db"
     summary = asyncio.run(
         learn(
-            drawn[1], dead, state, placer=placer(), settings=LearnSettings(rounds=2), budget=Budget(photos=1), at_once=3
+            drawn[1],
+            dead,
+            state,
+            placer=placer(),
+            plan=LearnPlan(settings=LearnSettings(rounds=2), budget=Budget(photos=1)),
+            at_once=3,
         )
     )
     assert (summary.learned, dict(summary.left_out), summary.version) == (0, {"nobody answered": 12}, None)

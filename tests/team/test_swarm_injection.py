@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from geosleuth.agent.methods import Comment, method
 from geosleuth.agent.methods.smilegeo import read_answer
+from geosleuth.agent.setup import Resources
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.photo import OpenedPhoto, open_photo
@@ -82,7 +83,13 @@ def run(text: str, photo: OpenedPhoto, atlas: OfflineAtlas, **more: object) -> t
     assert isinstance(election, tuple)
     policies = [ScriptedPolicy([], then=says(text)), *(ScriptedPolicy([], then=gullible(o)) for o in (NICE, NEAR_NICE))]
     members = [
-        LiveMember(name=name, policy=policy, method=method("smilegeo"), toolset=Toolset([]), around=Surroundings(atlas))
+        LiveMember(
+            name=name,
+            policy=policy,
+            method=method("smilegeo"),
+            toolset=Toolset([]),
+            around=Surroundings(Resources(atlas)),
+        )
         for name, policy in zip(("Mallory", "Ada", "Bob"), policies, strict=True)
     ]
     outcome = asyncio.run(

@@ -11,6 +11,7 @@ import pytest
 from geosleuth.agent import Budget
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import Resources
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
@@ -43,7 +44,7 @@ def photo(tmp_path: Path) -> OpenedPhoto:
 
 @pytest.fixture
 def around(atlas_home: Path) -> Surroundings:  # noqa: ARG001
-    return Surroundings(OfflineAtlas(), similar=Lookalikes())
+    return Surroundings(Resources(OfflineAtlas(), similar=Lookalikes()))
 
 
 def member(policy: Policy, around: Surroundings, **more: Any) -> LiveMember:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from geosleuth.errors import BadInput
-from geosleuth.train.grpo import grpo_trainer, run_grpo, scaled_advantages
+from geosleuth.train.grpo import EnvironmentPlan, failed_calls, grpo_trainer, run_grpo, scaled_advantages
 from geosleuth.train.metrics import part_name, read_metrics, within_name
 from geosleuth.train.models import load_model
 from geosleuth.train.prompts import prompt_rows
@@ -46,7 +46,9 @@ def made(
     """The trainer, whose model says what is given for the rows of each generation."""
     model, processor = load_model(recipe.model)
     rows = prompt_rows(recipe.data)
-    trainer = grpo_trainer(model, processor, rows, recipe, folder, setup=setup, environment_workers=workers)
+    trainer = grpo_trainer(
+        model, processor, rows, recipe, folder, environments=EnvironmentPlan(setup=setup, workers=workers)
+    )
     turns = iter(said)
     script(model, processor.tokenizer, lambda _rows: next(turns))
     return trainer
@@ -146,6 +148,14 @@ def test_failed_calls_cost_what_the_recipe_says(tiny: Path, photos: Path, tmp_pa
     assert trainer.state.log_history[0][part_name(FAILED_CALLS)] == 0.75
     with pytest.raises(BadInput, match="failed_call_cost must be a number from 0 on, not -1"):
         Rollouts(rollout_setup(recipe).setting, -1)
+
+
+def test_another_trl_is_refused_in_one_line() -> None:
+    assert failed_calls(([], [], [], None, 5, 2, [])) == 2
+    others: list[Any] = [([], [], [], None, 5, 2), ([], [], [], None, 5, [2], [])]
+    for told in others:
+        with pytest.raises(BadInput, match=r"install one that works: pip install 'trl==1\.16"):
+            failed_calls(told)
 
 
 @pytest.mark.slow

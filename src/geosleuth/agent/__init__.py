@@ -44,6 +44,7 @@ from .trajectory import (
 from .turns import Sink
 
 __all__ = [
+    "AgentSetup",
     "Answered",
     "Answerer",
     "Body",
@@ -60,8 +61,10 @@ __all__ = [
     "Pool",
     "Prompted",
     "Prompter",
+    "Question",
     "Rebuilt",
     "RecordedToolset",
+    "Resources",
     "Resumed",
     "Said",
     "Sink",
@@ -73,6 +76,7 @@ __all__ = [
     "Trajectory",
     "TrajectoryReader",
     "TrajectoryWriter",
+    "Watch",
     "accepts",
     "conversation_of",
     "event_from_dict",

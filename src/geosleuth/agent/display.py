@@ -16,7 +16,7 @@ from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
 from geosleuth.names import fold
 from geosleuth.policies.detective import Detective
-from geosleuth.texts import printable
+from geosleuth.text.safe import printable
 from geosleuth.tools import ImageInfo, Observation
 
 from .trajectory import Trajectory

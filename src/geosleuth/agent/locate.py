@@ -8,23 +8,21 @@ it can't be replayed to the same end, nor trained on.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from geosleuth.agent.setup import NO_HINTS, AgentSetup, Question, Resources
 from geosleuth.answer import Address, Answer
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources, cap_text, withheld
 from geosleuth.answer.model import envelope, percent_words, radius_words
-from geosleuth.atlas import Atlas
 from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
 from geosleuth.names import country_code
 from geosleuth.photo import Album, Claims, OpenedPhoto, Photo, cut_views
-from geosleuth.policies import Policy, Prompt, Sampling, Step, Wire
-from geosleuth.tools import Case, ImageSearch, Observation, TextReader, ToolCall, Toolset, WebSearch
+from geosleuth.policies import Prompt, Step
+from geosleuth.tools import Case, Observation, ToolCall
 
 from .events import (
     Answered,
     Body,
-    Budget,
     Ended,
     Event,
     Hypothesis,
@@ -39,9 +37,6 @@ from .loop import run
 from .method import Method
 from .trajectory import Trajectory, TrajectoryWriter
 from .turns import Sink
-
-if TYPE_CHECKING:
-    from geosleuth.clues.visual import VisualPrior
 
 UNKNOWN_TOOL = "unknown"
 """What stands for the name of a tool that was never switched on: a policy may call for anything."""
@@ -239,16 +234,7 @@ async def _cap_claims(claims: Claims, granularity: Granularity, gazetteer: Gazet
     return replace(claims, point=point, altitude_m=None, heading_deg=None, panorama=None, notes=())
 
 
-def open_case(
-    photos: Sequence[OpenedPhoto],
-    method: Method,
-    atlas: Atlas,
-    *,
-    web: WebSearch | None = None,
-    similar: ImageSearch | None = None,
-    visual: "VisualPrior | None" = None,
-    reader: TextReader | None = None,
-) -> tuple[Case, tuple[str, ...]]:
+def open_case(photos: Sequence[OpenedPhoto], method: Method, resources: Resources) -> tuple[Case, tuple[str, ...]]:
     """A case with the photos' first views in it, and what is known about the views themselves.
 
     Panoramas are cut into flat views, see `album_photos`; each view is noted with its heading.
@@ -260,7 +246,16 @@ def open_case(
             view = album.add(photo)
             if note is not None:
                 notes.append(f"{view.handle} {note}")
-    return Case(album, atlas, method.box_scale, web, similar, visual, reader), tuple(notes)
+    case = Case(
+        album,
+        resources.atlas,
+        method.box_scale,
+        resources.web,
+        resources.similar,
+        resources.visual,
+        resources.reader,
+    )
+    return case, tuple(notes)
 
 
 def album_photos(opened: OpenedPhoto) -> list[tuple[Photo, str | None]]:
@@ -285,21 +280,10 @@ def _looks(heading_deg: float, *, from_north: bool) -> str:
 
 async def locate(
     photos: Sequence[OpenedPhoto],
+    setup: AgentSetup,
+    resources: Resources,
     *,
-    policy: Policy,
-    method: Method,
-    toolset: Toolset,
-    atlas: Atlas,
-    web: WebSearch | None = None,
-    similar: ImageSearch | None = None,
-    visual: "VisualPrior | None" = None,
-    reader: TextReader | None = None,
-    hint: str | None = None,
-    area: str | None = None,
-    force_answer: bool = False,
-    budget: Budget | None = None,
-    sampling: Sampling | None = None,
-    wire: Wire | None = None,
+    question: Question = NO_HINTS,
     store: TrajectoryWriter | None = None,
     sinks: Iterable[Sink] = (),
 ) -> Finding:
@@ -307,20 +291,9 @@ async def locate(
 
     Args:
         photos: opened by `geosleuth.photo.open_photo`.
-        policy: who thinks; it is not closed here.
-        method: how to go about it, see `geosleuth.agent.methods.method`.
-        toolset: the tools that are switched on, see `Method.toolset`.
-        atlas: the world, offline or online.
-        web: where web searches go; None is the atlas's own documents.
-        similar: where similar pictures are looked for.
-        visual: what the tool visual_prior asks.
-        reader: what the tool read_text reads with, in place of the text reading that comes with the package.
-        hint: the user's words about the photo.
-        area: where the place lies, as far as the user knows.
-        force_answer: a best guess is wanted in any case.
-        budget: in place of the method's own.
-        sampling: in place of the method's own.
-        wire: in place of the method's own.
+        setup: who works and how.
+        resources: what tools may ask.
+        question: what is asked and known beside the photos; what is known about views is found out here.
         store: the file that keeps the trajectory; it is not closed here.
         sinks: who else gets the events as they happen.
 
@@ -328,20 +301,6 @@ async def locate(
         BadInput: there is no photo, or the file can't be written.
         UserError: a policy or a tool can't work as it is set up.
     """
-    case, views = open_case(photos, method, atlas, web=web, similar=similar, visual=visual, reader=reader)
-    trajectory = await run(
-        case,
-        method=method,
-        policy=policy,
-        toolset=toolset,
-        hint=hint,
-        area=area,
-        views=views,
-        force_answer=force_answer,
-        budget=budget,
-        sampling=sampling,
-        wire=wire,
-        store=store,
-        sinks=sinks,
-    )
+    case, views = open_case(photos, setup.method, resources)
+    trajectory = await run(case, setup, question=replace(question, views=views), store=store, sinks=sinks)
     return Finding(trajectory, tuple(opened.claims for opened in photos), case.album)

@@ -48,7 +48,7 @@ class Method:
     tools of ours; the words use them, and ``toolset`` lets the tools go by them. ``box_scale`` is how the words ask for
     boxes: a case must be made with the same. With ``quotes_lines`` calls may quote lines of signs by number, see
     `geosleuth.agent.turns`. With ``reads_thinking`` what a policy thought is part of its answer, and is read with it,
-    see ``final_words``.
+    see ``final_words``. With ``wants_guess`` its words ask for a best guess in any case.
     """
 
     name: str
@@ -68,6 +68,7 @@ class Method:
     shown_as: Mapping[str, str] = field(default_factory=dict, hash=False)
     quotes_lines: bool = False
     reads_thinking: bool = False
+    wants_guess: bool = False
 
     def final_words(self, step: Step) -> str:
         """What ``read_answer`` is given of a reply: its words, and in front of them the thinking where it is read too.

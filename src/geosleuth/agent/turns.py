@@ -407,6 +407,7 @@ class Work:
             tools=self._toolset,
             picture=self._case.album.__getitem__,
             may_call=may_call,
+            wants_guess=self._method.wants_guess,
             missing=self._missing,
             cuts=self._cuts,
         )

@@ -22,7 +22,7 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, rounded
-from geosleuth.texts import clean_fields
+from geosleuth.text.safe import clean_fields
 
 
 @dataclass(frozen=True, slots=True)

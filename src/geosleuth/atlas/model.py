@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 
 from geosleuth.errors import UserError
 from geosleuth.geo import Disc, Extent, LatLon
-from geosleuth.texts import clean_fields
+from geosleuth.text import clean_fields
 
 MatchKind = Literal["exact", "alias", "fuzzy", "near"]
 """The main name; another recorded name; spelled differently; found by position."""

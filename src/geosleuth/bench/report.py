@@ -25,8 +25,8 @@ from geosleuth.score import (
     summarise,
 )
 from geosleuth.score.published import canonical_dataset
+from geosleuth.text.numbers import count
 
-from .numbers import count
 from .scored import UNKNOWN, Scored
 
 SELECTIVE_KM = 25.0

@@ -31,8 +31,8 @@ from geosleuth.score import (
     named_levels,
     summarise,
 )
+from geosleuth.text.safe import one_line, printable
 
-from .plain import one_line, printable
 from .records import Record, read_records
 
 FloatColumn = NDArray[np.float64]

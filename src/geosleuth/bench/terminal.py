@@ -17,8 +17,8 @@ from geosleuth.bench.page.charts import headline_km
 from geosleuth.geo import THRESHOLDS_KM, threshold_text
 from geosleuth.score import Accuracy, Comparison, Flag, PublishedRow, Summary
 from geosleuth.score.published import threshold_km
+from geosleuth.text.numbers import NONE, count, distance, p_value, score, threshold_name
 
-from .numbers import NONE, count, distance, p_value, score, threshold_name
 from .report import FileReport, PairReport, Side, Tiers, beside, reported_percent, with_any_of
 
 _NOT_PERCENT = ("median_km", "geoscore", "tokens", "response_ms")

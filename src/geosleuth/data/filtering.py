@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from geosleuth.agent import read_trajectory
 from geosleuth.answer import Answer, ParserName
-from geosleuth.bench.numbers import count, percent, threshold, threshold_name
 from geosleuth.bench.page.charts import Plot, n
 from geosleuth.bench.page.markup import Html, clean, el
 from geosleuth.bench.records import read_records, text_lines
@@ -30,6 +29,7 @@ from geosleuth.bench.run.results import errors_km
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import LatLon, threshold_text
+from geosleuth.text.numbers import count, percent, threshold, threshold_name
 
 from .store import make_folder
 

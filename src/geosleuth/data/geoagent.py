@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Address, Level
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.data.standins.caller_notes import country_odds
@@ -212,8 +213,6 @@ async def recorded(photo: OpenedPhoto, record: Record, *, by: str, atlas: Atlas 
     way = method(METHOD)
     return await locate(
         [photo],
-        policy=WrittenReply(by, record.reply()),
-        method=way,
-        toolset=Toolset(()),
-        atlas=OfflineAtlas() if atlas is None else atlas,
+        AgentSetup(method=way, policy=WrittenReply(by, record.reply()), toolset=Toolset(())),
+        Resources(OfflineAtlas() if atlas is None else atlas),
     )

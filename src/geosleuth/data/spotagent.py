@@ -23,6 +23,7 @@ from geosleuth.agent import Budget, Trajectory
 from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import method
 from geosleuth.agent.methods.shared import paragraphs
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas import Atlas
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.photo import OpenedPhoto, View
@@ -264,11 +265,8 @@ async def synthesise(
     """
     return await locate(
         [photo],
-        policy=TwoMinds(observer, caller),
-        method=method(METHOD),
-        toolset=toolset_of(tools),
-        atlas=atlas,
-        budget=budget,
+        AgentSetup(method=method(METHOD), policy=TwoMinds(observer, caller), toolset=toolset_of(tools), budget=budget),
+        Resources(atlas),
     )
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from geosleuth.bench.numbers import count, distance, percent
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
+from geosleuth.text.numbers import count, distance, percent
 
 from .rows import SMALL_COLUMNS, About, sample_of
 from .store import CARD, IMAGES, SHARDS, Store, image_name, read_batches, sha_of

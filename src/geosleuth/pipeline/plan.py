@@ -41,7 +41,7 @@ _NO_PRIOR = "none"
 def online_settings(allow: Sequence[str]) -> "OnlineSettings":
     """Whom the user allows, and from the environment their own servers, tiles and contact (docs/online.md)."""
     from geosleuth.atlas.online import ONLINE_NAMES, OnlineSettings, TileSource
-    from geosleuth.atlas.online.access import host_of
+    from geosleuth.net import host_of
     from geosleuth.tools.web import IMAGE_NAMES, WEB_NAMES
 
     names = (*ONLINE_NAMES, *WEB_NAMES, *IMAGE_NAMES)

@@ -11,14 +11,14 @@ from geosleuth.answer.granularity import GRANULARITIES, cap
 from geosleuth.answer.model import radius_words
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
-from geosleuth.bench.numbers import distance
-from geosleuth.bench.plain import one_line
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.geo.extent import plain
 from geosleuth.names import country_name
 from geosleuth.policies.detective import Detective, Reasoning, evidence_line
 from geosleuth.team.parallel import answered as came_to_an_answer
 from geosleuth.team.parallel import chains_read, evidence_named
+from geosleuth.text.numbers import distance
+from geosleuth.text.safe import one_line
 from geosleuth.tools.surfaces import NUMBER, POINT, TEXT, WHOLE, YES_NO, many, maybe, record
 
 from .plan import Plan

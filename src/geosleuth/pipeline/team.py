@@ -12,13 +12,13 @@ from geosleuth.agent.locate import Finding
 from geosleuth.agent.methods.smilegeo import read_answer
 from geosleuth.answer import Answer
 from geosleuth.answer.model import envelope, percent_words
-from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput
 from geosleuth.geo import coordinates, distance_km
 from geosleuth.policies import EndpointSettings, Policy, Wire, make_policy
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.model import ReplayPolicy
 from geosleuth.team.parallel import VERIFIER, Chains, answered
+from geosleuth.text.safe import one_line
 
 from .request import LocateRequest
 

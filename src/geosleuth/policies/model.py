@@ -94,6 +94,7 @@ class Conversation:
 
     What a context policy has left out is not here. ``picture`` gives the pixels of any handle named in the messages.
     ``may_call`` is false when the budget allows no more calls: the reply must be the answer.
+    ``wants_guess`` is true when a best guess is wanted rather than no place; models are told so in words.
     """
 
     system: str
@@ -103,6 +104,7 @@ class Conversation:
     wire: Wire = "native"
     sampling: Sampling = field(default_factory=Sampling)
     may_call: bool = True
+    wants_guess: bool = False
 
 
 class Policy(Protocol):

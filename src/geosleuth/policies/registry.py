@@ -3,7 +3,6 @@
 Nothing here reaches for the network or for a provider's package; it only says where a request would go.
 """
 
-import ipaddress
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 
 from geosleuth import plugins
 from geosleuth.errors import BadInput, BrokenPlugin, UserError, require
+from geosleuth.net import is_loopback, is_well_bracketed
 
 from .baselines import BASELINES, make_baseline
 from .endpoints import EndpointSettings
@@ -127,21 +127,6 @@ def find_target(service: Service, model: str, base_url: str | None = None) -> Ta
     address = _checked(base_url or _address_of(service), service)
     key = _key_of(service, needed=not (service.own or service.prefix == "bedrock" or _is_at_home(address)))
     return Target(service, model, address, key)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine: 127.0.0.0/8, ::1 or localhost."""
-    if host.rstrip(".").lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def is_well_bracketed(authority: str) -> bool:
-    """Whether nothing but a port follows an address in brackets: for some readers "[::1].example.org" is "::1"."""
-    return authority.rpartition("]")[2][:1] in ("", ":") if "]" in authority else True
 
 
 def _is_at_home(address: str) -> bool:

@@ -3,9 +3,9 @@
 Scenes are the unit of chance. With one try a scene, shares have Wilson's interval; with several, the shares of scenes
 are averaged and have a normal one. Differences between two policies are taken scene by scene.
 
-    from geosleuth.train.evaluation import evaluate
+    from geosleuth.train.evaluation import EvaluationSettings, evaluate
 
-    found = evaluate(Path("run/policy"), scenes=1000, seed=7, with_tools=True, folder=Path("evaluations/grpo"))
+    found = evaluate(Path("run/policy"), EvaluationSettings(scenes=1000, seed=7), folder=Path("evaluations/grpo"))
     print(found.figures["within"]["25 km"])
 
 A folder holds ``asked.json`` (what was asked for), ``scenes.jsonl`` (a line a scene, added as each gets done) and, at
@@ -252,41 +252,11 @@ class Evaluation:
         }
 
 
-def evaluate(
-    policy: Path | str | Replies,
-    *,
-    scenes: int,
-    seed: int = 7,
-    split: Split = "held-out",
-    with_tools: bool = True,
-    method: str | None = None,
-    reward: str = "ours",
-    reading: Reading = "clue boxes",
-    turns: int | None = None,
-    calls: int | None = None,
-    tools: Iterable[str] | None = None,
-    setting: MakeSetting | None = None,
-    world: int = 1,
-    start: int = 0,
-    tries: int = 1,
-    verified: bool = True,
-    sampling: Sampling | None = None,
-    max_new_tokens: int = MAX_NEW_TOKENS,
-    player: Player = "batched",
-    workers: int = 0,
-    at_once: int = AT_ONCE,
-    batch: int | None = None,
-    patience_s: float | None = None,
-    generate: Generate | None = None,
-    folder: Path | None = None,
-    keep_trajectories: bool = False,
-    pictures: Path | None = None,
-    progress: Progress = nobody,
-) -> Evaluation:
-    """Play a policy on scenes of the world and score it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationSettings:
+    """What is played, and by which rules.
 
-    Args:
-        policy: a folder with weights, as `--model hf:DIR` takes it; a model in memory, see `Replier`; or "detective".
+    Attributes:
         scenes: how many.
         seed: of the scenes; training must have used another one, or the other split.
         split: which places and designs may occur.
@@ -304,12 +274,67 @@ def evaluate(
         verified: whether the verifier in code decides among several of them; what only filters scenes needs none.
         sampling: how replies are drawn: greedily if left out, and at temperature 1 for several tries.
         max_new_tokens: how long a reply may get.
-        player: how it is played; both come to the same where replies are drawn greedily.
+    """
+
+    scenes: int
+    seed: int = 7
+    split: Split = "held-out"
+    with_tools: bool = True
+    method: str | None = None
+    reward: str = "ours"
+    reading: Reading = "clue boxes"
+    turns: int | None = None
+    calls: int | None = None
+    tools: Iterable[str] | None = None
+    setting: MakeSetting | None = None
+    world: int = 1
+    start: int = 0
+    tries: int = 1
+    verified: bool = True
+    sampling: Sampling | None = None
+    max_new_tokens: int = MAX_NEW_TOKENS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaySettings:
+    """How scenes are played; it changes the time that takes, and no figure.
+
+    Attributes:
+        player: both come to the same where replies are drawn greedily.
         workers: processes that hold the scenes; 0 is none.
         at_once: how many tries are under way at the same time.
         batch: how many replies are drawn together.
         patience_s: see `geosleuth.train.play.play`.
         generate: in place of the model's own ``generate``.
+    """
+
+    player: Player = "batched"
+    workers: int = 0
+    at_once: int = AT_ONCE
+    batch: int | None = None
+    patience_s: float | None = None
+    generate: Generate | None = None
+
+
+_USUAL = PlaySettings()
+
+
+def evaluate(
+    policy: Path | str | Replies,
+    settings: EvaluationSettings,
+    *,
+    playing: PlaySettings = _USUAL,
+    folder: Path | None = None,
+    keep_trajectories: bool = False,
+    pictures: Path | None = None,
+    progress: Progress = nobody,
+) -> Evaluation:
+    """Play a policy on scenes of the world and score it.
+
+    Args:
+        policy: a folder with weights, as `--model hf:DIR` takes it; a model in memory, see `Replier`; or "detective".
+        settings: what is played.
+        playing: how it is played.
         folder: where it is kept; one that holds a part of the same evaluation is gone on with.
         keep_trajectories: keep them too, in ``folder``.
         pictures: a folder of pictures that were drawn before; those that are not there yet are drawn and put there.
@@ -318,46 +343,31 @@ def evaluate(
     Raises:
         BadInput: the policy can't be used, a word is unknown, or the folder holds another evaluation.
     """
-    drawn = sampling or Sampling(temperature=0.0 if tries == 1 else 1.0, top_p=1.0)
-    words = {
-        "method": method or (DETECTIVE if policy == DETECTIVE else "default"),
-        "reward": reward,
-        "turns": turns,
-        "calls": calls,
-        "tools": None if tools is None else [*tools],
-    }
     if keep_trajectories and folder is None:
         raise BadInput("trajectories are kept in the evaluation's folder; name one")
-    if player == "alone" and not isinstance(policy, Path):
+    if playing.player == "alone" and not isinstance(policy, Path):
         raise BadInput('only a folder with weights can be played alone; take player="batched"')
-    stage = Stage(
-        setting=setting or words, seed=seed, split=split, world=world, reading=reading, tries=tries, verified=verified,
-        sampling=drawn, with_tools=with_tools, keep=folder / "trajectories" if folder and keep_trajectories else None,
-        kept=pictures,
-    )  # fmt: skip
-    asked = {
-        "policy": _name(policy),
-        "weights": fingerprint(policy) if isinstance(policy, Path) else getattr(policy, "fingerprint", None),
-        **({"setting": f"{setting.__module__}.{setting.__qualname__}"} if setting else words),
-        "scenes": scenes, "seed": seed, "split": split, "world": world, "start": start, "reading": reading,
-        "with_tools": with_tools, "tries": tries, "sampling": asdict(drawn), "max_new_tokens": max_new_tokens,
-        "player": player,
-        # Said only where it is not the usual, so that folders from before there was a choice can be gone on with.
-        **({} if verified else {"verified": False}),
-        # Words of a method that came to quote lines are others than before.
-        **({"quotes_lines": True} if not setting and method_of(str(words["method"])).quotes_lines else {}),
-    }  # fmt: skip
+    keep = folder / "trajectories" if folder and keep_trajectories else None
+    stage, asked = _asked_of(policy, settings, playing.player, keep, pictures)
+    start, scenes = settings.start, settings.scenes
     wanted = range(start, start + scenes)
     with closing(_Kept(folder, asked)) as kept:
         left = [number for number in wanted if number not in kept.scenes]
         progress(scenes - len(left), scenes)
         begun = time.monotonic()
         if left:
-            if player == "alone" and isinstance(policy, Path):
-                played = _alone(left, stage, policy, max_new_tokens)
+            if playing.player == "alone" and isinstance(policy, Path):
+                played = _alone(left, stage, policy, settings.max_new_tokens)
             else:
-                model = _model(policy, max_new_tokens, generate)
-                played = play(left, stage, model, workers=workers, at_once=at_once, batch=batch, patience_s=patience_s)
+                played = play(
+                    left,
+                    stage,
+                    _model(policy, settings.max_new_tokens, playing.generate),
+                    workers=playing.workers,
+                    at_once=playing.at_once,
+                    batch=playing.batch,
+                    patience_s=playing.patience_s,
+                )
             for done, scene in enumerate(played, scenes - len(left) + 1):
                 kept.add(scene)
                 progress(done, scenes)
@@ -365,6 +375,38 @@ def evaluate(
         result = Evaluation(asked, found, machine_name(), round(kept.seconds + time.monotonic() - begun, 1))
         kept.finish(result)
         return result
+
+
+def _asked_of(
+    policy: Path | str | Replies, asked_for: EvaluationSettings, player: Player, keep: Path | None, kept: Path | None
+) -> tuple[Stage, dict[str, Any]]:
+    """Where scenes are played, and what ``asked.json`` says of it."""
+    one = asked_for
+    drawn = one.sampling or Sampling(temperature=0.0 if one.tries == 1 else 1.0, top_p=1.0)
+    words = {
+        "method": one.method or (DETECTIVE if policy == DETECTIVE else "default"),
+        "reward": one.reward,
+        "turns": one.turns,
+        "calls": one.calls,
+        "tools": None if one.tools is None else [*one.tools],
+    }
+    stage = Stage(
+        setting=one.setting or words, seed=one.seed, split=one.split, world=one.world, reading=one.reading,
+        tries=one.tries, verified=one.verified, sampling=drawn, with_tools=one.with_tools, keep=keep, kept=kept,
+    )  # fmt: skip
+    asked = {
+        "policy": _name(policy),
+        "weights": fingerprint(policy) if isinstance(policy, Path) else getattr(policy, "fingerprint", None),
+        **({"setting": f"{one.setting.__module__}.{one.setting.__qualname__}"} if one.setting else words),
+        "scenes": one.scenes, "seed": one.seed, "split": one.split, "world": one.world, "start": one.start,
+        "reading": one.reading, "with_tools": one.with_tools, "tries": one.tries, "sampling": asdict(drawn),
+        "max_new_tokens": one.max_new_tokens, "player": player,
+        # Said only where it is not the usual, so that folders from before there was a choice can be gone on with.
+        **({} if one.verified else {"verified": False}),
+        # Words of a method that came to quote lines are others than before.
+        **({"quotes_lines": True} if not one.setting and method_of(str(words["method"])).quotes_lines else {}),
+    }  # fmt: skip
+    return stage, asked
 
 
 def read_evaluation(folder: Path) -> Evaluation:

@@ -9,10 +9,11 @@ and going on from a checkpoint in step with the rows.
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -163,12 +164,38 @@ def run_grpo(
         own = metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard)
         workers = usual_workers() if environment_workers is None else environment_workers
         trainer = grpo_trainer(
-            model, processor, rows, recipe, folder, callbacks=(own, *callbacks), environment_workers=workers
+            model,
+            processor,
+            rows,
+            recipe,
+            folder,
+            callbacks=(own, *callbacks),
+            environments=EnvironmentPlan(workers=workers),
         )
         try:
             return train_to_end(trainer, recipe.model, run, progress=progress, seconds=seconds)
         finally:
             trainer.close_crew()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentPlan:
+    """Where replies are played.
+
+    Attributes:
+        setup: in place of the one that the recipe says; a function that makes it, where other processes are to serve
+            it.
+        workers: processes that serve tools; 0 serves them in this one.
+        wrap: changes the class of the environments, where they are served; for other processes it must be a function
+            of a module, or a ``partial`` of one, such as of `geosleuth.train.generator.shrinking`.
+    """
+
+    setup: RolloutSetup | MakeSetup | None = None
+    workers: int = 0
+    wrap: WrapEnvironment | None = None
+
+
+_AS_RECIPE_SAYS = EnvironmentPlan()
 
 
 def grpo_trainer(
@@ -178,9 +205,7 @@ def grpo_trainer(
     recipe: Recipe,
     folder: Path,
     *,
-    setup: RolloutSetup | MakeSetup | None = None,
-    environment_workers: int = 0,
-    wrap: WrapEnvironment | None = None,
+    environments: EnvironmentPlan = _AS_RECIPE_SAYS,
     callbacks: Sequence[Any] = (),
 ) -> Any:
     """The `trl.GRPOTrainer` of a recipe.
@@ -191,11 +216,7 @@ def grpo_trainer(
         rows: see `prompt_rows`; filtering and curriculum of the recipe are applied here.
         recipe: what to do.
         folder: of the run.
-        setup: where replies are played, in place of the one that the recipe says; a function that makes it, where
-            other processes are to serve it.
-        environment_workers: processes that serve tools; 0 serves them in this one.
-        wrap: changes the class of the environments, where they are served; for other processes it must be a function
-            of a module, or a ``partial`` of one, such as of `geosleuth.train.generator.shrinking`.
+        environments: where replies are played.
         callbacks: further ``transformers.TrainerCallback``s.
 
     Raises:
@@ -207,6 +228,7 @@ def grpo_trainer(
     if recipe.rollout.objective == "pass@k":
         check_k(recipe.rollout.k, recipe.rollout.group)
     order = run_order(phases(rows, recipe.data), recipe)
+    setup, wrap = environments.setup, environments.wrap
     make: MakeSetup = setup if callable(setup) else partial(rollout_setup, recipe)
     played = setup if isinstance(setup, RolloutSetup) else make()
     check_for_grpo(processor, tools=bool(played.setting.toolset.names))
@@ -215,10 +237,10 @@ def grpo_trainer(
     if wrap is not None:
         environment = wrap(environment)
     pool = None
-    if environment_workers:
+    if environments.workers:
         if isinstance(setup, RolloutSetup):
             raise BadInput("other processes can't take over a setup; give a function that makes it")
-        pool = WorkerPool(make, environment_workers, wrap)
+        pool = WorkerPool(make, environments.workers, wrap)
         environment = remote_environment(environment, played.setting.toolset.names, pool)
     prompt = prompt_for(played.setting)
     # Environments are TRL's experiment; it would say so at every start.
@@ -328,12 +350,38 @@ class EnvironmentGRPOMixin:
             self.pool.ahead = Ahead(self.environments, completions)
         told = super()._tool_call_loop(prompts, prompt_ids, completion_ids, completions, *given)  # type: ignore[misc]
         # What TRL counts as failed are the calls that reached no environment.
-        self.rollouts.unheard = told[5]
+        self.rollouts.unheard = failed_calls(told)
         return told
 
     def _calculate_rewards(self: Any, *given: Any) -> Any:
         self._earned = super()._calculate_rewards(*given)  # type: ignore[misc]
         return self._earned
+
+
+class _ToolLoop(NamedTuple):
+    """What TRL 1.16's ``GRPOTrainer._tool_call_loop`` returns, in its order."""
+
+    tool_mask: Any
+    completions: Any
+    completion_ids: Any
+    logprobs: Any
+    tool_call_count: int
+    tool_failure_count: int
+    tool_images: Any
+
+
+def failed_calls(told: tuple[Any, ...]) -> int:
+    """How many calls TRL counts as failed, of what its tool loop returns.
+
+    Raises:
+        BadInput: another version of TRL is installed, which returns something else.
+    """
+    loop = _ToolLoop(*told) if len(told) == len(_ToolLoop._fields) else None
+    if loop is None or not isinstance(loop.tool_failure_count, int):
+        raise BadInput(
+            "this version of TRL runs tools in another way; install one that works: pip install 'trl==1.16.*'"
+        )
+    return loop.tool_failure_count
 
 
 def whole_samplings(base: Any) -> Any:

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from geosleuth.agent import Trajectory, run
 from geosleuth.agent.locate import open_case
+from geosleuth.agent.setup import AgentSetup, Question, Resources
 from geosleuth.agent.trajectory import write_trajectory
 from geosleuth.answer import Answer
 from geosleuth.errors import ServiceFault, UserError
@@ -192,15 +193,16 @@ class SceneTable:
         tries = await draw_tries(
             case,
             stage.tries,
-            policy=policy,
-            method=setting.method,
-            toolset=setting.toolset,
-            views=views,
-            force_answer=setting.force_answer,
-            budget=setting.budget,
-            sampling=stage.sampling,
-            wire=stage.wire,
+            AgentSetup(
+                method=setting.method,
+                policy=policy,
+                toolset=setting.toolset,
+                budget=setting.budget,
+                sampling=stage.sampling,
+                wire=stage.wire,
+            ),
             done=lambda _try: over(),
+            question=Question(views=views, force_answer=setting.force_answer),
         )
         told = [one.trajectory for one in tries if one.trajectory is not None]
         asked = stage.verified and stage.tries > 1 and told
@@ -223,7 +225,7 @@ class SceneTable:
         stage = self.stage
         scene = design_scene(self.world, stage.seed, number, split=stage.split)
         posed = pose_scene(scene, reading=stage.reading, kept=stage.kept)
-        return scene, *open_case(posed.photos, self.setting.method, self.setting.atlas, reader=posed.reader)
+        return scene, *open_case(posed.photos, self.setting.method, Resources(self.setting.atlas, reader=posed.reader))
 
     async def _verified(self, case: Case, views: tuple[str, ...], tries: Sequence[Trajectory]) -> Trajectory:
         """What the verifier in code makes of the tries, as `geosleuth.team.parallel.locate_in_parallel` asks it."""
@@ -232,12 +234,8 @@ class SceneTable:
         how = embedded_method(len(tries))
         return await run(
             replace(case, album=case.album.copy()),
-            method=how,
-            policy=EmbeddedVerifier(tries),
-            toolset=how.toolset(all_tools()),
-            views=views,
-            force_answer=self.setting.force_answer,
-            budget=how.budget,
+            AgentSetup(method=how, policy=EmbeddedVerifier(tries), toolset=how.toolset(all_tools()), budget=how.budget),
+            question=Question(views=views, force_answer=self.setting.force_answer),
         )
 
     def _scored(self, trajectory: Trajectory | None, truth: Truth, error: Exception | None = None) -> PlayedTry:

@@ -10,11 +10,11 @@ from statistics import fmean
 from typing import Any
 
 from geosleuth import __version__
-from geosleuth.bench.numbers import count, percent_sign, plural, threshold
 from geosleuth.bench.page import NO_SCRIPT, page_head
 from geosleuth.bench.page.markup import Html, caption, el, join, name
 from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, plain_yaml_values, write_text_atomically
+from geosleuth.text.numbers import count, percent_sign, plural, threshold
 
 from .curves import STYLE, Axis, LineChart, Point, chart_on_page, key_of
 from .curves import Line as ChartLine

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from geosleuth.data.filtering import PAPER_TRIES, Tries, read_tries, tries_of
 from geosleuth.errors import BadInput, require
 from geosleuth.files import write_bytes_atomically
+from geosleuth.train.grpo import EnvironmentPlan
 
 from .grpo import grpo_trainer
 from .models import load_model
@@ -104,7 +105,7 @@ def _draw(
 ) -> None:
     torch = require("torch", extra="train")
     model, processor = load_model(plan.model)
-    trainer = grpo_trainer(model, processor, rows, plan, scratch, setup=setup)
+    trainer = grpo_trainer(model, processor, rows, plan, scratch, environments=EnvironmentPlan(setup=setup))
     prompt, first = trainer.train_dataset[0]["prompt"], 0
     while first < len(rows):
         some = rows[first : first + plan.optim.batch]

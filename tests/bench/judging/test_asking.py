@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.bench.judging import PROMPT_VERSION, Judge, Limits, Question, VerdictCache, prompt_for, read_verdict
-from geosleuth.bench.judging.judge import Level, stand
+from geosleuth.bench.judging.judge import JudgeSettings, Level, stand
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.policies import Conversation, Prompt, Step, Usage
 from geosleuth.score import AnswerNames, TruthNames
@@ -74,7 +74,7 @@ def ask(
 ) -> tuple[Judge, dict[Question, str]]:
     async def work() -> tuple[Judge, dict[Question, str]]:
         with VerdictCache(tmp_path / "cache.sqlite") as cache:
-            judge = Judge(policy, cache, model="scripted", **more)  # type: ignore[arg-type]
+            judge = Judge(policy, cache, model="scripted", settings=JudgeSettings(**more))  # type: ignore[arg-type]
             return judge, {one: found.says for one, found in (await judge.verdicts(questions)).items()}
 
     return asyncio.run(work())

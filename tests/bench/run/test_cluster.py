@@ -14,7 +14,7 @@ import pytest
 
 from geosleuth.bench.run import cluster as ray_cluster
 from geosleuth.bench.run.cluster import ray_worker
-from geosleuth.bench.run.engine import Ending, LocalWorker, run_set
+from geosleuth.bench.run.engine import Ending, LocalWorker, RunListeners, RunRules, run_set
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.run.journal import TryRecord
 from geosleuth.errors import BadInput, UserError
@@ -121,7 +121,12 @@ class ClusterRun:
             ) as worker:
                 beside = asyncio.create_task(asyncio.to_thread(meanwhile or (lambda: None)))
                 ending = await run_set(
-                    coloured_set(self.photos), run, worker, at_once=3 * self.at_once, ended=enter, give_up=self.photos
+                    coloured_set(self.photos),
+                    run,
+                    worker,
+                    at_once=3 * self.at_once,
+                    listeners=RunListeners(ended=enter),
+                    rules=RunRules(give_up=self.photos),
                 )
                 await beside
         return ending

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fault_proxy import FAULTS, FaultProxy
-from geosleuth.bench.run.engine import Ending, LocalWorker, run_set
+from geosleuth.bench.run.engine import Ending, LocalWorker, RunRules, run_set
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.policies import EndpointSettings
 from geosleuth.policies.endpoints import HostNews, listening
@@ -39,8 +39,7 @@ def run_through(url: str, folder: Path, photos: int, *, retry: bool = False) -> 
                     run,
                     LocalWorker(ready.attempt, run),
                     at_once=AT_ONCE,
-                    retry="errors" if retry else None,
-                    give_up=photos,
+                    rules=RunRules(retry="errors" if retry else None, give_up=photos),
                 )
         finally:
             await ready.aclose()

@@ -13,7 +13,7 @@ from geosleuth import __version__
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources
 from geosleuth.answer.model import Answer, Candidate, whole_percent
 from geosleuth.geo import EARTH_RADIUS_KM, LatLon, coordinates, decimals_for, destinations
-from geosleuth.texts import legible
+from geosleuth.text.safe import legible
 
 if TYPE_CHECKING:
     from shapely import Polygon

@@ -11,7 +11,7 @@ from typing import Any
 
 from geosleuth.answer.model import Answer, answer_to_dict, to_precision
 from geosleuth.geo import LatLon
-from geosleuth.texts import legible
+from geosleuth.text.safe import legible
 
 from .context import Context, Entry, Polygons, circle_polygons
 

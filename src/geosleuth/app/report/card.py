@@ -16,10 +16,10 @@ from geosleuth.agent import Trajectory
 from geosleuth.agent.display import BEST
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.model import percent_words, radius_words
-from geosleuth.bench.numbers import distance, plural
-from geosleuth.bench.plain import one_line
 from geosleuth.geo import Box, FloatArray, LatLon, coordinates, distance_km
 from geosleuth.policies.detective.advice import WITH_A_MODEL
+from geosleuth.text.numbers import distance, plural
+from geosleuth.text.safe import one_line
 
 from .digest import ESTIMATE, Digest, Rival, as_finding, digest_of
 from .team import team_lines

@@ -29,10 +29,10 @@ from geosleuth.answer.granularity import GRANULARITIES, Granularity, withheld
 from geosleuth.answer.model import envelope, percent_words
 from geosleuth.app.console import progress
 from geosleuth.bench.page.markup import Html, clean, el, join, name
-from geosleuth.bench.plain import one_line as plain_line
 from geosleuth.errors import BrokenPlugin
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.policies import Step
+from geosleuth.text.safe import one_line as plain_line
 from geosleuth.tools import Observation, Tool, ToolCall
 from geosleuth.tools.toolset import all_tools
 from geosleuth.tools.viewer import PART, Viewer, one_line, place_name, places_in, quoted

@@ -23,12 +23,12 @@ from geosleuth.agent.turns import spelled_out
 from geosleuth.answer import Answer, Candidate, Granularity, coarsest
 from geosleuth.answer.model import envelope, percent_words
 from geosleuth.atlas.granular import CountryOutline, country_outline, found_country
-from geosleuth.bench.numbers import distance, plural
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import LatLon, coordinates, distance_km
 from geosleuth.names import fold
 from geosleuth.photo import Claims
 from geosleuth.policies.detective.advice import CONNECT
+from geosleuth.text.numbers import distance, plural
 from geosleuth.tools import FailureKind, Observation
 
 UNLOCATED = "No place was found"
@@ -286,28 +286,12 @@ ESTIMATE = "estimated from the picture before: no second opinion."
 """What a place is worth that the file itself says was estimated."""
 
 
-def claims_section(finding: Finding, digest: Digest) -> Html:
-    """What each file says of itself, held against the finding."""
-    if not finding.claims:
-        return Html("")
-    many = len(finding.claims) > 1
-    parts = []
-    for number, (claims, conflict) in enumerate(zip(finding.claims, finding.conflicts, strict=True), 1):
-        rows = list(_claims(claims, conflict, digest))
-        heading = el("h3", None, f"Photo {number}") if many else ""
-        parts += [heading, el("dl", None, *(join((el("dt", None, key), el("dd", None, value))) for key, value in rows))]
-    return el(
-        "section",
-        {"id": "claims", "aria-labelledby": "claims-h"},
-        el("h2", {"id": "claims-h"}, "What the file says of itself"),
-        el(
-            "p",
-            {"class": "lead"},
-            "Anyone can write anything into a file. None of this was used as evidence, and whoever looked for the "
-            "place was not told.",
-        ),
-        *parts,
-    )
+def claims_of(finding: Finding, digest: Digest) -> list[list[tuple[str, object]]]:
+    """What each file says of itself, held against the finding: a list of names and values for each."""
+    return [
+        list(_claims(claims, conflict, digest))
+        for claims, conflict in zip(finding.claims, finding.conflicts, strict=True)
+    ]
 
 
 def _claims(claims: Claims, conflict: bool | None, digest: Digest) -> Iterator[tuple[str, object]]:  # noqa: FBT001
@@ -342,43 +326,32 @@ def _claimed_place(claims: Claims, conflict: bool | None, digest: Digest) -> obj
     return f"{where}{away}: agrees with the finding."
 
 
-def conflict_note(finding: Finding, digest: Digest) -> Html:
-    """A warning for the top of the page, where a file claims another place."""
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A file claims another place; ``far`` says how far away, where that may be told."""
+
+    far: str
+
+
+def conflict_of(finding: Finding, digest: Digest) -> Conflict | None:
+    """What to warn of at the top of the page, where a file claims another place."""
     if True not in finding.conflicts:
-        return Html("")
+        return None
     away = [
         distance_km(claims.point, digest.answer.point)
         for claims, conflict in zip(finding.claims, finding.conflicts, strict=True)
         if conflict and claims.point is not None and digest.answer.point is not None
     ]
-    far = f", {distance(max(away))} from here" if away and digest.exact else ""
-    return el(
-        "p",
-        {"class": "warning"},
-        el("b", None, "The file claims another place"),
-        f"{far}. One of the two is wrong: see ",
-        el("a", {"href": "#claims"}, "what the file says of itself"),
-        ".",
-    )
+    return Conflict(f", {distance(max(away))} from here" if away and digest.exact else "")
 
 
-def failures_section(digest: Digest) -> Html:
+def failures(digest: Digest) -> list[Html]:
     """What was tried and came to nothing: calls that failed or found nothing, and candidates ruled out."""
     rows = [*_failed_calls(digest.trajectory), *_ruled_out(digest)]
     ended = digest.trajectory.ended
     if ended is not None and ended.trouble and not is_withheld(ended.trouble):
         rows.append(join((el("b", None, "The run"), f": {clean(ended.trouble, 300)}")))
-    content = (
-        el("ul", {"class": "failures"}, *(el("li", None, row) for row in rows))
-        if rows
-        else el("p", {"class": "quiet"}, "Nothing failed, no look-up came back empty, and no candidate was ruled out.")
-    )
-    return el(
-        "section",
-        {"id": "failures", "aria-labelledby": "failures-h"},
-        el("h2", {"id": "failures-h"}, "Tried without success"),
-        content,
-    )
+    return rows
 
 
 def _failed_calls(trajectory: Trajectory) -> Iterator[Html]:
@@ -411,7 +384,7 @@ def _ruled_out(digest: Digest) -> Iterator[Html]:
         )
 
 
-def making_section(finding: Finding, generated: str) -> Html:
+def making_of(finding: Finding, generated: str) -> list[tuple[str, object]]:
     """Who found it, with what, at what cost, and from which bytes."""
     trajectory = finding.trajectory
     started = trajectory.started
@@ -431,12 +404,7 @@ def making_section(finding: Finding, generated: str) -> Html:
     for number, claims in enumerate(finding.claims, 1):
         label = "Photo" if len(finding.claims) == 1 else f"Photo {number}"
         rows.append((f"{label}, SHA-256", el("code", {"class": "sha"}, clean(claims.sha256, 64))))
-    return el(
-        "section",
-        {"id": "making", "aria-labelledby": "making-h"},
-        el("h2", {"id": "making-h"}, "How it was made"),
-        el("dl", None, *(join((el("dt", None, key), el("dd", None, value))) for key, value in rows if value)),
-    )
+    return [(key, value) for key, value in rows if value]
 
 
 def _models(trajectory: Trajectory) -> Html | str:

@@ -13,12 +13,12 @@ from geosleuth import __version__
 from geosleuth.agent import Trajectory
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.model import how_sure, percent_words, radius_words
-from geosleuth.bench.numbers import count, plural
 from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.bench.page.worldmap import shared_drawing, to_page
 from geosleuth.geo import LatLon, coordinates
 from geosleuth.pipeline.outputs import SUMMARY_GENERATOR
+from geosleuth.text.numbers import count, plural
 
 from .digest import as_finding, digest_of
 from .page import document, now

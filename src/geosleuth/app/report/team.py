@@ -7,7 +7,6 @@ from math import ceil, floor, hypot, log10
 
 from geosleuth import __version__
 from geosleuth.agent.locate import Finding
-from geosleuth.bench.numbers import plural
 from geosleuth.bench.page import NO_SCRIPT, page_head
 from geosleuth.bench.page.charts import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
@@ -19,6 +18,7 @@ from geosleuth.team.network import TrainedSociety
 from geosleuth.team.parallel import answered, evidence_named
 from geosleuth.team.sweeps.learning import Measured
 from geosleuth.team.sweeps.ways import PERSONAS_AGAINST_BACKBONES, Point
+from geosleuth.text.numbers import plural
 
 
 def agreement_line(finding: Finding) -> str:

@@ -12,7 +12,6 @@ from geosleuth.agent.locate import Finding
 from geosleuth.answer.formats import area_geometry
 from geosleuth.app.report.digest import Rival, digest_of
 from geosleuth.app.report.team import agreement_line
-from geosleuth.bench.numbers import distance
 from geosleuth.clues import Clue
 from geosleuth.clues.finding import named_there
 from geosleuth.clues.posterior import Contribution, Posterior
@@ -25,6 +24,7 @@ from geosleuth.policies.detective import KIND_WORDS, Detective, Reasoning, clue_
 from geosleuth.policies.detective.rivals import full_name
 from geosleuth.policies.detective.standing import standing
 from geosleuth.policies.feedback import whole_country
+from geosleuth.text.numbers import distance
 from geosleuth.tools import ImageInfo
 from geosleuth.tools.kinds import writable
 from geosleuth.tools.viewer import one_line

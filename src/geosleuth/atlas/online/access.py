@@ -21,6 +21,7 @@ import httpx
 
 from geosleuth.atlas.redaction import remember
 from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.net import host_of
 
 MEBIBYTE = 1 << 20
 
@@ -189,14 +190,6 @@ def is_at_home(address: Address) -> bool:
     if isinstance(address, IPv4Address):
         return any(address in network for network in _HOME_4)
     return any(address in network for network in _HOME_6) and not any(address in network for network in _METADATA_6)
-
-
-def host_of(url: str) -> str:
-    """Return the host name of an address, in lower case; empty where it is no address."""
-    try:
-        return (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
 
 
 def check_consent(url: str, settings: OnlineSettings) -> str:

@@ -6,8 +6,9 @@ from typing import Any, ClassVar, Self
 
 from geosleuth.atlas.model import NotOffered
 from geosleuth.errors import BadInput
+from geosleuth.net import host_of
 
-from .access import Credentials, OnlineSettings, host_of
+from .access import Credentials, OnlineSettings
 from .http import OnlineClient, Question
 
 WHO_ANSWERS = {

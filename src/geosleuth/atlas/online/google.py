@@ -14,9 +14,10 @@ from typing import ClassVar, Literal
 from geosleuth.atlas.model import Hit, Marker, Picture, Place, Reverse
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Extent, LatLon
+from geosleuth.net import host_of
 
 from . import replies
-from .access import Credentials, host_of, key_from_environment
+from .access import Credentials, key_from_environment
 from .base import OnlineAtlas
 from .http import OnlineClient, Question
 from .replies import (

@@ -17,7 +17,7 @@ from shapely import STRtree
 
 from geosleuth.errors import BadInput
 from geosleuth.names import fold
-from geosleuth.texts import one_line
+from geosleuth.text.safe import one_line
 
 from .kinds import ADDRESS, area_layer, is_area, is_street, kind_of, line_layer, point_layer, rank_of
 from .region_file import (

@@ -13,13 +13,13 @@ from rich.text import Text
 
 from geosleuth import __version__
 from geosleuth.bench.export import finite, published_dict
-from geosleuth.bench.numbers import NONE, count, p_value, plural
 from geosleuth.bench.report import FileReport, align, report_file, reported_percent
 from geosleuth.bench.scored import Field, Scored
 from geosleuth.errors import BadInput
 from geosleuth.geo import threshold_text
 from geosleuth.score import Accuracy, Comparison, Estimate, PublishedRow, compare_paired
 from geosleuth.score.metrics import holm
+from geosleuth.text.numbers import NONE, count, p_value, plural
 
 USUAL_KM = (1.0, 25.0, 200.0, 750.0, 2500.0)
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from geosleuth import __version__
-from geosleuth.bench.numbers import plural
 from geosleuth.bench.sets import BoxKind
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.score import PublishedRow, published_rows
 from geosleuth.team.swarm.reading import Value, read_yaml
+from geosleuth.text.numbers import plural
 
 Setting = str | int | float | bool | None
 """A value of an option; None leaves the option out, whatever the command says."""

@@ -20,7 +20,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, NoReturn, Self, get_args
 
-from geosleuth.bench.plain import printable
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.names import country_code, fold
 from geosleuth.names.cities import is_far_city, is_listed_region
@@ -28,6 +27,7 @@ from geosleuth.policies import Conversation, Policy, Prompt, Sampling, Usage
 from geosleuth.policies.endpoints import GIVE_UP
 from geosleuth.score import AnswerNames, TruthNames, match_levels
 from geosleuth.score.levels import NO_NAME
+from geosleuth.text.safe import printable
 
 Level = Literal["country", "region", "city"]
 RuleSays = Literal["right", "wrong", "undecided", "not named", "not given"]
@@ -310,10 +310,32 @@ def _verdict_of(word: str) -> Literal["yes", "no"] | None:
     return "yes" if word in _YES else "no" if word in _NO else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSettings:
+    """How a model is asked.
+
+    Attributes:
+        limits: what it may cost.
+        at_once: how many questions are under way at the same time.
+        sampling: how replies are drawn; without chance if left out, where the model allows that.
+        again_unreadable: ask once more where a reply that can't be read is kept.
+        give_up: how many failures in a row are the end.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    at_once: int = 4
+    sampling: Sampling | None = None
+    again_unreadable: bool = False
+    give_up: int = GIVE_UP
+
+
+_USUAL = JudgeSettings()
+
+
 class Judge:
     """Puts questions to a model, each once: what the cache knows is not asked again.
 
-    A question that the server fails to answer stays open. After ``give_up`` such failures in a row no more is asked.
+    A question that the server fails to answer stays open. After some such failures in a row no more is asked.
     """
 
     def __init__(
@@ -322,11 +344,7 @@ class Judge:
         cache: VerdictCache,
         *,
         model: str,
-        limits: Limits | None = None,
-        at_once: int = 4,
-        sampling: Sampling | None = None,
-        again_unreadable: bool = False,
-        give_up: int = GIVE_UP,
+        settings: JudgeSettings = _USUAL,
         watch: Callable[[int, int, Level], None] = lambda _done, _total, _level: None,
     ) -> None:
         """Prepare to ask.
@@ -335,17 +353,13 @@ class Judge:
             policy: the model; it is not closed here.
             cache: where verdicts are kept.
             model: the name that they are kept under.
-            limits: what it may cost.
-            at_once: how many questions are under way at the same time.
-            sampling: how replies are drawn; without chance if left out, where the model allows that.
-            again_unreadable: ask once more where a reply that can't be read is kept.
-            give_up: how many failures in a row are the end.
+            settings: how it is asked.
             watch: hears how many of how many questions of a level are done.
         """
         self._policy, self._cache, self._model = policy, cache, model
-        self._limits, self._at_once = limits or Limits(), at_once
-        self._sampling = sampling or Sampling(temperature=0.0)
-        self._again, self._give_up, self._watch = again_unreadable, give_up, watch
+        self._limits, self._at_once = settings.limits, settings.at_once
+        self._sampling = settings.sampling or Sampling(temperature=0.0)
+        self._again, self._give_up, self._watch = settings.again_unreadable, settings.give_up, watch
         self._began = time.monotonic()
         self._failed_in_a_row = 0
         self.progress = JudgeProgress()

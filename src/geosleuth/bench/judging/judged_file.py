@@ -26,12 +26,12 @@ from rich.text import Text
 from geosleuth import __version__
 from geosleuth.answer import ParserName
 from geosleuth.bench.export import finite
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import printable
 from geosleuth.bench.records import Record
 from geosleuth.names import fold
 from geosleuth.score import Accuracy, AnswerNames, Estimate, TruthNames
 from geosleuth.score.metrics import wilson
+from geosleuth.text.numbers import plural
+from geosleuth.text.safe import printable
 
 from .judge import PROMPT_VERSION, Judge, JudgeProgress, Level, Question, RuleSays, Says, Stand, Verdict, granted, stand
 

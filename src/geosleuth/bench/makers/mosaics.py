@@ -319,16 +319,34 @@ def make_mosaic(scenes: Sequence[Scene], frame: Frame, *, brightest: float = BRI
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MosaicSettings:
+    """What mosaics are like.
+
+    Attributes:
+        side_px: pixels a side.
+        metres: metres a pixel.
+        brightest: the reflectance that becomes white.
+        most_empty: the share of a square that may be black because no scene shows it.
+        georeferenced: write GeoTIFF, which says where it lies, instead of PNG.
+    """
+
+    side_px: int = SIDE_PX
+    metres: float = METRES
+    brightest: float = BRIGHTEST
+    most_empty: float = 0.05
+    georeferenced: bool = False
+
+
+_USUAL = MosaicSettings()
+
+
 def make_mosaics(
     cities: Iterable[TablePlace],
     scenes: Sequence[Scene],
     out: Path,
     *,
-    side_px: int = SIDE_PX,
-    metres: float = METRES,
-    brightest: float = BRIGHTEST,
-    most_empty: float = 0.05,
-    georeferenced: bool = False,
+    settings: MosaicSettings = _USUAL,
     overwrite: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Mosaics:
@@ -341,11 +359,7 @@ def make_mosaics(
         cities: what is called how, and where its middle is.
         scenes: see `find_scenes`.
         out: the folder.
-        side_px: pixels a side.
-        metres: metres a pixel.
-        brightest: the reflectance that becomes white.
-        most_empty: the share of a square that may be black because no scene shows it.
-        georeferenced: write GeoTIFF, which says where it lies, instead of PNG.
+        settings: what they are like.
         overwrite: make anew what is there.
         progress: called with cities done and cities to do.
 
@@ -359,7 +373,8 @@ def make_mosaics(
     except OSError as error:
         raise BadInput(f"{out}: can't be made: {error.strerror or error}") from error
     known = _known_rows(out / TABLE)
-    paths = {city.id: out / file_name(city.id, ".tif" if georeferenced else ".png") for city in todo}
+    ending = ".tif" if settings.georeferenced else ".png"
+    paths = {city.id: out / file_name(city.id, ending) for city in todo}
     # What is there stands in the table from the first on, also what comes late in the order.
     rows = {name: known[name] for name, path in paths.items() if name in known and path.is_file()}
     made, kept, refused = [], [], {}
@@ -374,8 +389,9 @@ def make_mosaics(
             kept.append(city.id)
             continue
         try:
-            mosaic = make_mosaic(scenes, frame_around(city.truth.point, side_px, metres), brightest=brightest)
-            if mosaic.empty > most_empty:
+            frame = frame_around(city.truth.point, settings.side_px, settings.metres)
+            mosaic = make_mosaic(scenes, frame, brightest=settings.brightest)
+            if mosaic.empty > settings.most_empty:
                 raise BadInput(
                     f"{mosaic.empty:.0%} of the square is shown by no scene; give more, or allow it with --empty"
                 )

@@ -119,6 +119,24 @@ class Draw:
         return self.wanted - len(self.chosen)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawRules:
+    """How photos are shared out.
+
+    Attributes:
+        weights: of roads, people and area.
+        least_people: what a cell counts with at least; 0 is the formula as printed.
+        refill: share out what countries fall short of among those that have photos left, by the same shares.
+    """
+
+    weights: Weights | None = None
+    least_people: float = 0.0
+    refill: bool = False
+
+
+_AS_PRINTED = DrawRules()
+
+
 def draw(
     countries: Sequence[str],
     cells: Sequence[int],
@@ -127,9 +145,7 @@ def draw(
     *,
     total: int,
     seed: int,
-    weights: Weights | None = None,
-    least_people: float = 0.0,
-    refill: bool = False,
+    rules: DrawRules = _AS_PRINTED,
 ) -> Draw:
     """Draw ``total`` photos. The same arguments give the same photos.
 
@@ -140,21 +156,19 @@ def draw(
         figures: what quotas are made of; countries that have none get no photo.
         total: M.
         seed: another one gives another draw.
-        weights: of roads, people and area.
-        least_people: what a cell counts with at least; 0 is the formula as printed.
-        refill: share out what countries fall short of among those that have photos left, by the same shares.
+        rules: how they are shared out.
     """
     if total < 1:
         raise BadInput(f"at least one photo must be asked for, not {total}")
-    shares = country_shares(figures, weights)
+    shares = country_shares(figures, rules.weights)
     drawers = {
-        code: _Country(code, cells, rows, people, least_people, seed)
+        code: _Country(code, cells, rows, people, rules.least_people, seed)
         for code, rows in _rows_by_country(countries).items()
         if code in figures
     }
     quotas = largest_remainder(shares, total)
     _take(quotas, drawers)
-    while refill and (missing := total - sum(len(one.drawn) for one in drawers.values())) > 0:
+    while rules.refill and (missing := total - sum(len(one.drawn) for one in drawers.values())) > 0:
         open_ones = {code: shares[code] for code, one in drawers.items() if one.left and shares[code] > 0}
         if not open_ones:
             break

@@ -6,9 +6,9 @@ from math import floor, isinf, log10
 
 import numpy as np
 
-from geosleuth.bench.numbers import count, distance, percent_sign, plural, threshold, threshold_name
 from geosleuth.bench.report import FileReport
 from geosleuth.score import Calibration, Selective, Summary
+from geosleuth.text.numbers import count, distance, percent_sign, plural, threshold, threshold_name
 
 from .markup import Html, clean, el, join, name
 

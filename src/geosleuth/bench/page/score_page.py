@@ -4,20 +4,41 @@ import hashlib
 import shlex
 from base64 import b64encode
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
 
 from geosleuth import __version__
-from geosleuth.bench.numbers import count, distance, place, plural, threshold
 from geosleuth.bench.report import FileReport, PairReport
 from geosleuth.geo import EARTH_RADIUS_KM, GEOSCORE_DECAY, GEOSCORE_MAX, GEOSCORE_SCALE_KM
 from geosleuth.score import PublishedRow
+from geosleuth.text.numbers import count, distance, place, plural, threshold
 
 from .charts import confidence_section, error_chart, headline, headline_km, series, threshold_chart
 from .markup import Html, caption, clean, data_block, el, join, name
 from .tables import cell, main_table, pairs_section, scroll_box, slices_section
 from .worldmap import map_data, map_section, placed_dots, shared_drawing, worst_rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreSections:
+    """Sections that a page has beside those of every report.
+
+    Attributes:
+        after_figures: they stand after the table of all figures.
+        after_charts: they stand after the two charts.
+        before_worst: they stand before the worst errors.
+        style: rules for them, added to the style sheet.
+    """
+
+    after_figures: Sequence[Html] = ()
+    after_charts: Sequence[Html] = ()
+    before_worst: Sequence[Html] = ()
+    style: str = ""
+
+
+_NO_MORE = MoreSections()
 
 _PARSERS = {
     "strict": "strict: located is only a reply whose first top-level JSON object holds lat, lon, city and country",
@@ -181,10 +202,7 @@ def render_page(
     title: str = "How close did the answers come?",
     generated: str,
     command: str = "",
-    after_figures: Sequence[Html] = (),
-    after_charts: Sequence[Html] = (),
-    before_worst: Sequence[Html] = (),
-    style: str = "",
+    more: MoreSections = _NO_MORE,
 ) -> str:
     """The whole page as text, to be written as UTF-8.
 
@@ -195,10 +213,7 @@ def render_page(
         title: the page's heading.
         generated: when the page was made, as it is to be read.
         command: the command line that made it; put together from the reports where not given.
-        after_figures: further sections, to stand after the table of all figures.
-        after_charts: further sections, to stand after the two charts.
-        before_worst: further sections, to stand before the worst errors.
-        style: rules for them, added to the style sheet.
+        more: further sections.
     """
     script = Html(_asset("page.js"))
     dots = [placed_dots(report.scored) for report in reports]
@@ -212,14 +227,14 @@ def render_page(
             "main",
             {"id": "main"},
             _figures(reports, published),
-            *after_figures,
+            *more.after_figures,
             _charts(reports),
-            *after_charts,
+            *more.after_charts,
             map_section(reports, dots),
             slices_section(reports),
             confidence_section(reports),
             pairs_section(pairs),
-            *before_worst,
+            *more.before_worst,
             worst_section(reports),
             method_section(reports, command),
         ),
@@ -227,7 +242,9 @@ def render_page(
         data_block("map-data", map_data(reports, dots)),
         el("script", None, script),
     )
-    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, content_policy(script), style), body)}\n"
+    return (
+        f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, content_policy(script), more.style), body)}\n"
+    )
 
 
 NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

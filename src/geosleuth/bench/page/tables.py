@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from math import isinf, isnan
 
-from geosleuth.bench.numbers import (
+from geosleuth.bench.report import FileReport, Moved, PairReport, Side, Slice, beside, reported_percent, with_any_of
+from geosleuth.score import LEVELS, Accuracy, Estimate, PublishedRow, Summary
+from geosleuth.text.numbers import (
     NONE,
     count,
     distance,
@@ -16,8 +18,6 @@ from geosleuth.bench.numbers import (
     threshold,
     threshold_name,
 )
-from geosleuth.bench.report import FileReport, Moved, PairReport, Side, Slice, beside, reported_percent, with_any_of
-from geosleuth.score import LEVELS, Accuracy, Estimate, PublishedRow, Summary
 
 from .charts import headline_km, second_km
 from .markup import Html, caption, el, join, name

@@ -10,11 +10,11 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.bench.numbers import count, distance, plural, threshold
 from geosleuth.bench.report import FileReport
 from geosleuth.bench.scored import Scored
 from geosleuth.errors import DataFault
 from geosleuth.geo import Box, FloatArray, LatLon
+from geosleuth.text.numbers import count, distance, plural, threshold
 
 from .charts import path
 from .markup import Html, clean, el, name

@@ -14,8 +14,6 @@ from geosleuth.agent import Spent
 from geosleuth.agent.events import ToolObserved
 from geosleuth.agent.trajectory import TrajectoryReader
 from geosleuth.answer.model import envelope
-from geosleuth.bench.numbers import NONE
-from geosleuth.bench.plain import one_line, printable
 from geosleuth.bench.records import read_records
 from geosleuth.bench.report import PairReport, align, compare_files
 from geosleuth.bench.run.folder import RESULTS, RunFolder
@@ -24,6 +22,8 @@ from geosleuth.bench.scored import Scored, score_file
 from geosleuth.errors import BadInput
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, distances_km
 from geosleuth.score import Accuracy, within
+from geosleuth.text.numbers import NONE
+from geosleuth.text.safe import one_line, printable
 from geosleuth.tools.model import FailureKind
 
 FloatColumn = NDArray[np.float64]

@@ -6,13 +6,13 @@ from math import isnan
 import numpy as np
 
 from geosleuth.answer.model import envelope, percent_words, radius_words
-from geosleuth.bench.numbers import distance, place, plural, threshold
 from geosleuth.bench.page.charts import n, path, series
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.bench.page.worldmap import MercatorPlane, great_circle, to_page
 from geosleuth.geo import LatLon
 from geosleuth.names import country_code, country_name
 from geosleuth.score import Truth
+from geosleuth.text.numbers import distance, place, plural, threshold
 
 from .figures import COST, SECONDS, with_unit
 from .run_report import MAP_PX, PER_COUNTRY, GroundMap, RunReport, Shot

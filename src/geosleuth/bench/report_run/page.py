@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from importlib.resources import files
 from math import ceil, floor, isnan, log10
 
-from geosleuth.bench.numbers import NONE, count, distance, p_value, percent_sign, place, plural, signed, threshold
 from geosleuth.bench.page import render_page
 from geosleuth.bench.page.charts import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
+from geosleuth.bench.page.score_page import MoreSections
 from geosleuth.bench.page.tables import cell, scroll_box
 from geosleuth.bench.report import PairReport
 from geosleuth.score import PublishedRow
+from geosleuth.text.numbers import NONE, count, distance, p_value, percent_sign, place, plural, signed, threshold
 from geosleuth.tools.model import FailureKind
 
 from .figures import (
@@ -713,13 +714,15 @@ def render_run_page(
         title="How the runs went" if many else "How the run went",
         generated=generated,
         command=command,
-        after_figures=(coverage_section(told),),
-        after_charts=(
-            costs_section(told),
-            behaviour_section(told.runs),
-            failures_section(told.runs),
-            hung_on_section(told.hung_on),
+        more=MoreSections(
+            after_figures=(coverage_section(told),),
+            after_charts=(
+                costs_section(told),
+                behaviour_section(told.runs),
+                failures_section(told.runs),
+                hung_on_section(told.hung_on),
+            ),
+            before_worst=(gallery_section(told.runs), facts_section(told.runs)),
+            style=files(__package__).joinpath("run.css").read_text(encoding="utf-8"),
         ),
-        before_worst=(gallery_section(told.runs), facts_section(told.runs)),
-        style=files(__package__).joinpath("run.css").read_text(encoding="utf-8"),
     )

@@ -11,7 +11,6 @@ import numpy as np
 from geosleuth.answer import Answer
 from geosleuth.bench.page.charts import HEADLINE_KM
 from geosleuth.bench.page.worldmap import mercator
-from geosleuth.bench.plain import one_line, printable
 from geosleuth.bench.records import read_records
 from geosleuth.bench.report import FileReport, align, report_file
 from geosleuth.bench.run.folder import RESULTS, RunFolder
@@ -20,6 +19,7 @@ from geosleuth.bench.scored import UNKNOWN, Scored
 from geosleuth.errors import BadInput
 from geosleuth.geo import THRESHOLDS_KM, Box, LatLon
 from geosleuth.score import Accuracy, Truth, within
+from geosleuth.text.safe import one_line, printable
 
 from .figures import (
     Behaviour,

@@ -13,11 +13,11 @@ from geosleuth import __version__
 from geosleuth.agent import Spent, spent_document
 from geosleuth.answer.model import envelope
 from geosleuth.bench.export import finite, pair_document, score_document
-from geosleuth.bench.numbers import NONE, count, distance, p_value, percent_sign, plural
 from geosleuth.bench.report import PairReport
 from geosleuth.bench.terminal import score_view
 from geosleuth.geo import threshold_text
 from geosleuth.score import PublishedRow
+from geosleuth.text.numbers import NONE, count, distance, p_value, percent_sign, plural
 
 from .figures import (
     FAILURE_WORDS,

@@ -14,17 +14,17 @@ from typing import Literal
 
 from geosleuth.agent import Event, Spent, TrajectoryReader, spent_of
 from geosleuth.answer import Answer
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import one_line
 from geosleuth.bench.sets.model import DataSet, Item
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.geo import LatLon
 from geosleuth.policies.endpoints import GIVE_UP, InARow
 from geosleuth.score import Truth
+from geosleuth.text.numbers import plural
+from geosleuth.text.safe import one_line
 
 from .folder import RunFolder
 from .journal import Attempt, Attempted, Job, Known, TryRecord, Worker
-from .results import Clock, Errors, RunProgress, RunSummary, progress_of, write_results
+from .results import Clock, DoneHere, Errors, RunProgress, RunSummary, progress_of, write_results
 
 # A team's members are written down after the team's own trajectory, which holds what they used.
 _TOLD_ALREADY = re.compile(r".*\.run[0-9]+\.jsonl")
@@ -353,19 +353,49 @@ def _no_rest() -> None:
     """No host rests."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRules:
+    """When a run stops, and what it works on.
+
+    Attributes:
+        limits: what the whole run may use.
+        retry: "errors" works on photos whose newest try failed, and on nothing else.
+        give_up: how often in a row a model may fail in the same way before the rest is left.
+    """
+
+    limits: RunLimits = _NO_LIMITS
+    retry: Retry | None = None
+    give_up: int = GIVE_UP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunListeners:
+    """Who follows a run.
+
+    Attributes:
+        watch: gets where the run stands, some times a second at most, and once at the beginning and at the end.
+        ended: gets every try once it is safe in the journal.
+        resting: asked for the host that nobody asks at the moment.
+    """
+
+    watch: Callable[[RunProgress], None] = _nobody
+    ended: Callable[[TryRecord], None] = _nothing
+    resting: Callable[[], str | None] = _no_rest
+
+
+_ALL = RunRules()
+_ALONE = RunListeners()
+
+
 async def run_set(
     data: DataSet,
     folder: RunFolder,
     worker: Worker,
     *,
     at_once: int,
-    limits: RunLimits = _NO_LIMITS,
-    retry: Retry | None = None,
-    watch: Callable[[RunProgress], None] = _nobody,
-    ended: Callable[[TryRecord], None] = _nothing,
-    resting: Callable[[], str | None] = _no_rest,
+    rules: RunRules = _ALL,
+    listeners: RunListeners = _ALONE,
     job_of: JobOf = plain_job,
-    give_up: int = GIVE_UP,
 ) -> Ending:
     """Work on every photo of a data set that a run has not finished, and write its results.
 
@@ -377,19 +407,15 @@ async def run_set(
         folder: the run, begun with a manifest of these data.
         worker: who makes the tries.
         at_once: how many at a time.
-        limits: what the whole run may use.
-        retry: "errors" works on photos whose newest try failed, and on nothing else.
-        watch: gets where the run stands, some times a second at most, and once at the beginning and at the end.
-        ended: gets every try once it is safe in the journal.
-        resting: asked for the host that nobody asks at the moment.
+        rules: when it stops, and what it works on.
+        listeners: who follows.
         job_of: makes a try of a photo, its name, its number and its content; called in a thread.
-        give_up: how often in a row a model may fail in the same way before the rest is left.
 
     Raises:
         UserError: something must be mended before the run can go on. What was under way has been finished and entered.
         asyncio.CancelledError: it was called off. What was finished is entered, and the results are written.
     """
-    engine = _Engine(data, folder, worker, at_once, limits, retry, watch, ended, resting, job_of, give_up)
+    engine = _Engine(data, folder, worker, at_once, rules, listeners, job_of)
     try:
         await engine.work()
     except BaseException:
@@ -401,7 +427,7 @@ async def run_set(
     words = engine.words(why)
     summary = write_results(folder, data, why=why, words=words)
     progress = engine.progress()
-    watch(progress)
+    listeners.watch(progress)
     return Ending(why, words, progress, summary)
 
 
@@ -414,22 +440,19 @@ class _Engine:
         folder: RunFolder,
         worker: Worker,
         at_once: int,
-        limits: RunLimits,
-        retry: Retry | None,
-        watch: Callable[[RunProgress], None],
-        ended: Callable[[TryRecord], None],
-        resting: Callable[[], str | None],
+        rules: RunRules,
+        listeners: RunListeners,
         job_of: JobOf,
-        give_up: int,
     ) -> None:
         if at_once < 1:
             raise ValueError("at least one photo at a time")
         self._data, self._folder, self._worker, self._at_once = data, folder, worker, at_once
-        self._limits, self._retry, self._watch, self._told = limits, retry, watch, ended
-        self._resting, self._job_of, self._give_up = resting, job_of, give_up
+        self._limits, self._retry, self._give_up = rules.limits, rules.retry, rules.give_up
+        self._watch, self._told, self._resting = listeners.watch, listeners.ended, listeners.resting
+        self._job_of = job_of
         self._index = folder.index
         self._earlier_s = self._index.seconds
-        self._due = self._index.count("failed") if retry == "errors" else self._missing
+        self._due = self._index.count("failed") if rules.retry == "errors" else self._missing
         self._errors = Errors()
         self._clock = Clock()
         self._watched_s = 0.0
@@ -437,7 +460,7 @@ class _Engine:
         self._names: set[str] = set()
         self._cut: list[tuple[Todo, Job]] = []
         self._change = asyncio.Event()
-        self._in_a_row = InARow(give_up)
+        self._in_a_row = InARow(rules.give_up)
         self._error: Exception | None = None
         self._feed: Feed | None = None
         self._trouble = ""
@@ -610,10 +633,12 @@ class _Engine:
             self._errors,
             total=self._folder.manifest.data.count,
             seconds=self._earlier_s + self._clock.seconds,
-            ended_here=self._ended_here,
-            here_s=self._clock.seconds,
-            to_do=max(0, self._due - self._ended_here),
-            under_way=self._under_way,
+            here=DoneHere(
+                ended=self._ended_here,
+                seconds=self._clock.seconds,
+                to_do=max(0, self._due - self._ended_here),
+                under_way=self._under_way,
+            ),
             resting=self._resting(),
         )
 

@@ -25,9 +25,9 @@ from types import TracebackType
 from typing import Any, BinaryIO, Generic, TypeVar
 
 from geosleuth.agent.codec import from_line
-from geosleuth.bench.numbers import plural
 from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, write_bytes_atomically, write_text_atomically
+from geosleuth.text.numbers import plural
 
 from .journal import (
     Index,

@@ -130,16 +130,30 @@ class Clock:
         return time.monotonic() - self._began
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoneHere:
+    """What one command has done on a run.
+
+    Attributes:
+        ended: how many photos it has finished.
+        seconds: how long it has been at it.
+        to_do: how many photos it still has to finish.
+        under_way: how many are worked on.
+    """
+
+    ended: int
+    seconds: float
+    to_do: int
+    under_way: int
+
+
 def progress_of(
     index: Index,
     errors: Errors,
     *,
     total: int,
     seconds: float,
-    ended_here: int,
-    here_s: float,
-    to_do: int,
-    under_way: int,
+    here: DoneHere,
     resting: str | None,
 ) -> RunProgress:
     """Put together what is known.
@@ -149,15 +163,12 @@ def progress_of(
         errors: how far off answers are.
         total: how many photos the run has.
         seconds: the time on the run's clock.
-        ended_here: how many photos this command has finished.
-        here_s: how long this command has been at it.
-        to_do: how many photos it still has to finish.
-        under_way: how many are worked on.
+        here: what this command has done.
         resting: the host that nobody asks at the moment.
     """
     spent = index.spent
     answered, failed = index.count("located", "unlocated"), index.count("failed")
-    rate = ended_here / here_s if ended_here and here_s > 0 else None
+    rate = here.ended / here.seconds if here.ended and here.seconds > 0 else None
     return RunProgress(
         total=total,
         done=answered + failed,
@@ -176,8 +187,8 @@ def progress_of(
         usd=spent.usage.cost_usd,
         seconds=seconds,
         rate=rate,
-        eta_s=to_do / rate if rate else None,
-        under_way=under_way,
+        eta_s=here.to_do / rate if rate else None,
+        under_way=here.under_way,
         resting=resting,
     )
 

@@ -14,7 +14,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from geosleuth.bench.plain import one_line
 from geosleuth.bench.records import text_lines
 from geosleuth.errors import BadInput
 from geosleuth.files import MAX_LINE_BYTES
@@ -23,6 +22,7 @@ from geosleuth.names import country_code, fold
 from geosleuth.names.countries import City, cities_by_country, us_states
 from geosleuth.names.folding import fold_once
 from geosleuth.score import Truth
+from geosleuth.text.safe import one_line
 
 from .archives import Shelf
 from .cards import CARDS

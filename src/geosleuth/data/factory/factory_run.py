@@ -18,6 +18,7 @@ from typing import Any
 from geosleuth.agent import Trajectory, first_difference, read_trajectory, replay
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import Resources
 from geosleuth.atlas import Atlas
 from geosleuth.bench.run import (
     Attempted,
@@ -34,7 +35,7 @@ from geosleuth.bench.run import (
     Worker,
     run_set,
 )
-from geosleuth.bench.run.engine import Retry
+from geosleuth.bench.run.engine import Retry, RunListeners, RunRules
 from geosleuth.bench.sets.model import DataSet
 from geosleuth.data.rows import Made, Rejected, Sample
 from geosleuth.data.spotagent import Tally
@@ -177,10 +178,8 @@ async def run_factory(
                 folder,
                 worker,
                 at_once=at_once,
-                limits=limits,
-                retry=retry,
-                watch=watch,
-                resting=rests.host,
+                rules=RunRules(limits=limits, retry=retry),
+                listeners=RunListeners(watch=watch, resting=rests.host),
             )
 
 
@@ -321,7 +320,7 @@ def _natural(key: str) -> tuple[tuple[int, int | str], ...]:
 async def replay_difference(trajectory: Trajectory, photo: OpenedPhoto, atlas: Atlas) -> str | None:
     """Where a trajectory parts from its own replay with live tools, in one line; None where it does not."""
     way = method(trajectory.started.method)
-    case, _ = open_case([photo], way, atlas)
+    case, _ = open_case([photo], way, Resources(atlas))
     toolset = way.toolset(all_tools(), trajectory.started.tools)
     again = await replay(trajectory, method=way, toolset=toolset, case=case)
     return first_difference(trajectory, again)

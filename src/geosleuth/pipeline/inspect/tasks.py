@@ -19,7 +19,6 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from geosleuth.agent import Answered, Ended, Event, ToolObserved
 from geosleuth.answer import FORMAT, Answer, answer_from_dict, answer_to_dict
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.bench.numbers import distance
 from geosleuth.bench.run.journal import name_of
 from geosleuth.bench.scored import ScoredAnswer, score_answer, summarise_answers, truth_to_dict
 from geosleuth.bench.sets import DataSet, Picture, open_set, subset
@@ -29,6 +28,7 @@ from geosleuth.pipeline.attempt import open_atlas, pixels_of
 from geosleuth.pipeline.plan import DETECTIVE, Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.run import run_plan
+from geosleuth.text.numbers import distance
 
 from .policy import InspectPolicy, NobodyYet
 

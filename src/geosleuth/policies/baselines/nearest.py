@@ -19,6 +19,7 @@ from geosleuth.atlas.folders import cache_dir
 from geosleuth.clues.heartlands import country_at
 from geosleuth.errors import BadInput, require
 from geosleuth.files import replacing
+from geosleuth.fitting import logistic
 from geosleuth.geo import FloatArray, LatLon, density_mode, great_circle_km
 from geosleuth.names import country_name
 from geosleuth.photo.eyes import Features
@@ -138,7 +139,6 @@ SAME: Final = 1 - 2e-6
 """Rows with such a cosine are of one picture."""
 
 _STEADY: Final = 1.0
-_STEPS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,19 +224,11 @@ def others_than(number: int | None, rows: Rows, cosines: Features) -> Rows:
 
 
 def _fitted(given: FloatArray, right: FloatArray) -> Odds:
-    """Logistic regression by Newton's method; a small penalty keeps it steady where all are right or all wrong."""
+    """Logistic regression; a small penalty keeps it steady where all are right or all wrong."""
     middle, spread = float(given[:, 1].mean()), float(max(given[:, 1].std(), 1e-6))
     alike = np.clip((given[:, 1] - middle) / spread, -3.0, 3.0)
     rows = np.stack([np.ones(len(given)), given[:, 0], alike], axis=1)
-    weights = np.zeros(3)
-    for _ in range(_STEPS):
-        chances = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
-        slope = rows.T @ (right - chances) - _STEADY * weights
-        curve = (rows * (chances * (1 - chances))[:, None]).T @ rows + _STEADY * np.eye(3)
-        step = np.linalg.solve(curve, slope)
-        weights = weights + step
-        if np.abs(step).max() < 1e-9:
-            break
+    weights = logistic(rows, right, _STEADY)
     offset, agreement, seen = (float(value) for value in weights)
     return Odds((offset, agreement, seen), middle, spread, len(given))
 

@@ -149,6 +149,26 @@ class LearnSummary:
         return not self.learned and NOBODY_ANSWERED in self.left_out
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnPlan:
+    """How a team learns whom to trust.
+
+    Attributes:
+        settings: how it is found out who is right.
+        swarm: the team's own settings; what the others leave open, such as limits, is taken from them.
+        training: how the network is taught.
+        budget: where asking stops.
+    """
+
+    settings: LearnSettings = field(default_factory=LearnSettings)
+    swarm: SwarmSettings | None = None
+    training: TrainSettings = QUICK
+    budget: Budget = field(default_factory=Budget)
+
+
+_USUAL = LearnPlan()
+
+
 async def learn(
     sources: Sequence[Source],
     members: Sequence[Member],
@@ -156,10 +176,7 @@ async def learn(
     *,
     placer: Placer,
     encoder: str = "eyes",
-    settings: LearnSettings | None = None,
-    swarm: SwarmSettings | None = None,
-    training: TrainSettings = QUICK,
-    budget: Budget | None = None,
+    plan: LearnPlan = _USUAL,
     at_once: int = 1,
     progress: Progress = lambda _what, _done, _total: None,
 ) -> LearnSummary:
@@ -174,10 +191,7 @@ async def learn(
         state: the team's state, made where there is none.
         placer: finds the places that answers name.
         encoder: the eyes, see `load_picture_encoder`.
-        settings: how it is found out who is right.
-        swarm: the team's own settings; what the others leave open, such as limits, is taken from them.
-        training: how the network is taught.
-        budget: where asking stops.
+        plan: how they learn.
         at_once: photos that are asked about at the same time.
         progress: called with what is done, how many are done, and how many there are.
 
@@ -187,9 +201,10 @@ async def learn(
     names = [member.name for member in members]
     if len(names) < 2 or len(set(names)) < len(names):
         raise BadInput("learning whom to trust needs at least two members with different names; see the team's file")
+    training = plan.training
     eyes = load_picture_encoder(encoder, training.side_px)
     with Notebook.open(state, names, eyes, _spec(encoder)) as notebook:
-        run = _Run(members, placer, eyes, settings or LearnSettings(), swarm, budget or Budget(), notebook)
+        run = _Run(members, placer, eyes, plan, notebook)
         # Runs that share a state begin at different places, so that they seldom ask about the same photo at once.
         order = random.sample(list(sources), len(sources))
         waiting = iter(order)
@@ -230,16 +245,15 @@ class _Run:
         members: Sequence[Member],
         placer: Placer,
         eyes: Encoder,
-        settings: LearnSettings,
-        swarm: SwarmSettings | None,
-        budget: Budget,
+        plan: LearnPlan,
         notebook: Notebook,
     ) -> None:
         self._members, self._placer, self._eyes = members, placer, eyes
-        self._settings, self._swarm, self._budget, self._notebook = settings, swarm, budget, notebook
+        self._settings, self._swarm, self._budget, self._notebook = plan.settings, plan.swarm, plan.budget, notebook
         self._begin = time.monotonic()
         # A photo holds its place until it is known whether it counts, so that no more are asked about than are wanted.
-        self._places = None if budget.photos is None else asyncio.Semaphore(budget.photos)
+        photos = plan.budget.photos
+        self._places = None if photos is None else asyncio.Semaphore(photos)
         self.learned = self.known = self.replies = self.tokens = 0
         self.failure: str | None = None
         self.left_out: Counter[str] = Counter()

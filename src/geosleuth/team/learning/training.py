@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from geosleuth.errors import BadInput
+from geosleuth.fitting import Adam
 from geosleuth.team.network import (
     LEAK,
     Array,
@@ -89,30 +90,11 @@ def _through_links(found: Prediction, by_links: Array) -> Array:
     return through
 
 
-class Adam:
-    """Adam as published, with weights drawn towards zero apart from the slope where ``decay`` is not 0."""
-
-    def __init__(self, rate: float, decay: float = 0.0) -> None:
-        self._rate, self._decay = rate, decay
-        self._first: list[Array] = []
-        self._second: list[Array] = []
-        self._step = 0
-
-    def moved(self, parameters: Parameters, slopes: tuple[Array, ...]) -> Parameters:
-        """The parameters one step further down; biases are not drawn towards zero."""
-        if not self._first:
-            self._first = [np.zeros_like(array) for array in slopes]
-            self._second = [np.zeros_like(array) for array in slopes]
-        self._step += 1
-        rate, grown = self._rate / (1 - 0.9**self._step), math.sqrt(1 - 0.999**self._step)
-        moved = []
-        for place, (array, by) in enumerate(zip(parameters.arrays(), slopes, strict=True)):
-            self._first[place] = 0.9 * self._first[place] + 0.1 * by
-            self._second[place] = 0.999 * self._second[place] + 0.001 * by * by
-            kept = array * (1 - self._rate * self._decay) if array.ndim > 1 else array
-            step = rate * self._first[place] / (np.sqrt(self._second[place]) / grown + 1e-8)
-            moved.append((kept - step).astype(array.dtype))
-        return Parameters(*moved)
+def moved(adam: Adam, parameters: Parameters, slopes: tuple[Array, ...], rate: float) -> Parameters:
+    """The parameters one step further down; biases are not drawn towards zero."""
+    arrays = [array.copy() for array in parameters.arrays()]
+    adam.walk(arrays, slopes, rate, spared=lambda array: array.ndim == 1)
+    return Parameters(*arrays)
 
 
 _FEWEST_HELD_OUT = 8
@@ -253,7 +235,7 @@ def _taught(
     rng: np.random.Generator, progress: Progress,
 ) -> tuple[Parameters, int]:  # fmt: skip
     """The parameters after learning, and how many epochs that took."""
-    adam = Adam(settings.rate, settings.decay)
+    adam = Adam(settings.decay)
     judged = encoded[held], targets.rows(held)
     best, best_loss, best_epoch = parameters, math.inf, 0
     sums = [np.zeros(array.shape, dtype=np.float64) for array in parameters.arrays()]
@@ -265,7 +247,7 @@ def _taught(
         for start in range(0, len(order), step):
             chosen = order[start : start + step]
             _, slopes = slope(parameters, encoded[chosen], targets.rows(chosen), settings.distance_weight)
-            parameters = adam.moved(parameters, slopes)
+            parameters = moved(adam, parameters, slopes, settings.rate)
         if settings.averaged and epoch > settings.epochs - settings.averaged:
             sums = [total + array for total, array in zip(sums, parameters.arrays(), strict=True)]
         if len(held) and not settings.averaged:

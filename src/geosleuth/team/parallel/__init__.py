@@ -1,5 +1,7 @@
 """Several tries at one photo at once, and a verifier that reads them all and gives one answer."""
 
+from geosleuth.agent.setup import Watch
+
 from .chains import (
     Chains,
     answered,
@@ -11,7 +13,7 @@ from .chains import (
     named_marks,
     whole_chains,
 )
-from .locate import Try, Watch, draw_tries, locate_in_parallel, try_sampling
+from .locate import Try, draw_tries, locate_in_parallel, try_sampling
 from .measures import best_at_n, mean_single, pass_at_k, range_at_n, verifier_at_n
 from .verifier import (
     CONTEXT_TOKENS,

@@ -3,22 +3,18 @@
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from geosleuth.agent import Budget, Event, Method, Sink, Trajectory, TrajectoryWriter, run
+from geosleuth.agent import Event, Method, Sink, Trajectory, TrajectoryWriter, run
 from geosleuth.agent.locate import Finding, open_case
 from geosleuth.agent.methods.papers import TWM_PARALLEL
+from geosleuth.agent.setup import NO_HINTS, UNWATCHED, AgentSetup, Question, Resources, Watch
 from geosleuth.agent.trajectory import new_id, now
-from geosleuth.atlas import Atlas
 from geosleuth.photo import OpenedPhoto
-from geosleuth.policies import Policy, Sampling, Wire
-from geosleuth.tools import Case, ImageSearch, Toolset, WebSearch
+from geosleuth.policies import Policy, Sampling
+from geosleuth.tools import Case, Toolset
 
 from .chains import Chains, answered
 from .verifier import EmbeddedVerifier, embedded_method, verifier_method
-
-if TYPE_CHECKING:
-    from geosleuth.clues.visual import VisualPrior
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +31,44 @@ class Try:
         return self.error is None and self.trajectory is not None and answered(self.trajectory)
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """Who follows a try: a file that keeps it, and sinks."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """How tries are verified.
 
-    store: TrajectoryWriter | None = None
-    sinks: tuple[Sink, ...] = ()
+    Attributes:
+        verifier: the model that reads all tries; None holds their claims against the atlas in code.
+        toolset: tools of a verifier that is a model, such as the atlas's; none if left out.
+        chains: how tries are told to a verifier that is a model; see `geosleuth.team.parallel.chains.chains_for`.
+    """
+
+    verifier: Policy | None = None
+    toolset: Toolset | None = None
+    chains: Chains | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followers:
+    """Who follows tries and their verifier.
+
+    Attributes:
+        store: makes the file that keeps the verifier's trajectory; called when the verifier begins.
+        sinks: who else gets the verifier's events as they happen.
+        watch: gives who follows a try.
+        done: called with each try as it ends.
+        instead: called with the trajectory of a verifier that failed, before the one in code begins.
+    """
+
+    store: Callable[[], TrajectoryWriter | None] = lambda: None
+    sinks: Iterable[Sink] = ()
+    watch: Callable[[int], Watch] = lambda _number: Watch()
+    done: Callable[[Try], None] = lambda _try: None
+    instead: Callable[[Trajectory], None] = lambda _failed: None
+
+
+IN_CODE = Verification()
+
+
+NOBODY = Followers()
 
 
 def try_sampling(sampling: Sampling, number: int) -> Sampling:
@@ -62,18 +90,10 @@ def try_sampling(sampling: Sampling, number: int) -> Sampling:
 async def draw_tries(
     case: Case,
     count: int,
+    setup: AgentSetup,
     *,
-    policy: Policy,
-    method: Method,
-    toolset: Toolset,
-    views: tuple[str, ...] = (),
-    hint: str | None = None,
-    area: str | None = None,
-    force_answer: bool = False,
-    budget: Budget | None = None,
-    sampling: Sampling | None = None,
-    wire: Wire | None = None,
-    watch: Callable[[int], Watch] = lambda _number: Watch(),
+    question: Question = NO_HINTS,
+    watch: Callable[[int], Watch] = lambda _number: UNWATCHED,
     done: Callable[[Try], None] = lambda _try: None,
 ) -> list[Try]:
     """Make so many tries at once, in their order.
@@ -84,36 +104,20 @@ async def draw_tries(
     Args:
         case: with the photos' first views in its album; it is copied for each try.
         count: how many.
-        policy: who thinks; it is not closed here.
-        method: how to go about it.
-        toolset: the tools that are switched on.
-        views: what is known about the pictures themselves.
-        hint: the user's words about the photo.
-        area: where the place lies, as far as the user knows.
-        force_answer: a best guess is wanted in any case.
-        budget: of each try, in place of the method's own.
-        sampling: in place of the method's own; see `try_sampling`.
-        wire: in place of the method's own.
+        setup: who works and how; the budget is each try's, and for its sampling see `try_sampling`.
+        question: what is asked and known beside the photos.
         watch: gives who follows a try; called once for each before it begins.
         done: called with each try as it ends, in the order in which they end.
     """
-    drawn = sampling or method.sampling
+    drawn = setup.sampling or setup.method.sampling
 
     async def one(number: int, follow: Watch) -> Try:
         events: list[Event] = []
         try:
             found = await run(
                 replace(case, album=case.album.copy()),
-                method=method,
-                policy=policy,
-                toolset=toolset,
-                hint=hint,
-                area=area,
-                views=views,
-                force_answer=force_answer,
-                budget=budget,
-                sampling=try_sampling(drawn, number),
-                wire=wire,
+                replace(setup, sampling=try_sampling(drawn, number)),
+                question=question,
                 store=follow.store,
                 sinks=(events.append, *follow.sinks),
             )
@@ -142,29 +146,13 @@ def _until_then(events: Sequence[Event], store: TrajectoryWriter | None) -> Traj
 
 async def locate_in_parallel(
     photos: Sequence[OpenedPhoto],
+    setup: AgentSetup,
+    resources: Resources,
     *,
     count: int,
-    policy: Policy,
-    method: Method,
-    toolset: Toolset,
-    atlas: Atlas,
-    verifier: Policy | None = None,
-    verifier_toolset: Toolset | None = None,
-    chains: Chains | None = None,
-    web: WebSearch | None = None,
-    similar: ImageSearch | None = None,
-    visual: "VisualPrior | None" = None,
-    hint: str | None = None,
-    area: str | None = None,
-    force_answer: bool = False,
-    budget: Budget | None = None,
-    sampling: Sampling | None = None,
-    wire: Wire | None = None,
-    store: Callable[[], TrajectoryWriter | None] = lambda: None,
-    sinks: Iterable[Sink] = (),
-    watch: Callable[[int], Watch] = lambda _number: Watch(),
-    done: Callable[[Try], None] = lambda _try: None,
-    instead: Callable[[Trajectory], None] = lambda _failed: None,
+    question: Question = NO_HINTS,
+    verification: Verification = IN_CODE,
+    followers: Followers = NOBODY,
 ) -> Finding:
     """Find out where photos of one place were taken: several tries at once, then a verifier that decides.
 
@@ -174,80 +162,47 @@ async def locate_in_parallel(
 
     Args:
         photos: opened by `geosleuth.photo.open_photo`.
+        setup: who makes the tries and how; the budget is each try's and the verifier's. For what its sampling leaves
+            open see `try_sampling`.
+        resources: what tools may ask.
         count: how many tries.
-        policy: who makes the tries; it is not closed here.
-        method: how the tries go about it.
-        toolset: the tools of the tries.
-        atlas: the world.
-        verifier: the model that reads all tries; None holds their claims against the atlas in code.
-        verifier_toolset: tools of a verifier that is a model, such as the atlas's; none if left out.
-        chains: how tries are told to a verifier that is a model; see `geosleuth.team.parallel.chains.chains_for`.
-        web: where web searches go; None is the atlas's own documents.
-        similar: where similar pictures are looked for.
-        visual: what the tool visual_prior asks.
-        hint: the user's words about the photo.
-        area: where the place lies, as far as the user knows.
-        force_answer: a best guess is wanted in any case.
-        budget: of each try and of the verifier, in place of the method's own.
-        sampling: in place of the method's own; for what is left open in it see `try_sampling`.
-        wire: in place of the method's own.
-        store: makes the file that keeps the verifier's trajectory; called when the verifier begins.
-        sinks: who else gets the verifier's events as they happen.
-        watch: gives who follows a try.
-        done: called with each try as it ends.
-        instead: called with the trajectory of a verifier that failed, before the one in code begins.
+        question: what is asked and known beside the photos; what is known about views is found out here.
+        verification: who decides, and from what.
+        followers: who follows.
 
     Raises:
         BadInput: there is no photo, or a file can't be written.
         UserError: a policy or a tool can't work as it is set up.
         Exception: what broke the first try, where every try failed and that one broke.
     """
-    case, views = await asyncio.to_thread(open_case, photos, method, atlas, web=web, similar=similar, visual=visual)
-    tries = await draw_tries(
-        case,
-        count,
-        policy=policy,
-        method=method,
-        toolset=toolset,
-        views=views,
-        hint=hint,
-        area=area,
-        force_answer=force_answer,
-        budget=budget,
-        sampling=sampling,
-        wire=wire,
-        watch=watch,
-        done=done,
-    )
+    case, views = await asyncio.to_thread(open_case, photos, setup.method, resources)
+    asked = replace(question, views=views)
+    tries = await draw_tries(case, count, setup, question=asked, watch=followers.watch, done=followers.done)
     claims = tuple(opened.claims for opened in photos)
     if not any(one.answered for one in tries):
         return Finding(_first(tries), claims, case.album, team=_told(tries))
     team = _told(tries)
 
     async def verify(who: Policy, how: Method, tools: Toolset) -> Trajectory:
-        return await run(
-            replace(case, album=case.album.copy()),
+        judge = replace(
+            setup,
             method=how,
             policy=who,
             toolset=tools,
-            hint=hint,
-            area=area,
-            views=views,
-            force_answer=force_answer,
             budget=how.budget,
-            sampling=sampling or method.sampling,
-            wire=wire or method.wire,
-            store=store(),
-            sinks=sinks,
+            sampling=setup.sampling or setup.method.sampling,
+            wire=setup.wire or setup.method.wire,
         )
+        alone = replace(case, album=case.album.copy())
+        return await run(alone, judge, question=asked, store=followers.store(), sinks=followers.sinks)
 
     failed: tuple[Trajectory, ...] = ()
-    if verifier is not None:
-        how = verifier_method(method, team, chains=chains, budget=budget)
-        found = await verify(verifier, how, verifier_toolset or Toolset([]))
+    if verification.verifier is not None:
+        how = verifier_method(setup.method, team, chains=verification.chains, budget=setup.budget)
+        found = await verify(verification.verifier, how, verification.toolset or Toolset([]))
         if found.answered is not None and found.answered.by == "policy":
             return Finding(found, claims, case.album, team=team)
-        instead(found)
+        followers.instead(found)
         failed = (found,)
     from geosleuth.tools.toolset import all_tools
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
+from geosleuth.fitting import logistic
 from geosleuth.geo import FloatArray, distances_km
 from geosleuth.score import Truth, calibration
 from geosleuth.team.learning.rounds import Heard, LearnSettings, learn_picture
@@ -20,7 +21,7 @@ from geosleuth.team.swarm.swarm import draw_reviewers
 
 from .features import count_places, design, scaling_of, signs
 from .panel import BoolArray, IntArray, Panel, fold_numbers
-from .trust import WITHIN_KM, Trust, choose, elected_answers, even_odds_km, fit, plain_vote, probabilities
+from .trust import WITHIN_KM, Trust, choose, elected_answers, even_odds_km, fit, plain_vote
 
 FEWEST_IMAGES = 20
 _INNER_FOLDS = 5
@@ -28,6 +29,7 @@ _RIDGES = (36.0, 12.0, 4.0)  # the tightest first: the others begin where it end
 _FREE = 1e-3  # the constant is hardly held
 _FINE = 3  # so many of the finest distances say how exact an agent is
 _AS_IF_CALIBRATED = 4.0
+_LEAST_SLOPE = 0.05
 _RIGHT_KM = 25.0
 
 
@@ -149,23 +151,10 @@ def _calibration(unseen: FloatArray, right: FloatArray, chosen: IntArray) -> tup
 
 
 def _platt(scores: FloatArray, hits: FloatArray) -> tuple[float, float]:
-    level, slope = 0.0, 1.0
-    for _ in range(30):
-        expected = probabilities(level + slope * scores)
-        spread = np.maximum(expected * (1 - expected), 1e-6)
-        gradient = np.array(
-            [
-                (hits - expected).sum() - _AS_IF_CALIBRATED * level,
-                ((hits - expected) * scores).sum() - _AS_IF_CALIBRATED * (slope - 1.0),
-            ]
-        )
-        cross = float((spread * scores).sum())
-        curved = np.array([[spread.sum(), cross], [cross, (spread * scores**2).sum()]]) + _AS_IF_CALIBRATED * np.eye(2)
-        step = np.linalg.solve(curved, gradient)
-        level, slope = level + float(step[0]), max(0.05, slope + float(step[1]))
-        if float(np.abs(step).max()) < 1e-6:
-            break
-    return level, slope
+    as_it_is, least = np.array([0.0, 1.0]), np.array([-np.inf, _LEAST_SLOPE])
+    rows = np.stack([np.ones(len(scores)), scores], axis=1)
+    level, slope = logistic(rows, hits, _AS_IF_CALIBRATED, centre=as_it_is, least=least)
+    return float(level), float(slope)
 
 
 REPORTED_KM = (0.5, 2.0, 10.0, 25.0, 200.0, 750.0)

@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from geosleuth.agent import (
     Answered,
@@ -28,23 +28,20 @@ from geosleuth.agent import (
 )
 from geosleuth.agent.locate import Finding, open_case
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.setup import NO_HINTS, UNWATCHED, Question, Resources, Watch
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.answer import Answer, Candidate
-from geosleuth.atlas import Atlas
 from geosleuth.errors import BadInput
 from geosleuth.geo import Disc, Extent, LatLon, distance_km
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import EndpointSettings, Policy, Prompt, Sampling, Step, Wire, consent_line, make_policy
 from geosleuth.team import Outcome, Placer, Request, Society, StrangersSociety, Turn, agree
-from geosleuth.tools import ImageSearch, Toolset, WebSearch, image_info
+from geosleuth.tools import Toolset, image_info
 from geosleuth.tools.toolset import all_tools
 
 from .members import LiveMember, Surroundings
 from .spec import AgentSpec, SwarmSettings, TeamSpec
 from .swarm import first_failure, run_swarm
-
-if TYPE_CHECKING:
-    from geosleuth.clues.visual import VisualPrior
 
 METHOD = "swarm"
 """What the trajectory of a team says it was made by; it is told, and can't be gone through again by the loop."""
@@ -280,20 +277,14 @@ _SEED_BITS = 31
 
 async def locate_with_team(
     photos: Sequence[OpenedPhoto],
-    *,
     team: Team,
-    atlas: Atlas,
-    web: WebSearch | None = None,
-    similar: ImageSearch | None = None,
-    visual: "VisualPrior | None" = None,
-    hint: str | None = None,
-    area: str | None = None,
-    force_answer: bool = False,
+    resources: Resources,
+    *,
+    question: Question = NO_HINTS,
     budget: Budget | None = None,
     sampling: Sampling | None = None,
     wire: Wire | None = None,
-    store: TrajectoryWriter | None = None,
-    sinks: Iterable[Sink] = (),
+    watch: Watch = UNWATCHED,
 ) -> Finding:
     """Find out where photos of one place were taken, by a team that reviews and discusses.
 
@@ -304,40 +295,40 @@ async def locate_with_team(
     Args:
         photos: opened by `geosleuth.photo.open_photo`.
         team: who works; it is not closed here.
-        atlas: the world; places that answers name are looked up there too.
-        web: where web searches go; None is the atlas's own documents.
-        similar: where similar pictures are looked for.
-        visual: what the tool visual_prior asks.
-        hint: the user's words about the photo.
-        area: where the place lies, as far as the user knows.
-        force_answer: a best guess is wanted in any case.
+        resources: what tools may ask; places that answers name are looked up in its atlas too.
+        question: what is asked and known beside the photos; what is known about views is found out here.
         budget: seconds, tokens and money of the whole team, in place of its settings; turns and calls are each agent's.
         sampling: for whatever agents leave open; its seed makes the team's draws repeat. Without one, chance chooses:
             the trajectory says which, and models get none.
         wire: in place of the methods' own.
-        store: the file that keeps the trajectory; it is not closed here.
-        sinks: who else gets the events as they happen.
+        watch: who follows the team.
 
     Raises:
         BadInput: there is no photo, or the file can't be written.
     """
     asking = method_of("smilegeo")
-    case, views = await asyncio.to_thread(open_case, photos, asking, atlas)
+    case, views = await asyncio.to_thread(open_case, photos, asking, Resources(resources.atlas))
     images = tuple(image_info(case, case.album[handle]) for handle in case.album.handles)
     if not images:
         raise BadInput("there is no photo to look at; give at least one")
-    task = Task(images, hint, area, force_answer, views)
+    task = replace(question, views=views).task(images)
     settings = _limited(team.settings, budget)
     seed = sampling.seed if sampling is not None else None
     lot = secrets.randbits(_SEED_BITS) if seed is None else seed
-    placer = Placer(atlas)
-    scribe = Scribe(store, sinks)
+    placer = Placer(resources.atlas)
+    scribe = Scribe(watch.store, watch.sinks)
     try:
         told = replace(sampling or Sampling(), seed=lot)
         scribe.begin(task, asking.prompt(task, ()), team.name, _budget(settings), told)
         outcome = await run_swarm(
-            team.members(Surroundings(atlas, web, similar, visual), sampling=sampling, wire=wire),
-            Request(tuple(photos), hint=hint, area=area, seed=seed, force_answer=force_answer),
+            team.members(Surroundings(resources), sampling=sampling, wire=wire),
+            Request(
+                tuple(photos),
+                hint=question.hint,
+                area=question.area,
+                seed=seed,
+                force_answer=question.force_answer,
+            ),
             society=team.society,
             placer=placer,
             settings=settings,

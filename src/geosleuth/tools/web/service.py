@@ -8,10 +8,11 @@ from typing import ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
-from geosleuth.atlas.online.access import Credentials, Secret, check_consent, host_of, key_from_environment
+from geosleuth.atlas.online.access import Credentials, Secret, check_consent, key_from_environment
 from geosleuth.atlas.online.http import Question
 from geosleuth.atlas.online.replies import clean
 from geosleuth.errors import BadInput
+from geosleuth.net import host_of
 
 
 class BearerKey(Secret):

@@ -19,13 +19,14 @@ from geosleuth.agent import Budget, Event, Method, Prompted, Task, ToolObserved,
 from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, REPLY_CHARACTERS, cut
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.setup import AgentSetup, Question, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.bench.sets import Item
 from geosleuth.errors import BadInput, UserError
 from geosleuth.files import replacing
 from geosleuth.geo import LatLon, is_valid
-from geosleuth.photo import BoxScale, OpenedPhoto, open_photo
+from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.policies import Conversation, Step
 from geosleuth.policies.tagged import observation_text
 from geosleuth.score import Truth
@@ -165,7 +166,6 @@ def offline_setting(
     tools: Iterable[str] | None = None,
     budget: Budget | None = None,
     answer_by: AnswerBy = "tool",
-    box_scale: BoxScale = "pixels",
     force_answer: bool = False,
 ) -> Setting:
     """A setting in which nothing leaves this machine.
@@ -180,7 +180,6 @@ def offline_setting(
             sign are added, see `Method.toolset`.
         budget: in place of the method's own.
         answer_by: "tool" adds the tool `answer`, by which trainers that show environments only calls learn of it.
-        box_scale: how the policy gives boxes, where ``method`` is a name.
         force_answer: a best guess is wanted in any case.
 
     Raises:
@@ -194,7 +193,7 @@ def offline_setting(
     )
     # What it lacks is said now and not after the first episode.
     earns.score([], [], asked)
-    chosen = method_of(method, box_scale=box_scale) if isinstance(method, str) else method
+    chosen = method_of(method) if isinstance(method, str) else method
     names = [one.name for one in all_tools().select(chosen.tools).usable(OFFLINE)]
     if tools is not None:
         listed = list(tools)
@@ -285,7 +284,7 @@ class Episode:
     def __init__(self, posed: Posed, setting: Setting) -> None:
         """Open the case; nothing runs yet."""
         self._truth, self._setting, self._method = posed.truth, setting, worded(setting)
-        self.case, self._views = open_case(posed.photos, setting.method, setting.atlas, reader=posed.reader)
+        self.case, self._views = open_case(posed.photos, setting.method, Resources(setting.atlas, reader=posed.reader))
         images = tuple(image_info(self.case, self.case.album[handle]) for handle in self.case.album.handles)
         task = Task(images, force_answer=setting.force_answer, views=self._views)
         self.images = images
@@ -324,13 +323,9 @@ class Episode:
         self._task = asyncio.create_task(
             run(
                 self.case,
-                method=self._method,
-                policy=self._outside,
-                toolset=setting.toolset,
-                views=self._views,
-                force_answer=setting.force_answer,
-                budget=setting.budget,
+                AgentSetup(method=self._method, policy=self._outside, toolset=setting.toolset, budget=setting.budget),
                 sinks=[self._events.append],
+                question=Question(views=self._views, force_answer=setting.force_answer),
             )
         )
         self._task.add_done_callback(lambda _: self._outside.leave())

@@ -14,7 +14,6 @@ from rich.text import Text
 from geosleuth.app.console import building, progress, show, show_json, talk
 from geosleuth.atlas import Atlas, Colocation, Document, Hit, Marker, OfflineAtlas, Picture, Place, Reverse, regions_dir
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.numbers import distance
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
 from geosleuth.geo import Box, Disc, Extent, LatLon
@@ -22,6 +21,7 @@ from geosleuth.geo.extent import extent_dict, plain
 from geosleuth.names import country_name, required_country_code
 from geosleuth.pipeline.area import parse_point
 from geosleuth.pipeline.plan import online_settings
+from geosleuth.text.numbers import distance
 
 if TYPE_CHECKING:
     from geosleuth.atlas.facts.brands import BrandHit

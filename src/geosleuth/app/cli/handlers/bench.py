@@ -47,7 +47,7 @@ from geosleuth.bench.judging import (
     judged_document,
     judged_view,
 )
-from geosleuth.bench.numbers import plural
+from geosleuth.bench.judging.judge import JudgeSettings
 from geosleuth.bench.page import render_page
 from geosleuth.bench.records import read_records
 from geosleuth.bench.report import FileReport, PairReport, report_file, rows_for
@@ -58,6 +58,7 @@ from geosleuth.files import write_text_atomically
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, LatLon, threshold_text
 from geosleuth.policies import PREFIXES, EndpointSettings, Policy, Sampling, consent_line, make_policy
 from geosleuth.score import PublishedRow
+from geosleuth.text.numbers import plural
 
 SCORE_ENDINGS = (".html", ".json", ".csv")
 PAIR_ENDINGS = (".html", ".json")
@@ -319,10 +320,12 @@ async def _work(entries: list[Entry], policy: Policy, keep_in: Path, request: Ju
                 policy,
                 cache,
                 model=known_as,
-                limits=limits,
-                at_once=request.jobs,
-                sampling=Sampling(temperature=0.0, max_tokens=request.reply_tokens),
-                again_unreadable=request.retry_unreadable,
+                settings=JudgeSettings(
+                    limits=limits,
+                    at_once=request.jobs,
+                    sampling=Sampling(temperature=0.0, max_tokens=request.reply_tokens),
+                    again_unreadable=request.retry_unreadable,
+                ),
                 watch=_Watch(bar),
             )
             return await judge_entries(

@@ -39,7 +39,6 @@ from geosleuth.bench.ablation import (
 )
 from geosleuth.bench.ablation.comparison import USUAL_KM
 from geosleuth.bench.ablation.variants import MASK
-from geosleuth.bench.numbers import plural
 from geosleuth.bench.run.engine import Ending, RunLimits
 from geosleuth.bench.run.folder import MANIFEST, RESULTS, RunFolder
 from geosleuth.bench.scored import Scored, score_file
@@ -47,6 +46,7 @@ from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.pipeline.attempt import bench_plan
 from geosleuth.pipeline.request import LocateRequest
+from geosleuth.text.numbers import plural
 
 if TYPE_CHECKING:
     from geosleuth.bench.run.journal import PhotoState

@@ -12,7 +12,6 @@ import numpy as np
 from geosleuth.app.cli.handlers import bench
 from geosleuth.app.console import offline_atlas, progress, reading, show, show_json, talk
 from geosleuth.app.report.pictures import data_uri, uri
-from geosleuth.bench.plain import printable
 from geosleuth.bench.records import read_records
 from geosleuth.bench.report import PairReport, compare_files
 from geosleuth.bench.report_run import RunReport, RunsReport, frame, report_run, with_pictures
@@ -28,6 +27,7 @@ from geosleuth.files import write_text_atomically
 from geosleuth.geo import Box, DistanceMethod
 from geosleuth.photo import open_photo
 from geosleuth.score import PublishedRow
+from geosleuth.text.safe import printable
 
 ENDINGS = (".html", ".json")
 MOST_PHOTOS = 400

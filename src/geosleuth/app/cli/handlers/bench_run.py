@@ -28,8 +28,7 @@ from geosleuth.app.console import (
     talk,
 )
 from geosleuth.bench.masking import masking_job_of
-from geosleuth.bench.numbers import count, distance, percent_sign, plural
-from geosleuth.bench.run.engine import Ending, JobOf, LocalWorker, RunLimits, plain_job, run_set
+from geosleuth.bench.run.engine import Ending, JobOf, LocalWorker, RunLimits, RunListeners, RunRules, plain_job, run_set
 from geosleuth.bench.run.folder import MANIFEST, RunFolder
 from geosleuth.bench.run.journal import Worker
 from geosleuth.bench.run.manifest import DataInfo, Manifest
@@ -40,6 +39,7 @@ from geosleuth.pipeline.attempt import BenchMaking, Recordings, bench_plan, is_r
 from geosleuth.pipeline.plan import DETECTIVE, Plan, prior_file
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.policies.endpoints import Rests, listening
+from geosleuth.text.numbers import count, distance, percent_sign, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -322,10 +322,8 @@ async def run_bench(ready: Prepared, watch: Callable[[RunProgress], None]) -> En
                 folder,
                 worker,
                 at_once=ready.at_once,
-                limits=ready.limits,
-                retry=request.retry,
-                watch=watch,
-                resting=rests.host,
+                rules=RunRules(limits=ready.limits, retry=request.retry),
+                listeners=RunListeners(watch=watch, resting=rests.host),
                 job_of=ready.job_of,
             )
 

@@ -29,8 +29,6 @@ from geosleuth.app.console import (
     talk,
 )
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.numbers import count, distance, percent, threshold
-from geosleuth.bench.plain import printable
 from geosleuth.bench.run import Ending, RunLimits, RunProgress
 from geosleuth.data import About, Store, StoreWriter, write_store
 from geosleuth.data.annotations import ByModel, ByRules, Normaliser, import_notes, read_notes
@@ -67,6 +65,8 @@ from geosleuth.data.trainer_files import INFO, Trainer, export_store, split_file
 from geosleuth.errors import BadInput, require
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.policies import Policy, consent_line, make_policy
+from geosleuth.text.numbers import count, distance, percent, threshold
+from geosleuth.text.safe import printable
 from geosleuth.world.world import ensure_layer, open_world
 
 if TYPE_CHECKING:

@@ -52,8 +52,6 @@ from geosleuth.bench.makers.ratings import (
     printing,
     sieve,
 )
-from geosleuth.bench.numbers import count, plural
-from geosleuth.bench.plain import one_line, printable
 from geosleuth.bench.report import tier_files
 from geosleuth.bench.sets import Card, DataSet, Description, Fault, Item, cards, describe, open_set, stage, subset
 from geosleuth.errors import BadInput
@@ -65,6 +63,8 @@ from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.policies import EndpointSettings, Usage, make_policy
 from geosleuth.policies.detective import Detective
+from geosleuth.text.numbers import count, plural
+from geosleuth.text.safe import one_line, printable
 
 from .atlas import facts_view
 from .bench import positive_km, records_of, score_all

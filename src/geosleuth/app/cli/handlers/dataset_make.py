@@ -40,7 +40,7 @@ from geosleuth.bench.makers.labels import (
     read_shares,
     split,
 )
-from geosleuth.bench.makers.mosaics import Mosaics, find_scenes, make_mosaics
+from geosleuth.bench.makers.mosaics import Mosaics, MosaicSettings, find_scenes, make_mosaics
 from geosleuth.bench.makers.panoramas import Panoramas, find_tiles, make_panoramas
 from geosleuth.bench.makers.photo_tables import (
     TablePlace,
@@ -58,6 +58,7 @@ from geosleuth.bench.makers.sampling import (
     CELL_DEG,
     By,
     Draw,
+    DrawRules,
     Weights,
     atlas_figures,
     atlas_people,
@@ -68,8 +69,6 @@ from geosleuth.bench.makers.sampling import (
     read_figures,
     read_people,
 )
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import printable
 from geosleuth.bench.sets import DataSet, Item, open_set
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
@@ -77,6 +76,8 @@ from geosleuth.geo import CellGrid, FloatArray
 from geosleuth.names import country_name
 from geosleuth.pipeline.area import parse_point
 from geosleuth.policies.baselines.gallery import is_code
+from geosleuth.text.numbers import plural
+from geosleuth.text.safe import printable
 
 from .atlas import facts_view
 from .dataset import check_outputs
@@ -139,9 +140,7 @@ def sample_set(spec: str, out: Path, asked: Sampling, *, report: Path | None, ov
         figures,
         total=asked.count,
         seed=asked.seed,
-        weights=weights,
-        least_people=asked.least_people,
-        refill=asked.refill,
+        rules=DrawRules(weights=weights, least_people=asked.least_people, refill=asked.refill),
     )
     chosen = set(drawn.chosen)
     with writing_table(out, field_names(data)) as write:
@@ -428,11 +427,13 @@ def make_mosaic_files(options: "MosaicOptions") -> None:
             cities,
             scenes,
             options.out,
-            side_px=options.side,
-            metres=options.metres,
-            brightest=options.brightest,
-            most_empty=options.empty,
-            georeferenced=options.tif,
+            settings=MosaicSettings(
+                side_px=options.side,
+                metres=options.metres,
+                brightest=options.brightest,
+                most_empty=options.empty,
+                georeferenced=options.tif,
+            ),
             overwrite=options.overwrite,
             progress=bar.at,
         )

@@ -31,6 +31,7 @@ from geosleuth.app.console import (
 )
 from geosleuth.app.report.chain import telling
 from geosleuth.errors import GeosleuthError
+from geosleuth.net import host_of, is_loopback
 from geosleuth.photo import OpenedPhoto, open_photos
 from geosleuth.pipeline.outputs import placed_of
 from geosleuth.pipeline.plan import Plan, make_plan
@@ -51,7 +52,6 @@ SECONDS = 0.3
 
 _MOST_BYTES = 1_000_000
 _MOST_WEIGHTS = 50
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _USUAL = {"vllm": "http://127.0.0.1:8000/v1", "server": "http://127.0.0.1:8080/v1"}
 
 
@@ -97,7 +97,7 @@ def _served() -> list[Reachable]:
         for prefix, service in SERVICES.items()
         if service.own
     }
-    own = [(prefix, url) for prefix, url in addresses.items() if url and _host(url) in _LOOPBACK]
+    own = [(prefix, url) for prefix, url in addresses.items() if url and is_loopback(host_of(url))]
     with ThreadPoolExecutor(max(1, len(own))) as threads:
         return [one for found in threads.map(lambda pair: _ask(*pair), own) for one in found]
 
@@ -124,13 +124,6 @@ def _ask(prefix: str, url: str) -> list[Reachable]:
     usual = SERVICES[prefix].base_url is not None
     address = "" if usual else f" --base-url {url}"
     return [Reachable(f"--model {prefix}:{_plain(name)}{address}", where) for name in names[:2]]
-
-
-def _host(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
 
 
 def _plain(name: str) -> str:

@@ -41,8 +41,6 @@ from geosleuth.app.console import (
 )
 from geosleuth.app.report import SummaryRow, summary_html, summary_row
 from geosleuth.atlas import Atlas, OfflineAtlas
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import write_text_atomically
 from geosleuth.geo import LatLon, coordinates, rounded
@@ -67,6 +65,8 @@ from geosleuth.pipeline.result import check_claim, checked_lines, result_documen
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
 from geosleuth.policies.endpoints import GIVE_UP, InARow
+from geosleuth.text.numbers import plural
+from geosleuth.text.safe import one_line
 
 
 async def write_report(path: Path, finding: Finding, atlas: Atlas | None, *, claim: Sequence[str] = ()) -> None:

@@ -9,9 +9,9 @@ from geosleuth.app.console import ask_consent, quiet_libraries, talk
 from geosleuth.app.service.mcp import Service, Source, serve_http, serve_stdio
 from geosleuth.app.service.mcp.server import PATH
 from geosleuth.errors import BadInput, require
+from geosleuth.net import is_loopback
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.policies.registry import is_loopback
 
 
 @dataclass(frozen=True, slots=True)

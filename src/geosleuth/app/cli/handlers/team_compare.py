@@ -19,6 +19,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from geosleuth.agent.locate import Finding
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.app.console import (
     CTRL_C,
     ask_consent,
@@ -32,8 +33,6 @@ from geosleuth.app.console import (
 )
 from geosleuth.app.report.team import curves_of, render_team_page
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput, GeosleuthError, UserError
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.pipeline.plan import Plan, make_plan
@@ -44,6 +43,7 @@ from geosleuth.team.learning import read_sources
 from geosleuth.team.parallel import answered, locate_in_parallel
 from geosleuth.team.parallel.learning import THRESHOLDS_KM, Errors, errors_of
 from geosleuth.team.parallel.learning import figures as tries_figures
+from geosleuth.team.parallel.locate import Verification
 from geosleuth.team.swarm import SwarmSettings
 from geosleuth.team.swarm.locate import Team, make_team
 from geosleuth.team.swarm.members import Surroundings
@@ -62,6 +62,8 @@ from geosleuth.team.sweeps.ways import (
     ready,
     too_large,
 )
+from geosleuth.text.numbers import plural
+from geosleuth.text.safe import one_line
 
 
 class NothingMeasured(GeosleuthError):
@@ -226,7 +228,7 @@ async def _working(setting: Setting, spec: TeamSpec) -> AsyncIterator[_Ready]:
         with open_store(kept) as store:
             members = tuple(
                 StoredMember(member, store, _identity(agent))
-                for member, agent in zip(team.members(Surroundings(atlas)), spec.agents, strict=True)
+                for member, agent in zip(team.members(Surroundings(Resources(atlas))), spec.agents, strict=True)
             )
             try:
                 yield _Ready(members, RememberedSociety(team.society), spec.settings, Placer(atlas), team.learned)
@@ -448,17 +450,17 @@ async def _all(
 async def _one(plan: Plan, several: Several, atlas: OfflineAtlas, photo: str, example: Example) -> Row:
     finding = await locate_in_parallel(
         [await asyncio.to_thread(example.load)],
+        AgentSetup(
+            method=plan.method,
+            policy=plan.policy,
+            toolset=plan.toolset,
+            budget=plan.budget,
+            sampling=plan.sampling,
+            wire=plan.wire,
+        ),
+        Resources(atlas, visual=plan.visual),
         count=several.tries,
-        policy=plan.policy,
-        method=plan.method,
-        toolset=plan.toolset,
-        atlas=atlas,
-        verifier=several.verifier,
-        chains=several.chains,
-        visual=plan.visual,
-        budget=plan.budget,
-        sampling=plan.sampling,
-        wire=plan.wire,
+        verification=Verification(verifier=several.verifier, chains=several.chains),
     )
     if why := _out_of_reach(finding):
         raise GeosleuthError(why)

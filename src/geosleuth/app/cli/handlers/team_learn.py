@@ -13,12 +13,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from geosleuth.agent.setup import Resources
 from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.cli.handlers.team_compare import ask_leave
 from geosleuth.app.console import CTRL_C, cancelled_by_ctrl_c, offline_atlas, progress, show, show_json, talk
 from geosleuth.app.report.team import Drawn, country_words, network_svg, standing_page
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import printable
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.photo import open_photo
@@ -36,8 +35,11 @@ from geosleuth.team.learning import (
     overview,
     read_sources,
 )
+from geosleuth.team.learning.learning import LearnPlan
 from geosleuth.team.network import TrainedSociety
 from geosleuth.team.swarm import Surroundings, TeamSpec, make_team, read_team
+from geosleuth.text.numbers import plural
+from geosleuth.text.safe import printable
 from geosleuth.tools.model import MISSING, OFFLINE
 from geosleuth.tools.toolset import all_tools
 
@@ -120,14 +122,16 @@ async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
         with progress("learning", len(sources)) as bar, cancelled_by_ctrl_c():
             return await learn(
                 sources,
-                team.members(Surroundings(atlas)),
+                team.members(Surroundings(Resources(atlas))),
                 state,
                 placer=Placer(atlas),
                 encoder=wanted.encoder,
-                settings=settings,
-                swarm=spec.settings,
-                training=replace(PAPER if as_printed else QUICK, seed=wanted.seed),
-                budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
+                plan=LearnPlan(
+                    settings=settings,
+                    swarm=spec.settings,
+                    training=replace(PAPER if as_printed else QUICK, seed=wanted.seed),
+                    budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
+                ),
                 at_once=wanted.at_once,
                 progress=lambda what, done, total: bar.at(done, total, what),
             )

@@ -15,11 +15,11 @@ from geosleuth.agent.methods import METHODS, method
 from geosleuth.app.console import building, show, show_json, talk
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.plain import printable
 from geosleuth.errors import BadInput, BrokenPlugin
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.geo.extent import plain
 from geosleuth.photo import Album, encode, open_photo
+from geosleuth.text.safe import printable
 from geosleuth.tools import Case, Observation, Tool, ToolCall, describe_tagged, mcp_tools, native_tools
 from geosleuth.tools.toolset import all_tools, with_plugins
 

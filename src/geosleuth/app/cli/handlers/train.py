@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import fields
 from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
@@ -23,12 +24,12 @@ from rich.table import Table
 from rich.text import Text
 
 from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.bench.numbers import NONE, count, plural, threshold
-from geosleuth.bench.plain import one_line
 from geosleuth.data.filtering import PHASES_KM, Tries, filtered
 from geosleuth.errors import BadInput, GeosleuthError, MissingExtra
 from geosleuth.files import write_text_atomically
 from geosleuth.policies import Sampling
+from geosleuth.text.numbers import NONE, count, plural, threshold
+from geosleuth.text.safe import one_line
 from geosleuth.train.curves import chart_alone, in_words, names_of, read_chart
 from geosleuth.train.metrics import missing_tensorboard
 from geosleuth.train.reading import as_mapping, override_of, read_recipe, recipe_names
@@ -466,16 +467,23 @@ def evaluate(policy: str, words: Mapping[str, Any], *, temperature: float | None
     who: Path | str = policy if policy == evaluation.DETECTIVE else Path(policy)
     if isinstance(who, Path) and not who.is_dir():
         raise BadInput(f"{who}: is no folder with weights; give one, such as RUN/policy, or: {evaluation.DETECTIVE}")
+    settings = evaluation.EvaluationSettings(**_taken(given, evaluation.EvaluationSettings))
+    playing = evaluation.PlaySettings(**_taken(given, evaluation.PlaySettings))
     folder = words["folder"]
     stopped = f"{folder} keeps the scenes that were played, and {GOES_ON}" if folder else "with --out it could go on"
     with plain_ends(folder, lambda: f"stopped; {stopped}"), progress("playing scenes") as bar, libraries_quiet():
-        found = evaluation.evaluate(who, **given, progress=bar.at)
+        found = evaluation.evaluate(who, settings, playing=playing, **given, progress=bar.at)
     if as_json:
         show_json(found.to_dict())
     else:
         show(_evaluation_view(found.asked, found.figures))
     if folder is not None:
         talk(f"kept in {folder}")
+
+
+def _taken(given: dict[str, Any], kind: Any) -> dict[str, Any]:
+    """What belongs into such a dataclass; it is taken out of what was given."""
+    return {one.name: given.pop(one.name) for one in fields(kind) if one.name in given}
 
 
 def _evaluation_view(asked: Mapping[str, Any], figures: Mapping[str, Any]) -> Group:

@@ -43,12 +43,12 @@ from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.app.console import building, show, show_json, talk
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.plain import one_line, printable
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, replacing
 from geosleuth.geo import coordinates
 from geosleuth.photo import Album, BoxScale, Photo, open_photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
+from geosleuth.text import one_line, printable
 from geosleuth.tools import Case, Observation, ToolCall, Toolset, image_info
 from geosleuth.tools.toolset import all_tools
 

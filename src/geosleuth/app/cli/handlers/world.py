@@ -18,12 +18,12 @@ from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.console import Bar, progress, show, show_json, talk
 from geosleuth.atlas import regions_dir
 from geosleuth.atlas.maps.labels import line, stencil
-from geosleuth.bench.numbers import count as counted
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.geo.extent import plain
 from geosleuth.names import country_name
+from geosleuth.text.numbers import count as counted
 from geosleuth.world.builder import KindWish, MadeScene, kind_of, make_scenes, read_scenes
 from geosleuth.world.design import address_of, design_scene
 from geosleuth.world.environment.episode import setting_of

@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from geosleuth.bench.plain import one_line
+from geosleuth.text.safe import one_line
 
 LONGEST = 600
 """Characters of a message, at most."""

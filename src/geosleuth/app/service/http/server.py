@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from geosleuth.app.console import show_json, talk
 from geosleuth.app.service import CaseService
 from geosleuth.errors import BadInput
-from geosleuth.policies.registry import is_loopback
+from geosleuth.net import is_loopback
 
 from .application import make_app
 from .door import Hosts, named_hosts

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import Resources
 from geosleuth.app.console import talk
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
@@ -179,9 +180,8 @@ class Service:
             opened = await self.source.open(path, data)
             similar = self.plan.similar_for([opened])
             made = method("default")
-            case, notes = await asyncio.to_thread(
-                open_case, [opened], made, self._map, web=self.plan.web, similar=similar, visual=self.plan.visual
-            )
+            resources = Resources(self._map, self.plan.web, similar, self.plan.visual)
+            case, notes = await asyncio.to_thread(open_case, [opened], made, resources)
         shelved = Shelved(new_handle(), case, opened, notes)
         await _close(self.shelf.put(shelved))
         views = [case.album[handle] for handle in case.album.handles]

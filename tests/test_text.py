@@ -17,7 +17,7 @@ from geosleuth.app.console import show, show_json
 from geosleuth.atlas import Hit, Place, Reverse
 from geosleuth.bench.page.markup import text as html_text
 from geosleuth.geo import Disc, LatLon
-from geosleuth.texts import legible, one_line, printable
+from geosleuth.text import legible, one_line, printable
 
 STEERING = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f"
 DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
