@@ -177,7 +177,7 @@ def test_nothing_is_fetched(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_room_stays_light() -> None:
     code = (
-        "import sys, geosleuth.policies; from geosleuth.policies import replay, tagged, weights;"
+        "import sys, geosleuth.policies; from geosleuth.policies import registry, tagged, weights;"
         "print([name for name in ('torch', 'transformers', 'pydantic') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
