@@ -49,6 +49,7 @@ lint: $(DEV)/ready
 	$(DEV)/bin/ruff format --check
 	$(DEV)/bin/ruff check
 	$(DEV)/bin/python scripts/check_page.py
+	$(DEV)/bin/python scripts/check_licences.py
 
 types: $(DEV)/ready
 	$(DEV)/bin/mypy

@@ -16,7 +16,7 @@ import platform
 import sys
 
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.score.statistics import wilson
+from geosleuth.score.metrics import wilson
 from geosleuth.train.nano.teacher import Notes, points_in
 from geosleuth.world import open_world, world_atlas
 from geosleuth.world.design import design_scene

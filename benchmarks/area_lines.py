@@ -18,7 +18,7 @@ from collections import Counter
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.photo import Album
 from geosleuth.tools import Case
-from geosleuth.tools.telling import text_clues
+from geosleuth.tools.text_clues import text_clues
 from geosleuth.world import open_world, world_atlas
 from geosleuth.world.design import design_scene
 from geosleuth.world.model import Scene

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.app.cli.handlers.bench_run import BenchRequest, prepare, run_bench
-from geosleuth.bench.run.standing import Standing
+from geosleuth.bench.run.results import RunProgress
 from geosleuth.photo import encode, first_view, open_photo
 from geosleuth.pipeline.request import LocateRequest
 
@@ -78,9 +78,9 @@ def ours(folder: Path, photos: int, at_once: int) -> dict[str, Any]:
     table, answers = make_set(folder, photos)
     held: list[tuple[int, float]] = []
 
-    def watch(standing: Standing) -> None:
-        if not held or standing.done >= held[-1][0] + photos // 20:
-            held.append((standing.done, resident_mb()))
+    def watch(progress: RunProgress) -> None:
+        if not held or progress.done >= held[-1][0] + photos // 20:
+            held.append((progress.done, resident_mb()))
 
     request = BenchRequest(
         data=str(table), locate=LocateRequest(model=f"replay:{answers}"), out=folder / "run", at_once=at_once
@@ -90,7 +90,7 @@ def ours(folder: Path, photos: int, at_once: int) -> dict[str, Any]:
     prepared, cpu = time.perf_counter(), time.process_time()
     ending = asyncio.run(run_bench(ready, watch))
     ended = time.perf_counter()
-    if ending.standing.answered != photos:
+    if ending.progress.answered != photos:
         raise RuntimeError(ending.words)
     return {
         "photos": photos,

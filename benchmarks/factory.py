@@ -28,10 +28,9 @@ from geosleuth.data.factory import (
     run_factory,
     tally_in,
 )
-from geosleuth.data.rejection import Tally, tally_markdown
+from geosleuth.data.spotagent import Tally, tally_markdown
 from geosleuth.photo import open_photo
-from geosleuth.world.layer import ensure_layer
-from geosleuth.world.world import open_world
+from geosleuth.world.world import ensure_layer, open_world
 
 GOAL, CORES, GOAL_MIN = 2000, 2, 20
 

@@ -24,10 +24,9 @@ from typing import Any
 
 from geosleuth.errors import require
 from geosleuth.photo.runtime import no_probing
-from geosleuth.train.nano.fast import FastGenerator
-from geosleuth.train.nano.fast_check import Prompts, check, image_ids, random_prompts, stock_generate
-from geosleuth.train.nano.fast_vision import patch_vision_attention, patch_vision_inputs
+from geosleuth.train.nano.fast import FastGenerator, Prompts, check, image_ids, random_prompts, stock_generate
 from geosleuth.train.nano.model import make_nano, parameters
+from geosleuth.train.nano.vision import patch_vision_attention, patch_vision_inputs
 
 # Dense bfloat16, from the makers' data sheets.
 PEAK_FLOPS = {"H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S": 362e12, "L4": 121e12}

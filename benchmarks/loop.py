@@ -31,10 +31,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from geosleuth.agent import Budget, Context, Method, TrajectoryWriter, read_trajectory, run
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import parse_lenient
 from geosleuth.photo import Album, Photo
 from geosleuth.policies import Conversation, Step, Usage
-from geosleuth.policies.replay import ReplayPolicy
+from geosleuth.policies.model import ReplayPolicy
 from geosleuth.tools import Case, Output, ToolCall, Toolset, tool
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ def our_runs(all_scripts: list[list[Turn]], folder: Path) -> list[tuple[Clocked,
             # No tool of this benchmark asks the atlas.
             case = Case(album, cast("Atlas", None))
             with TrajectoryWriter(folder / f"{number}.jsonl") as store:
-                found = await run(case, method=method, policy=Timed(clocked), toolset=toolset, store=store)
+                found = await run(case, AgentSetup(method=method, policy=Timed(clocked), toolset=toolset), store=store)
             clocked.done = time.perf_counter()
             if found.ended is None or found.ended.reason != "answered":
                 raise RuntimeError(f"trajectory {number} did not answer")

@@ -47,7 +47,7 @@ def made_up_town(folder: Path) -> Path:
     import numpy as np
     import shapely
 
-    from geosleuth.atlas.regions.schema import create_indexes, create_tables
+    from geosleuth.atlas.regions.region_file import create_indexes, create_tables
 
     rng = np.random.default_rng(7)
     step, half = 0.0006, 24

@@ -18,7 +18,7 @@ import numpy as np  # noqa: E402  (threads are counted when it is imported)
 
 from geosleuth.photo.eyes import Features  # noqa: E402
 from geosleuth.photo.eyes.encoder import unit_rows  # noqa: E402
-from geosleuth.policies.baselines.neighbours import Neighbours, recall  # noqa: E402
+from geosleuth.policies.baselines.nearest import Neighbours, recall  # noqa: E402
 
 NEIGHBOURS = 10
 

@@ -38,12 +38,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from geosleuth.agent import Trajectory, run  # noqa: E402
-from geosleuth.agent.locating import open_case  # noqa: E402
+from geosleuth.agent.locate import open_case  # noqa: E402
 from geosleuth.agent.methods import method as method_of  # noqa: E402
+from geosleuth.agent.setup import AgentSetup, Question  # noqa: E402
 from geosleuth.answer import Answer  # noqa: E402
 from geosleuth.geo import LatLon, distance_km  # noqa: E402
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo  # noqa: E402
 from geosleuth.policies import Conversation, EndpointSettings, Policy, Sampling, Step, make_policy  # noqa: E402
+from geosleuth.team.model import text_tokens  # noqa: E402
 from geosleuth.team.parallel import (  # noqa: E402
     EmbeddedVerifier,
     best_at_n,
@@ -55,9 +57,8 @@ from geosleuth.team.parallel import (  # noqa: E402
     shown_chains,
     verifier_at_n,
 )
-from geosleuth.team.tariff import text_tokens  # noqa: E402
 from geosleuth.tools import Case, ToolCall  # noqa: E402
-from geosleuth.tools.catalogue import all_tools  # noqa: E402
+from geosleuth.tools.toolset import all_tools  # noqa: E402
 from openai_server import Reply, Request, chat_reply, openai_server  # noqa: E402
 from tries import TASK, a_try, long_try, read, said_place  # noqa: E402
 
@@ -154,11 +155,13 @@ async def timed_tries(who: str | Scripted, photo: OpenedPhoto, numbers: Sequence
         made = await draw_tries(
             case,
             len(numbers),
-            policy=policy,
-            method=how,
-            toolset=how.toolset(all_tools(), ["image_zoom_in_tool"]),
-            views=views,
-            sampling=Sampling(seed=numbers[0]),
+            AgentSetup(
+                method=how,
+                policy=policy,
+                toolset=how.toolset(all_tools(), ["image_zoom_in_tool"]),
+                sampling=Sampling(seed=numbers[0]),
+            ),
+            question=Question(views=views),
         )
         wall_s, cpu_s = time.perf_counter() - began, time.process_time() - cpu
     finally:
@@ -245,7 +248,7 @@ def figures(tries: int, repeats: int, seed: int) -> dict[str, float]:
         album.add(Photo(Image.new("RGB", (64, 48))))
         how = embedded_method(len(made))
         found = await run(
-            Case(album, atlas), method=how, policy=EmbeddedVerifier(made), toolset=how.toolset(all_tools())
+            Case(album, atlas), AgentSetup(method=how, policy=EmbeddedVerifier(made), toolset=how.toolset(all_tools()))
         )
         return found.answer or Answer()
 

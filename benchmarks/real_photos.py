@@ -39,8 +39,9 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from geosleuth.agent.locating import Finding, locate
+from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
@@ -51,7 +52,7 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_code
 from geosleuth.photo import open_photo
 from geosleuth.policies.detective import Detective
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 STATED = 0.5
 """From this probability on an answer is a claim."""
@@ -177,7 +178,7 @@ async def run_all(rows: Sequence[Row], regions: Path, *, turn: int) -> list[Outc
         opened = open_photo(turned(row.path, turn) if turn else row.path)
         begin = time.process_time()
         detective = Detective()
-        finding = await locate([opened], policy=detective, method=method, toolset=toolset, atlas=atlas)
+        finding = await locate([opened], AgentSetup(method=method, policy=detective, toolset=toolset), Resources(atlas))
         seconds = time.process_time() - begin
         if number and detective.newest is not None:  # The first one loads networks and tables.
             decision = detective.newest.decision

@@ -26,9 +26,8 @@ import numpy as np
 import shapely
 
 from geosleuth.atlas.borders import Borders
-from geosleuth.atlas.borders.arcs import UNITS_PER_DEGREE
-from geosleuth.atlas.borders.layer import read_layer
-from geosleuth.atlas.borders.shapes import Outlines
+from geosleuth.atlas.borders.borders import Outlines
+from geosleuth.atlas.borders.grid import UNITS_PER_DEGREE, read_layer
 from geosleuth.geo import Box, FloatArray
 
 PROMISED = {

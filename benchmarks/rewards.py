@@ -42,7 +42,7 @@ from geosleuth.score.rewards import (  # noqa: E402
     fit_thresholds,
     name_pairs,
 )
-from geosleuth.score.rewards.calibration import ThresholdFit, measure, table_scores  # noqa: E402
+from geosleuth.score.rewards.encoders import ThresholdFit, measure, table_scores  # noqa: E402
 
 PROMISED_PER_S = 1_000_000
 SAMPLE = 20_000
@@ -195,11 +195,10 @@ def measure_encoder(encoder: Encoder) -> dict[str, Any]:
 def measure_judge(count: int) -> dict[str, Any]:
     """How often the judge by rule comes from a scene's reasoning to its conclusion."""
     from geosleuth.score.rewards import agreements, without_conclusions
-    from geosleuth.score.rewards.judging import conclusions_of
+    from geosleuth.score.rewards.conclusions import conclusions_of
     from geosleuth.world import address_of, design_scene, open_world
-    from geosleuth.world.consistency import RuleReader
-    from geosleuth.world.consistency_map import map_search
-    from geosleuth.world.layer import world_atlas
+    from geosleuth.world.consistency import RuleReader, map_search
+    from geosleuth.world.world import world_atlas
 
     world = open_world(1)
     addresses = [address_of(design_scene(world, 11, number, split="held-out")) for number in range(count)]

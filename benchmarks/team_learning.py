@@ -40,8 +40,8 @@ from geosleuth.team.learning import (  # noqa: E402
     swarm_stages,
     train,
 )
-from geosleuth.team.links import Links  # noqa: E402
-from geosleuth.team.network.society import predicted  # noqa: E402
+from geosleuth.team.model import Links  # noqa: E402
+from geosleuth.team.network import predicted  # noqa: E402
 from no_atlas import NoAtlas  # noqa: E402
 
 SIZES = (30, 60, 120, 240)

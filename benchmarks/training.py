@@ -2,7 +2,7 @@
 
     python benchmarks/training.py FOLDER [--json] [--check]
 
-FOLDER holds a folder an evaluation, as `geosleuth train evaluate --out` or `geosleuth.train.evaluating.evaluate` writes
+FOLDER holds a folder an evaluation, as `geosleuth train evaluate --out` or `geosleuth.train.evaluation.evaluate` writes
 them. Their names tell what they are:
 
     base, coldstart, grpo       the stages, with tools
@@ -29,8 +29,17 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.errors import UserError
-from geosleuth.train.evaluating import ASKED, Evaluation, read_evaluation
-from geosleuth.train.figures import SLICES, WITHIN_KM, compared, distance_name, figures_of, sliced
+from geosleuth.train.evaluation import (
+    ASKED,
+    SLICES,
+    WITHIN_KM,
+    Evaluation,
+    compared,
+    distance_name,
+    figures_of,
+    read_evaluation,
+    sliced,
+)
 
 PAIRS = (
     ("base", "coldstart"),

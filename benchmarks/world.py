@@ -34,7 +34,7 @@ from geosleuth.names import fold
 from geosleuth.photo import crop, first_view, open_photo
 from geosleuth.photo.text import TextLine, read_text
 from geosleuth.score import published_rows
-from geosleuth.score.statistics import wilson
+from geosleuth.score.metrics import wilson
 from geosleuth.world.design import Wants
 from geosleuth.world.drawing import draw_scene
 from geosleuth.world.world import Noise

@@ -8,22 +8,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geosleuth.agent.locating import locate
+from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas import Atlas
 from geosleuth.geo import distance_km
 from geosleuth.names import country_code
 from geosleuth.photo import open_photo
 from geosleuth.policies.baselines.blind import make_blind
 from geosleuth.policies.detective import Detective
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from geosleuth.world import Scene, World, design_scene, open_world
 from geosleuth.world.design import Wants
 from geosleuth.world.drawing import draw_scene
-from geosleuth.world.layer import world_atlas
 from geosleuth.world.model import Split
 from geosleuth.world.reader import clue_reader
-from geosleuth.world.world import Noise
+from geosleuth.world.world import Noise, world_atlas
 
 if TYPE_CHECKING:
     from geosleuth.policies import Policy
@@ -94,11 +94,10 @@ def attempt(task: Task) -> Tried:
     finding = asyncio.run(
         locate(
             [opened],
-            policy=policy,
-            method=method,
-            toolset=all_tools().select(names),
-            atlas=atlas,
-            reader=clue_reader(scene, drawing.marks, photo=opened.photo.handle) if reads_boxes else None,
+            AgentSetup(method=method, policy=policy, toolset=all_tools().select(names)),
+            Resources(
+                atlas, reader=clue_reader(scene, drawing.marks, photo=opened.photo.handle) if reads_boxes else None
+            ),
         )
     )
     answer = finding.answer

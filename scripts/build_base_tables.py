@@ -21,7 +21,7 @@ sys.path.insert(0, str(SRC))
 from geosleuth.atlas.base.build import CITY, COUNTRY, LANDMARK, REGION, admin1_table  # noqa: E402
 from geosleuth.atlas.base.tables import TABLES, Lines, PlaceTables, joined, owner_of, pack_tables  # noqa: E402
 from geosleuth.atlas.facts.landmarks import landmarks  # noqa: E402
-from geosleuth.atlas.search.index import ATTRIBUTE, MAIN, OTHER  # noqa: E402
+from geosleuth.atlas.search import ATTRIBUTE, MAIN, OTHER  # noqa: E402
 from geosleuth.names.folding import fold_once  # noqa: E402
 
 OUT = SRC / "geosleuth/atlas/base/data"

@@ -34,9 +34,7 @@ import numpy.typing as npt
 import shapely
 import shapely.geometry
 
-from geosleuth.atlas.borders.arcs import UNITS_PER_DEGREE
-from geosleuth.atlas.borders.grid import Grid
-from geosleuth.atlas.borders.layer import BORDERS, OUTLINES, Layer, Region, compile_layer, pack
+from geosleuth.atlas.borders.grid import BORDERS, OUTLINES, UNITS_PER_DEGREE, Grid, Layer, Region, compile_layer, pack
 from geosleuth.atlas.borders.planar import Geometries, arcs_between, faces_of, simplified
 
 PACKAGES = {

@@ -29,8 +29,8 @@ from babel import Locale
 from babel.core import get_cldr_version
 from babel.localedata import locale_identifiers
 
+from geosleuth.names.countries import countries
 from geosleuth.names.folding import compact
-from geosleuth.names.geonames import countries
 
 TABLE = Path(__file__).parents[1] / "src/geosleuth/names/data/country_names.json.gz"
 

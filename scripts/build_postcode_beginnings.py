@@ -1,4 +1,4 @@
-"""Compile with what the postcodes of regions begin: src/geosleuth/world/lands/data/postcodes.tsv.gz.
+"""Compile with what the postcodes of regions begin: src/geosleuth/world/locales/data/postcodes.tsv.gz.
 
     python scripts/build_postcode_beginnings.py
 
@@ -17,10 +17,10 @@ from pathlib import Path
 from geosleuth.atlas.base import ensure_base, open_base
 from geosleuth.atlas.facts import by_postcode
 from geosleuth.names import same_region
-from geosleuth.world.lands.postcodes import FIGURES, FIRST_LETTERS, POSTCODES, options_for
+from geosleuth.world.locales.names import FIGURES, FIRST_LETTERS, POSTCODES, options_for
 from geosleuth.world.towns import LEAST_POPULATION
 
-TABLE = Path(__file__).parents[1] / "src/geosleuth/world/lands/data/postcodes.tsv.gz"
+TABLE = Path(__file__).parents[1] / "src/geosleuth/world/locales/data/postcodes.tsv.gz"
 TELLING = 3  # no region needs more than the first three figures
 
 

@@ -23,6 +23,7 @@ import numpy as np  # noqa: E402
 from PIL import Image  # noqa: E402
 from rapidfuzz.distance import Levenshtein  # noqa: E402
 
+from geosleuth.fitting import logistic  # noqa: E402
 from geosleuth.photo.text.reader import readings_of  # noqa: E402
 from geosleuth.photo.text.reliability import FEATURES, Reading, features_of  # noqa: E402
 from reading import SCRIPTS, draw_sign, plain  # noqa: E402
@@ -70,15 +71,7 @@ def fit(rows: list[Row]) -> dict[str, float]:
     features = np.array([[1.0, *(features_of(reading)[name] for name in FEATURES)] for _, _, reading, _ in rows])
     right = np.array([float(one) for *_, one in rows])
     start = np.array([-3.0, *(START.get(name, 0.0) for name in FEATURES)])
-    weights = start.copy()
-    for _ in range(200):
-        expected = 1 / (1 + np.exp(-np.clip(features @ weights, -30, 30)))
-        gradient = features.T @ (expected - right) + PULL * (weights - start)
-        curvature = (features.T * (expected * (1 - expected))) @ features + PULL * np.eye(len(weights))
-        step = np.linalg.solve(curvature, gradient)
-        weights = weights - np.clip(step, -1, 1)
-        if np.abs(step).max() < 1e-8:
-            break
+    weights = logistic(features, right, PULL, centre=start)
     return {name: round(float(value), 4) for name, value in zip(("base", *FEATURES), weights, strict=True)}
 
 

@@ -324,7 +324,7 @@ class Pipeline:
         timed = () if endless else ("--seconds", how["seconds"])
         enough = ("--enough", how["enough"]) if "enough" in how else ()
         self._ask(
-            name, "study", "--stage", stage, "--model", model, "--pool", self.pool, "--out", self.root / "runs" / name,
+            name, "study", "--stage", stage, "--model", model, "--crew", self.pool, "--out", self.root / "runs" / name,
             "--steps", max(2, int(how["steps"] if steps is None else steps)), "--rate", how["rate"],
             "--tokens", how["tokens"], "--loaders", 1 if endless else self.plan["loaders"], *timed, *steady, *enough,
             *more,
@@ -334,7 +334,7 @@ class Pipeline:
         for worker in range(count):
             spread = ("--worker", worker, "--of", count)
             self._start(
-                f"{role}-{worker}", "school", "--pool", self.pool, "--model", self.nano, *spread, *options, low=True
+                f"{role}-{worker}", "school", "--crew", self.pool, "--model", self.nano, *spread, *options, low=True
             )
 
     def _policy(self, name: str) -> Path:

@@ -15,10 +15,8 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
-from geosleuth.train.curves import chart_alone
-from geosleuth.train.curves_reading import chart_of
-from geosleuth.train.evaluating import Evaluation, read_evaluation
-from geosleuth.train.figures import SLICES, compared, figures_of
+from geosleuth.train.curves import chart_alone, chart_of
+from geosleuth.train.evaluation import SLICES, Evaluation, compared, figures_of, read_evaluation
 
 FAR = ("0.5 km", "25 km", "750 km")
 NEAR = "25 km"
@@ -46,7 +44,7 @@ CURVES = {"within 25 km": "accuracy/25km", "within 750 km": "accuracy/750km", "r
 FAILED = {"failed calls": "tools/failure_rate"}
 """A curve of its own: beside the others it would lie on the axis."""
 HARD = ("needs zoom", "misleading text", "zoom or misleading")
-"""Slices of `geosleuth.train.figures` on which the detective is met."""
+"""Slices of `geosleuth.train.evaluation` on which the detective is met."""
 _SMOOTHED = 5
 
 

@@ -60,7 +60,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     made.add_argument("--size", default="nano")
     parts.add_parser("maps")
     school = parts.add_parser("school")
-    school.add_argument("--pool", type=Path, required=True)
+    school.add_argument("--crew", type=Path, required=True)
     school.add_argument("--model", type=Path, required=True)
     school.add_argument("--spoken", action="store_true", help="only lessons without picture and map")
     draw = parts.add_parser("draw")
@@ -75,7 +75,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     study = parts.add_parser("study")
     study.add_argument("--stage", choices=list(MIXES), required=True)
     study.add_argument("--model", type=Path, required=True)
-    study.add_argument("--pool", type=Path, required=True)
+    study.add_argument("--crew", type=Path, required=True)
     study.add_argument("--out", type=Path, required=True)
     study.add_argument("--steps", type=int, required=True)
     study.add_argument("--rate", type=float, default=1e-3)
@@ -128,8 +128,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
 
 def make(given: argparse.Namespace) -> None:
     """A model that knows nothing."""
-    from geosleuth.train.nano.model import make_nano
-    from geosleuth.train.nano.words_for_tokens import corpus
+    from geosleuth.train.nano.model import corpus, make_nano
     from geosleuth.world import open_world
 
     make_nano(given.out, size=given.size, corpus=corpus(open_world(WORLD)))
@@ -138,7 +137,7 @@ def make(given: argparse.Namespace) -> None:
 def maps(_: argparse.Namespace) -> None:
     """What several who ask for it at once would each make."""
     from geosleuth.world import open_world
-    from geosleuth.world.layer import world_atlas
+    from geosleuth.world.world import world_atlas
 
     world_atlas(open_world(WORLD))
 
@@ -146,8 +145,8 @@ def maps(_: argparse.Namespace) -> None:
 def teach(given: argparse.Namespace) -> None:
     """Lessons of every scene of this worker, until the time is up or the pool holds a file called stop."""
     from geosleuth.train.nano.model import load_nano_processor
-    from geosleuth.train.nano.school import Speaking, Teaching
     from geosleuth.train.nano.shards import ShardWriter
+    from geosleuth.train.nano.teacher import Speaking, Teaching
     from geosleuth.world import open_world
 
     taught = Speaking if given.spoken else Teaching
@@ -155,12 +154,12 @@ def teach(given: argparse.Namespace) -> None:
     role = "speaker" if given.spoken else "worker"
     writers: dict[str, ShardWriter] = {}
     began = time.monotonic()
-    start = number = next_scene(given.pool / ("echo" if given.spoken else "trajectory"), role, given.worker, given.of)
-    while time.monotonic() - began < given.seconds and not (given.pool / "stop").exists():
+    start = number = next_scene(given.crew / ("echo" if given.spoken else "trajectory"), role, given.worker, given.of)
+    while time.monotonic() - began < given.seconds and not (given.crew / "stop").exists():
         for kind, sample in teaching.encoded(number):
             if kind not in writers:
                 samples = LESSONS_A_FILE * (16 if kind in WITHOUT_PICTURES else 1)
-                writers[kind] = ShardWriter(given.pool, kind, f"{role}-{given.worker:02}", samples=samples)
+                writers[kind] = ShardWriter(given.crew, kind, f"{role}-{given.worker:02}", samples=samples)
             writers[kind].add(sample, {"scene": number})
         number += given.of
     for writer in writers.values():
@@ -185,7 +184,7 @@ def drawn(given: argparse.Namespace) -> None:
     """Pictures of scenes, so that each is drawn once."""
     from geosleuth.world import open_world
     from geosleuth.world.design import design_scene
-    from geosleuth.world.environment.scenes import drawn as draw_one
+    from geosleuth.world.environment.episode import drawn as draw_one
 
     world, began = open_world(WORLD), time.monotonic()
     for number in range(given.worker, given.scenes, given.of):
@@ -197,8 +196,8 @@ def drawn(given: argparse.Namespace) -> None:
 def studied(given: argparse.Namespace) -> None:
     """One stage of learning from lessons."""
     model, processor = loaded(given.model)
-    from geosleuth.train.nano.studying import Study, study
-    from geosleuth.train.tuning import save_policy
+    from geosleuth.train.models import save_policy
+    from geosleuth.train.nano.trainer import Study, study
 
     how = Study(
         weights=MIXES[given.stage],
@@ -212,7 +211,7 @@ def studied(given: argparse.Namespace) -> None:
         schedule=given.schedule,
     )
     with watched() as busy:
-        figures = study(model, processor, given.pool, how, given.out)
+        figures = study(model, processor, given.crew, how, given.out)
     save_policy(model, processor, given.out / "policy")
     figures |= busy | {"stage": given.stage, "limit": given.limit, "rate": given.rate, **mfu(model, figures)}
     tell(given.out / "study.json", figures)
@@ -223,17 +222,17 @@ def reinforced(given: argparse.Namespace) -> None:
     import transformers
 
     from geosleuth.agent.methods import method
-    from geosleuth.tools.catalogue import all_tools
-    from geosleuth.train.grpo import grpo_trainer
-    from geosleuth.train.keeping import RunFolder, last_checkpoint
-    from geosleuth.train.nano.encoding import final_shrink
-    from geosleuth.train.nano.fast_vision import patch_vision_attention, patch_vision_inputs
-    from geosleuth.train.nano.quick import quicken, ready_images
+    from geosleuth.tools.toolset import all_tools
+    from geosleuth.train.generator import shrinking
+    from geosleuth.train.grpo import EnvironmentPlan, grpo_trainer
+    from geosleuth.train.models import save_policy
+    from geosleuth.train.nano.fast_grpo import quicken, ready_images
+    from geosleuth.train.nano.shards import final_shrink
+    from geosleuth.train.nano.vision import patch_vision_attention, patch_vision_inputs
     from geosleuth.train.prompts import prompt_rows
     from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
+    from geosleuth.train.run_folder import RunFolder, last_checkpoint
     from geosleuth.train.sft import pacing
-    from geosleuth.train.shrinking import shrinking
-    from geosleuth.train.tuning import save_policy
     from nano_callbacks import fading, stopping
 
     if (given.out / "grpo.json").is_file():  # it was trained, and stopped while it was evaluated
@@ -266,8 +265,9 @@ def reinforced(given: argparse.Namespace) -> None:
         prompt_rows(recipe.data),
         recipe,
         given.out,
-        environment_workers=given.crew,
-        dress=partial(shrinking, shrink=final_shrink(processor), tools=names),
+        environments=EnvironmentPlan(
+            workers=given.crew, wrap=partial(shrinking, shrink=final_shrink(processor), tools=names)
+        ),
     )
     quicken(trainer, turn_tokens=TURN_TOKENS, max_batch=max(64, given.prompts * given.group))
     trainer.add_callback(pacing(transformers.TrainerCallback, saying(given.name), given.seconds))
@@ -313,10 +313,9 @@ def evaluated_after(given: argparse.Namespace) -> None:
 def evaluated(given: argparse.Namespace) -> None:
     """How good a policy is on held-out scenes; or its tries on the scenes of reinforcement learning."""
     from geosleuth.policies import Sampling
-    from geosleuth.train.evaluating import evaluate
-    from geosleuth.train.nano.fast import FastGenerator
-    from geosleuth.train.nano.fast_check import image_ids
-    from geosleuth.train.replying import Replier, fast_generate
+    from geosleuth.train.evaluation import EvaluationSettings, PlaySettings, evaluate
+    from geosleuth.train.generator import Replier, fast_generate
+    from geosleuth.train.nano.fast import FastGenerator, image_ids
 
     model, processor = loaded(given.policy)
     model.eval()
@@ -335,8 +334,7 @@ def evaluated(given: argparse.Namespace) -> None:
         max_new_tokens=TURN_TOKENS,
     )  # fmt: skip
     several = given.attempts > 1
-    found = evaluate(
-        replier,
+    settings = EvaluationSettings(
         scenes=given.held_out,
         seed=REINFORCED if given.train_scenes else HELD_OUT,
         split="train" if given.train_scenes else "held-out",
@@ -346,13 +344,11 @@ def evaluated(given: argparse.Namespace) -> None:
         verified=not given.train_scenes,
         sampling=Sampling(temperature=1.0, top_p=1.0) if several else None,
         max_new_tokens=TURN_TOKENS,
-        workers=given.workers,
-        # While some are drawn, the tools of the others are served.
-        at_once=2 * AT_ONCE if given.workers else AT_ONCE,
-        batch=AT_ONCE,
-        folder=given.out,
-        pictures=given.pictures,
     )
+    # While some are drawn, the tools of the others are served.
+    at_once = 2 * AT_ONCE if given.workers else AT_ONCE
+    playing = PlaySettings(workers=given.workers, at_once=at_once, batch=AT_ONCE)
+    found = evaluate(replier, settings, playing=playing, folder=given.out, pictures=given.pictures)
     if given.train_scenes:
         from geosleuth.train.prompts import scene_id
 
@@ -369,8 +365,8 @@ def evaluated(given: argparse.Namespace) -> None:
 def ceiling(given: argparse.Namespace) -> None:
     """What whoever copies the teacher can reach at most: its own answers on the scenes of evaluation."""
     from geosleuth.geo import LatLon, distance_km
-    from geosleuth.score.statistics import wilson
-    from geosleuth.train.nano.school import Teaching
+    from geosleuth.score.metrics import wilson
+    from geosleuth.train.nano.teacher import Teaching
     from geosleuth.world import open_world
     from geosleuth.world.design import design_scene
 
@@ -408,7 +404,7 @@ def warm_up() -> None:
 
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     torch: Any = import_module("torch")
-    for name in ("datasets", "trl", "geosleuth.train.evaluating", "geosleuth.train.nano.quick"):
+    for name in ("datasets", "trl", "geosleuth.train.evaluation", "geosleuth.train.nano.fast_grpo"):
         import_module(name)
     for name in ("SFTTrainer", "GRPOTrainer"):
         getattr(import_module("trl"), name)
@@ -443,8 +439,7 @@ def mfu(model: Any, figures: dict[str, Any]) -> dict[str, float]:
 @contextmanager
 def watched() -> Iterator[dict[str, float | None]]:
     """Watch the GPU meanwhile; at the end the figures hold the mean share of time in which it was busy."""
-    from geosleuth.train.gpu import watch_gpu
-    from geosleuth.train.metrics import GPU_UTILISATION
+    from geosleuth.train.metrics import GPU_UTILISATION, watch_gpu
 
     figures: dict[str, float | None] = {"gpu_busy_percent": None}
     watch = watch_gpu()

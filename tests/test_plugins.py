@@ -14,12 +14,12 @@ from PIL import Image
 
 import geosleuth
 from geosleuth.agent.methods import METHODS, method
-from geosleuth.app.report.steps import call_words, outcome_words
+from geosleuth.app.report.chain import call_words, outcome_words
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput, BrokenPlugin
 from geosleuth.policies import make_policy
 from geosleuth.tools import Observation, ToolCall
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from geosleuth.world.environment import offline_setting
 from geosleuth.world.environment.for_trl import environment_for
 from in_process import whole_command

@@ -27,7 +27,8 @@ from geosleuth.agent import (
     run,
     write_trajectory,
 )
-from geosleuth.agent.capping import UNKNOWN_TOOL, EventBlanker, cap_trajectory
+from geosleuth.agent.locate import UNKNOWN_TOOL, EventBlanker, cap_trajectory
+from geosleuth.agent.setup import AgentSetup, Question
 from geosleuth.answer import Answer
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
 from geosleuth.atlas.granular import OfflineGazetteer
@@ -159,11 +160,9 @@ def test_events_can_be_blanked_as_they_happen() -> None:
     whole = asyncio.run(
         run(
             small_case(),
-            method=small_method(),
-            policy=policy,
-            toolset=ALL_TOOLS.select(["look_up", "note_hypothesis"]),
-            hint=MARKER,
+            AgentSetup(method=small_method(), policy=policy, toolset=ALL_TOOLS.select(["look_up", "note_hypothesis"])),
             sinks=[lambda event: told.append(blank(event))],
+            question=Question(hint=MARKER),
         )
     )
     assert len(told) == len(whole.events)

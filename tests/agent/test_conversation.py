@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from geosleuth.agent import Context, Prompted, Said, Trajectory, conversation_of, run
 from geosleuth.agent.conversation import cut
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.policies import Conversation, Message, Observed, Prompt, Step
 from geosleuth.tools import Case, Output, Toolset, tool
 from scripted import ScriptedPolicy, answers, call, calls, says
@@ -36,7 +37,9 @@ def recorded() -> Trajectory:
         answers(1, 2),
     ]
     toolset = Toolset([*ALL_TOOLS, tell])
-    return asyncio.run(run(small_case(), method=small_method(), policy=ScriptedPolicy(script), toolset=toolset))
+    return asyncio.run(
+        run(small_case(), AgentSetup(method=small_method(), policy=ScriptedPolicy(script), toolset=toolset))
+    )
 
 
 def seen(context: Context, trajectory: Trajectory | None = None, **options: Any) -> Conversation:

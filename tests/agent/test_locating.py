@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from PIL import Image
 
-from geosleuth.agent.locating import Finding, locate, open_case
+from geosleuth.agent.locate import Finding, locate, open_case
 from geosleuth.agent.methods import METHODS, method
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import OpenedPhoto, open_photo
@@ -49,10 +50,8 @@ def found(preset: str, step: Step, *photos: OpenedPhoto) -> Finding:
     return asyncio.run(
         locate(
             photos or [opened()],
-            policy=ScriptedPolicy([step]),
-            method=method(preset),
-            toolset=Toolset([]),
-            atlas=cast("Atlas", None),
+            AgentSetup(method=method(preset), policy=ScriptedPolicy([step]), toolset=Toolset([])),
+            Resources(cast("Atlas", None)),
         )
     )
 
@@ -102,15 +101,13 @@ def test_a_finding_without_a_point_contradicts_nothing() -> None:
 
 
 def test_without_a_photo_there_is_no_case() -> None:
-    case, views = open_case([], method("default"), cast("Atlas", None))
+    case, views = open_case([], method("default"), Resources(cast("Atlas", None)))
     assert (case.album.handles, views) == ((), ())
     with pytest.raises(BadInput, match="no photo"):
         asyncio.run(
             locate(
                 [],
-                policy=ScriptedPolicy([]),
-                method=method("default"),
-                toolset=Toolset([]),
-                atlas=cast("Atlas", None),
+                AgentSetup(method=method("default"), policy=ScriptedPolicy([]), toolset=Toolset([])),
+                Resources(cast("Atlas", None)),
             )
         )

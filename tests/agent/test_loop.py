@@ -20,10 +20,12 @@ from geosleuth.agent import (
     run,
     stream,
 )
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 from geosleuth.policies import Conversation, Observed, Prompt, Step, Usage
 from geosleuth.tools import Toolset
+from run_parts import parted
 from scripted import Line, ScriptedPolicy, answers, call, calls, says
 from small_runs import ALL_TOOLS, small_case, small_method
 
@@ -31,7 +33,9 @@ from small_runs import ALL_TOOLS, small_case, small_method
 def go(script: list[Line], *, toolset: Toolset = ALL_TOOLS, **options: Any) -> tuple[Trajectory, ScriptedPolicy]:
     policy = ScriptedPolicy(script, then=options.pop("then", None), seconds=options.pop("step_seconds", 0.0))
     method = options.pop("method", small_method())
-    found = asyncio.run(run(small_case(), method=method, policy=policy, toolset=toolset, **options))
+    own, rest = parted(options)
+    setup = AgentSetup(method=method, policy=policy, toolset=toolset, **own)
+    found = asyncio.run(run(small_case(), setup, **rest))
     return found, policy
 
 
@@ -232,7 +236,9 @@ def test_a_run_that_is_called_off_closes_its_trajectory() -> None:
     async def cancelled() -> None:
         policy = ScriptedPolicy([calls(call("wait", seconds=30))])
         task = asyncio.create_task(
-            run(small_case(), method=small_method(), policy=policy, toolset=ALL_TOOLS, sinks=[events.append])
+            run(
+                small_case(), AgentSetup(method=small_method(), policy=policy, toolset=ALL_TOOLS), sinks=[events.append]
+            )
         )
         await asyncio.sleep(0.1)
         task.cancel()
@@ -292,7 +298,7 @@ def test_a_case_without_a_photo_is_refused() -> None:
     case = small_case()
     case.album = type(case.album)()
     with pytest.raises(BadInput, match="no photo"):
-        asyncio.run(run(case, method=small_method(), policy=ScriptedPolicy([]), toolset=ALL_TOOLS))
+        asyncio.run(run(case, AgentSetup(method=small_method(), policy=ScriptedPolicy([]), toolset=ALL_TOOLS)))
 
 
 def test_a_sink_that_fails_stops_the_run_and_the_others_get_all_events() -> None:
@@ -323,7 +329,9 @@ def test_events_are_streamed_while_the_run_goes_on() -> None:
         policy = Patient([calls(call("look_up", query="a")), answers(1, 2)])
         kinds = []
         async for event in stream(
-            lambda sink: run(small_case(), method=small_method(), policy=policy, toolset=ALL_TOOLS, sinks=[sink])
+            lambda sink: run(
+                small_case(), AgentSetup(method=small_method(), policy=policy, toolset=ALL_TOOLS), sinks=[sink]
+            )
         ):
             kinds.append(type(event.body).__name__)
             if kinds[-1] == "Prompted":
@@ -342,7 +350,9 @@ def test_who_stops_looking_calls_the_run_off() -> None:
         policy = ScriptedPolicy([Step()], seconds=30)
         watching = stream(
             lambda sink: run(
-                small_case(), method=small_method(), policy=policy, toolset=ALL_TOOLS, sinks=[sink, events.append]
+                small_case(),
+                AgentSetup(method=small_method(), policy=policy, toolset=ALL_TOOLS),
+                sinks=[sink, events.append],
             )
         )
         async for _ in watching:
@@ -360,7 +370,9 @@ def test_what_a_streamed_run_raises_comes_out_after_its_last_event() -> None:
     async def watch() -> None:
         policy = ScriptedPolicy([BadInput("no such model")])
         async for event in stream(
-            lambda sink: run(small_case(), method=small_method(), policy=policy, toolset=ALL_TOOLS, sinks=[sink])
+            lambda sink: run(
+                small_case(), AgentSetup(method=small_method(), policy=policy, toolset=ALL_TOOLS), sinks=[sink]
+            )
         ):
             seen.append(event)  # noqa: PERF401  (what was seen before it raised is what counts)
 

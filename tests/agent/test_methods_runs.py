@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw
 from geosleuth.agent.loop import run
 from geosleuth.agent.method import Method
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup, Question
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.answer import Address, Answer, Candidate, Level, render, render_brief
 from geosleuth.atlas import Document, OfflineAtlas
@@ -22,7 +23,7 @@ from geosleuth.photo import Album, Photo, View, open_photo
 from geosleuth.policies import Conversation, Observed, Step, Usage
 from geosleuth.policies.tagged import read_reply, system_text, turns
 from geosleuth.tools import Case, ImageSearch, Similar, WebSearch
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from scripted import ScriptedPolicy, call, calls, says
 
 MONACO = Path(__file__).resolve().parents[2] / "examples" / "regions" / "monaco.osm.pbf"
@@ -113,7 +114,13 @@ def locate(
     album.add(photo)
     case = Case(album, atlas, preset.box_scale, web, similar)
     toolset = preset.toolset(all_tools(), tools)
-    return asyncio.run(run(case, method=preset, policy=policy, toolset=toolset, force_answer=force_answer))
+    return asyncio.run(
+        run(
+            case,
+            AgentSetup(method=preset, policy=policy, toolset=toolset),
+            question=Question(force_answer=force_answer),
+        )
+    )
 
 
 def ended(trajectory: Trajectory) -> str:

@@ -9,9 +9,11 @@ import pytest
 
 from geosleuth.agent import Answered, Budget, Ended, Said, ToolObserved, Trajectory, run
 from geosleuth.agent.codec import event_from_dict, event_to_dict, from_line, to_line
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.geo import LatLon
 from geosleuth.policies import Observed, Prompt, Step, Usage
 from geosleuth.tools import Case, Output, ToolCall, Toolset, tool
+from run_parts import parted
 from scripted import Line, ScriptedPolicy, answers, call, calls, says
 from small_runs import ALL_TOOLS, small_case, small_method
 
@@ -21,9 +23,9 @@ def survive(script: list[Line], **options: Any) -> tuple[Trajectory, ScriptedPol
     policy = ScriptedPolicy(script, then=options.pop("then", None))
     budget = options.pop("budget", Budget(turns=6, calls=20, seconds=20))
     toolset = options.pop("toolset", ALL_TOOLS)
-    found = asyncio.run(
-        run(small_case(), method=small_method(), policy=policy, toolset=toolset, budget=budget, **options)
-    )
+    own, rest = parted(options)
+    setup = AgentSetup(method=small_method(), policy=policy, toolset=toolset, budget=budget, **own)
+    found = asyncio.run(run(small_case(), setup, **rest))
     assert found.spent.turns <= budget.turns
     assert found.spent.calls <= budget.calls
     assert isinstance(found.events[-2].body, Answered)

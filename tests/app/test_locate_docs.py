@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.policies import PREFIXES
-from geosleuth.policies.services import SERVICES
+from geosleuth.policies.registry import SERVICES
 from locating import locate_here
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import pytest
 from desks import all_told as all_told_of
 from desks import at_a_desk, case_with_photo, everything_in
 from geosleuth.app.service import FILES, CaseService, RunRequest
-from geosleuth.atlas.online.keys import HIDDEN, Secret
+from geosleuth.atlas.online.access import HIDDEN, Secret
 from geosleuth.atlas.redaction import redacted
 from locating import ANSWER, locate_outside, photo_file
 from openai_server import Reply, Request, chat_reply, failure, openai_server

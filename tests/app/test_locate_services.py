@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.pipeline.services import online_settings
+from geosleuth.pipeline.plan import online_settings
 from locating import locate_here, photo_file
 
 

@@ -118,6 +118,6 @@ def test_a_request_walks_through_six_modules_and_none_twice(
         "geosleuth.app.cli.locate",
         "geosleuth.app.cli.handlers.locate",
         "geosleuth.pipeline.run",
-        "geosleuth.agent.locating",
+        "geosleuth.agent.locate",
         "geosleuth.agent.loop",
     ]

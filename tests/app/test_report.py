@@ -4,28 +4,30 @@ import asyncio
 import math
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from jinja2 import UndefinedError
 from PIL import Image
 
 from any_trajectory import trajectories
 from drawn import examples
 from findings import ANSWER, MONACO, SHA, SIZE, Page, album, finding_of, saying, without_pixels
 from geosleuth.agent import Answered, Trajectory
-from geosleuth.agent.locating import Finding, cap_finding
-from geosleuth.agent.seen import speaks_of, text_seen
+from geosleuth.agent.display import speaks_of, text_seen
+from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.answer import Address, Answer, Candidate
-from geosleuth.answer.wording import how_sure
-from geosleuth.app.report import pictures_of, report_html
+from geosleuth.answer.model import how_sure
+from geosleuth.app.report import jinja, pictures_of, report_html
 from geosleuth.app.report.digest import account_of
-from geosleuth.app.report.ground import SIZE_PX, framed, zoom_for
+from geosleuth.app.report.pictures import SIZE_PX, framed, zoom_for
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.granular import OfflineGazetteer
-from geosleuth.atlas.outlines import country_outline
-from geosleuth.bench.page.plane import mercator
+from geosleuth.atlas.granular import OfflineGazetteer, country_outline
+from geosleuth.bench.page.markup import Html
+from geosleuth.bench.page.worldmap import mercator
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims, Photo
 from marked import HOME, MARKER, holds_digits_of, holds_marker, marked_answer
@@ -49,6 +51,19 @@ def test_what_a_reader_sees_first() -> None:
     assert "a business name" in page.text[page.text.index("The best evidence") :].lower()
     assert page.named("a")[0]["href"] == "geo:43.7307,7.4255"
     assert "script" not in {tag for tag, _ in page.elements}
+
+
+def test_templates_escape_what_is_no_markup_and_miss_nothing_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jinja, "_source", lambda _name: "<p>\n  {{ words }}{{ markup }}\n  and\n  more</p>")
+    monkeypatch.setattr(jinja, "_environment", cache(jinja._environment.__wrapped__))
+    assert jinja.render("any", words=HOSTILE[:14], markup=Html("<b>x</b>")).startswith("<p>\n  &lt;/script&gt;")
+    with pytest.raises(UndefinedError, match="markup"):
+        jinja.render("any", words="")
+
+
+def test_the_layout_of_a_template_is_not_the_page_s() -> None:
+    assert ">\n" not in (jinja._source("finding.html.j2") or ">\n")
+    assert jinja._source("nowhere.html.j2") is None
 
 
 def test_the_verdict_on_a_claim_stands_at_the_top() -> None:

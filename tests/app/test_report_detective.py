@@ -6,17 +6,18 @@ from pathlib import Path
 import pytest
 
 from findings import Page
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.display import text_seen
+from geosleuth.agent.locate import Finding
 from geosleuth.agent.loop import run
 from geosleuth.agent.methods import method
-from geosleuth.agent.seen import text_seen
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.app.report import report_html
 from geosleuth.app.report.digest import digest_of
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.photo import Album, Photo
 from geosleuth.policies.detective import Detective
 from geosleuth.tools import Case
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from tool_cases import sign
 
 
@@ -28,7 +29,7 @@ def finding(atlas_home: Path) -> Finding:
     chosen = method("detective")
     case = Case(album, OfflineAtlas())
     toolset = chosen.toolset(all_tools())
-    return Finding(asyncio.run(run(case, method=chosen, policy=Detective(), toolset=toolset)), (), album)
+    return Finding(asyncio.run(run(case, AgentSetup(method=chosen, policy=Detective(), toolset=toolset))), (), album)
 
 
 def test_a_sign_with_distances(finding: Finding) -> None:

@@ -11,7 +11,7 @@ from PIL import Image
 from findings import MONACO, SHA, SIZE, Page, album, finding_of, saying
 from geosleuth.agent import Ended
 from geosleuth.agent.events import Spent
-from geosleuth.agent.locating import cap_finding
+from geosleuth.agent.locate import cap_finding
 from geosleuth.answer import Answer
 from geosleuth.app.report import SummaryRow, small_jpeg, summary_html, summary_row
 from geosleuth.geo import LatLon

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.app.cli.handlers.team_compare import Setting, compare_ways, sweep_settings
-from geosleuth.app.report.team_curves import ways_chart
+from geosleuth.app.report.team import ways_chart
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.team.sweeps.learning import Measured

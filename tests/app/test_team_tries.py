@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from geosleuth.app.cli.handlers.team_tries import measure_tries
+from geosleuth.app.cli.handlers.team_compare import measure_tries
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.pipeline.request import LocateRequest

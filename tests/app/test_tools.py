@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from in_process import whole_command
 
 geosleuth = whole_command

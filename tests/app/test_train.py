@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from geosleuth import __version__
 from geosleuth.app.cli.commands import whole_app
-from geosleuth.app.cli.handlers.train_policy import _estimate
-from geosleuth.train.keeping import held_run, write_done
+from geosleuth.app.cli.handlers.train import _estimate
 from geosleuth.train.reading import as_mapping, read_recipe, recipe_names
-from geosleuth.train.reviewing import nobody_trains
+from geosleuth.train.run_folder import held_run, write_done
+from geosleuth.train.run_page import nobody_trains
 from in_process import geosleuth
 from train_runs import write_run
 

@@ -13,13 +13,14 @@ from PIL import Image
 from export_runs import detective_run
 from geosleuth.agent import Budget, Trajectory, read_trajectory, run, write_trajectory
 from geosleuth.agent.exports import DIALECTS
-from geosleuth.agent.locating import locate
+from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import base_path
 from geosleuth.photo import Album, encode, open_photo
 from geosleuth.tools import Case
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from in_process import Done, whole_command
 from scenery import save, scene
 from scripted import ScriptedPolicy, call, calls, says
@@ -59,7 +60,9 @@ def recorded(photo: Path) -> Trajectory:
     chosen = method("default")
     toolset = chosen.toolset(all_tools(), ["image_zoom_in_tool", "note_hypothesis"])
     case = Case(album, OfflineAtlas())
-    return asyncio.run(run(case, method=chosen, policy=ScriptedPolicy(script), toolset=toolset, budget=Budget(turns=5)))
+    return asyncio.run(
+        run(case, AgentSetup(method=chosen, policy=ScriptedPolicy(script), toolset=toolset, budget=Budget(turns=5)))
+    )
 
 
 @pytest.fixture
@@ -217,10 +220,15 @@ def test_a_panorama_is_replayed_and_exported_with_its_photo(heading: int | None,
     ]
     finding = asyncio.run(
         locate(
-            [open_photo(photo)], policy=ScriptedPolicy(script), method=chosen, atlas=OfflineAtlas(),
-            toolset=chosen.toolset(all_tools(), ["image_zoom_in_tool"]),
+            [open_photo(photo)],
+            AgentSetup(
+                method=chosen,
+                policy=ScriptedPolicy(script),
+                toolset=chosen.toolset(all_tools(), ["image_zoom_in_tool"]),
+            ),
+            Resources(OfflineAtlas()),
         )
-    )  # fmt: skip
+    )
     write_trajectory(file, finding.trajectory)
     live = geosleuth("replay", file, "--photo", photo)
     assert (live.returncode, live.stdout.split(":")[0]) == (0, "the same"), live.stderr

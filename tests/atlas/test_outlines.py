@@ -4,7 +4,7 @@ import pytest
 import shapely
 
 from geosleuth.answer import Address, Answer
-from geosleuth.atlas.outlines import MOST_CORNERS, country_outline, found_country
+from geosleuth.atlas.granular import MOST_CORNERS, country_outline, found_country
 from geosleuth.geo import LatLon
 
 TOKYO = LatLon(35.689487, 139.691711)

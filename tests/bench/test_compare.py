@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from geosleuth.answer import Answer
-from geosleuth.bench.compare import align, compare_files, tier_files
 from geosleuth.bench.records import Record
+from geosleuth.bench.report import align, compare_files, tier_files
 from geosleuth.bench.scored import Scored, score_records
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, destination

@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 import pytest
 
 from geosleuth.answer import Address, Answer
-from geosleuth.bench.compare import compare_files, tier_files
 from geosleuth.bench.export import (
     pair_document,
     published_dict,
@@ -19,12 +18,12 @@ from geosleuth.bench.export import (
     score_document,
     tier_document,
 )
-from geosleuth.bench.numbers import threshold
 from geosleuth.bench.records import Record
-from geosleuth.bench.report import FileReport, report_file
+from geosleuth.bench.report import FileReport, compare_files, report_file, tier_files
 from geosleuth.bench.scored import Scored, score_records
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth, papers
+from geosleuth.text.numbers import threshold
 
 HOME = LatLon(10.0, 20.0)
 ODD = 'a, "quoted"\nand broken \u2028 line'

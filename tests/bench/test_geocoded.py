@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from geosleuth.answer import Address, Answer
-from geosleuth.bench.geocoded import with_geocoded
 from geosleuth.bench.records import Record
-from geosleuth.bench.scored import score_records
+from geosleuth.bench.scored import score_records, with_geocoded
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth
 

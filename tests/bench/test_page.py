@@ -14,19 +14,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyproj import Proj
 
-from geosleuth.bench.compare import compare_files
-from geosleuth.bench.numbers import distance, p_value, signed, threshold
 from geosleuth.bench.page import render_page
 from geosleuth.bench.page.charts import error_curve
-from geosleuth.bench.page.fanout import fan_out
 from geosleuth.bench.page.markup import clean, data_block
-from geosleuth.bench.page.projection import HALF_HEIGHT, HALF_WIDTH, equal_earth, great_circle
-from geosleuth.bench.page.worldmap import MOST_DOTS, chosen_rows, error_class, shared_drawing, worst_rows
-from geosleuth.bench.published import rows_for
-from geosleuth.bench.report import FileReport, report_file
+from geosleuth.bench.page.worldmap import (
+    HALF_HEIGHT,
+    HALF_WIDTH,
+    MOST_DOTS,
+    chosen_rows,
+    equal_earth,
+    error_class,
+    fan_out,
+    great_circle,
+    shared_drawing,
+    worst_rows,
+)
+from geosleuth.bench.report import FileReport, compare_files, report_file, rows_for
 from geosleuth.bench.scored import Field, Scored
 from geosleuth.geo import EARTH_RADIUS_KM, great_circle_km
 from geosleuth.score import NOT_NAMED, PublishedRow, published_rows
+from geosleuth.text.numbers import distance, p_value, signed, threshold
 
 HOSTILE = "<script>alert(1)</script>\"'&\u202e</title>"
 VOID = {"br", "col", "hr", "input", "link", "meta"}

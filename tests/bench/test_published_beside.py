@@ -3,9 +3,8 @@
 import pytest
 
 from geosleuth.answer import Answer
-from geosleuth.bench.published import beside, reported_percent, rows_for, with_any_of
 from geosleuth.bench.records import Record
-from geosleuth.bench.report import FileReport, report_file
+from geosleuth.bench.report import FileReport, beside, report_file, reported_percent, rows_for, with_any_of
 from geosleuth.bench.scored import score_records
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from geosleuth.answer import ParserName
-from geosleuth.bench.compare import tier_files
 from geosleuth.bench.records import read_records
-from geosleuth.bench.report import report_file
+from geosleuth.bench.report import report_file, tier_files
 from geosleuth.bench.scored import Scored, score_file
 from geosleuth.geo import LatLon
 

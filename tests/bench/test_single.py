@@ -5,8 +5,7 @@ import pytest
 from geosleuth.answer import Address, Answer
 from geosleuth.bench.records import Record
 from geosleuth.bench.report import report_file
-from geosleuth.bench.scored import score_records
-from geosleuth.bench.single import score_answer, summarise_answers, truth_to_dict
+from geosleuth.bench.scored import score_answer, score_records, summarise_answers, truth_to_dict
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth

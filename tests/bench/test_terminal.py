@@ -8,14 +8,10 @@ import pytest
 from rich.console import Console, RenderableType
 
 from geosleuth.answer import Address, Answer
-from geosleuth.bench.compare import compare_files, tier_files
-from geosleuth.bench.published import rows_for
 from geosleuth.bench.records import Record
-from geosleuth.bench.report import report_file
+from geosleuth.bench.report import compare_files, report_file, rows_for, tier_files
 from geosleuth.bench.scored import Scored, score_records
-from geosleuth.bench.terminal import score_view, tier_view
-from geosleuth.bench.terminal_pairs import pair_view
-from geosleuth.bench.terminal_published import published_view
+from geosleuth.bench.terminal import pair_view, published_view, score_view, tier_view
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth, papers
 

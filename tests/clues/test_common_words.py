@@ -32,14 +32,12 @@ def test_a_word_has_all_its_languages() -> None:
 
 def test_a_common_word_is_no_misread_town() -> None:
     assert (
-        place_clues(
-            "maps_geocode", {"results": [{**PECS, "match": "fuzzy", "score": 0.7, "matched": "Pécs"}]}, asked="PETS"
-        )
+        place_clues("address", {"results": [{**PECS, "match": "fuzzy", "score": 0.7, "matched": "Pécs"}]}, asked="PETS")
         == []
     )
 
 
 def test_a_town_called_like_a_common_word_says_little() -> None:
     row = {**PECS, "name": "Makan", "matched": "Makan", "match": "exact", "score": 1.0}
-    (clue,) = place_clues("maps_geocode", {"results": [row]}, asked="MAKAN", manner="line")
+    (clue,) = place_clues("address", {"results": [row]}, asked="MAKAN", manner="line")
     assert clue.reliability < 0.15

@@ -16,9 +16,10 @@ from geosleuth.clues.bearing import begins, likeness, others_of_name, telling_le
 from geosleuth.clues.deciding import decide
 from geosleuth.clues.found import sort_of
 from geosleuth.clues.model import Clue, Spot, TextSeen
-from geosleuth.clues.place_clues import MOST_SPOTS, PLACE_TOOLS, of_somebody, place_clues
+from geosleuth.clues.place_clues import MOST_SPOTS, PLACE_SEARCHES, SearchKind, of_somebody, place_clues
 from geosleuth.clues.posterior import posterior
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.policies.detective.searches import SEARCH_OF_TOOL
 from geosleuth.tools import Case, Tool
 from geosleuth.tools.maps import find_colocated, find_crossing, maps_geocode, poi_input_tips, poi_keyword_search
 from geosleuth.tools.ranges import range_fix
@@ -46,8 +47,8 @@ def feature(name: str, kind: str = "amenity=cafe", **how: Any) -> dict[str, Any]
     }  # fmt: skip
 
 
-def looked_up(query: str, *rows: dict[str, Any], tool: str = "maps_geocode") -> Clue:
-    (clue,) = place_clues(tool, {"results": list(rows)}, asked=query)
+def looked_up(query: str, *rows: dict[str, Any], search: SearchKind = "address") -> Clue:
+    (clue,) = place_clues(search, {"results": list(rows)}, asked=query)
     return clue
 
 
@@ -68,7 +69,7 @@ def test_the_larger_of_two_towns_weighs_more() -> None:
 
 def test_a_name_with_many_bearers_says_little_of_each() -> None:
     many = [city("Kirchdorf", 45 + n / 2, 10 + n / 2, "AT", 1.0) for n in range(10)]
-    alone, among = looked_up("Kirchdorf", many[0]), looked_up("Kirchdorf", *many, tool="poi_keyword_search")
+    alone, among = looked_up("Kirchdorf", many[0]), looked_up("Kirchdorf", *many, search="name")
     assert max(spot.weight for spot in among.spots) < 0.2 * weight(alone)
     assert "one of 10 places" in among.says
 
@@ -81,7 +82,7 @@ def test_an_exact_name_weighs_more_than_another_name_and_that_more_than_a_misspe
 
 
 def test_a_misspelled_short_word_is_worth_next_to_nothing() -> None:
-    assert place_clues("poi_keyword_search", {"results": [feature("Zara", match="fuzzy")]}, asked="Zona") == []
+    assert place_clues("name", {"results": [feature("Zara", match="fuzzy")]}, asked="Zona") == []
     clue = looked_up("Kosmo", feature("Kosmos", match="fuzzy"))
     assert weight(clue) < 0.1
 
@@ -101,7 +102,7 @@ def test_a_first_name_beside_other_words_is_a_persons() -> None:
 
     def reliability(line: str) -> float:
         seen = TextSeen(line, "image-1", (0.1, 0.1, 0.5, 0.2), 0.95, "latin")
-        (clue,) = place_clues("maps_geocode", data, seen, asked="ELIZABETH")
+        (clue,) = place_clues("address", data, seen, asked="ELIZABETH")
         return clue.reliability
 
     assert reliability("ELIZABETH, HIS WIFE,") < reliability("ELIZABETH") / 5
@@ -196,20 +197,20 @@ def test_one_place_in_several_sources_is_one_bearer() -> None:
 def test_text_that_was_hardly_legible_is_less_reliable() -> None:
     data = {"results": [feature("Lorenzini")]}
     clear, faint = (TextSeen("Lorenzini", "image-1", (1, 2, 30, 40), sure, "Latin") for sure in (0.98, 0.3))
-    (sharp,) = place_clues("maps_geocode", data, clear)
-    (blurred,) = place_clues("maps_geocode", data, faint)
+    (sharp,) = place_clues("address", data, clear)
+    (blurred,) = place_clues("address", data, faint)
     assert sharp.reliability > blurred.reliability
     assert sharp.where == clear
     assert sharp.seen == "Lorenzini"
 
 
-def test_nothing_found_and_another_tool() -> None:
-    for tool in PLACE_TOOLS:
-        assert place_clues(tool, {"results": []}, asked=["a name", "b name"]) == []
-        assert place_clues(tool, None, asked="a name") == []
-        assert place_clues(tool, {"results": [feature("Lorenzini")]}) == [], "nobody says what was asked"
-    with pytest.raises(ValueError, match="search_web finds no places"):
-        place_clues("search_web", {})
+def test_nothing_found_and_another_search() -> None:
+    for search in PLACE_SEARCHES:
+        assert place_clues(search, {"results": []}, asked=["a name", "b name"]) == []
+        assert place_clues(search, None, asked="a name") == []
+        assert place_clues(search, {"results": [feature("Lorenzini")]}) == [], "nobody says what was asked"
+    with pytest.raises(ValueError, match="web finds no places"):
+        place_clues("web", {})  # type: ignore[arg-type]
 
 
 JSON = st.recursive(
@@ -226,11 +227,11 @@ ROWS = st.lists(st.dictionaries(KEYS, JSON) | JSON, max_size=5)
 
 @settings(max_examples=examples(150))
 @given(
-    st.sampled_from(sorted(PLACE_TOOLS)),
+    st.sampled_from(sorted(PLACE_SEARCHES)),
     st.dictionaries(st.sampled_from(["results", "fixes", "conflict"]), ROWS | JSON),
 )
-def test_whatever_a_tool_answers_clues_are_sound(tool: str, data: dict[str, Any]) -> None:
-    for clue in place_clues(tool, data, asked=["Lorenzini", "Rue"]):
+def test_whatever_is_answered_clues_are_sound(search: SearchKind, data: dict[str, Any]) -> None:
+    for clue in place_clues(search, data, asked=["Lorenzini", "Rue"]):
         assert 0 <= clue.reliability <= 1
         assert len(clue.spots) <= MOST_SPOTS
         assert 0 <= weight(clue) <= 1 + 1e-9
@@ -245,7 +246,7 @@ def test_whatever_a_tool_answers_clues_are_sound(tool: str, data: dict[str, Any]
 )
 def test_weights_never_add_up_to_more_than_one(rows: list[tuple[str, float, float]]) -> None:
     results = [city("Lorenzin", lat, lon, "FR", 2.0, match=match) for match, lat, lon in rows]
-    for clue in place_clues("poi_keyword_search", {"results": results}, asked="Lorenzini"):
+    for clue in place_clues("name", {"results": results}, asked="Lorenzini"):
         assert weight(clue) <= 1 + 1e-9
         assert all(spot.weight > 0 for spot in clue.spots)
 
@@ -270,7 +271,7 @@ def asked(tool: Tool, case: Case, words: list[str], **arguments: Any) -> Clue:
     seen = call(tool, case, arguments)
     assert seen.failure is None, seen.text
     lines = [TextSeen(word, "image-1", (0, 0, 9, 9), 0.95, "Latin") for word in words]
-    (clue,) = place_clues(tool.name, json.loads(json.dumps(seen.data)), lines)
+    (clue,) = place_clues(SEARCH_OF_TOOL[tool.name], json.loads(json.dumps(seen.data)), lines)
     assert clue.sources or tool.name == "range_fix"
     return clue
 

@@ -10,10 +10,10 @@ from geosleuth.clues.visual import network
 from geosleuth.clues.visual.areas import APART_KM, Areas, apart, areas_of, blocks_of, folds_of, spots_of
 from geosleuth.clues.visual.experts import means_of
 from geosleuth.clues.visual.network import _rate, _slopes
-from geosleuth.clues.visual.optimising import log_shares, lowest
 from geosleuth.clues.visual.pooling import learn_weights, nearness, pooled, tempered
 from geosleuth.clues.visual.scaling import scaling_of
 from geosleuth.clues.visual.spreading import places_at, unit_vectors
+from geosleuth.fitting import log_shares, lowest
 from geosleuth.geo import EARTH_RADIUS_KM, LatLon, great_circle_km
 from looks import towns
 

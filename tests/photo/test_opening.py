@@ -5,6 +5,7 @@ import io
 import os
 import re
 import struct
+import sys
 import threading
 import time
 import tracemalloc
@@ -467,3 +468,17 @@ def _seconds_to_first_view(data: bytes) -> float:
     start = time.process_time()
     assert first_view(open_photo(data).photo).size == (1632, 1224)
     return time.process_time() - start
+
+
+def test_without_the_extra_a_heic_photo_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = saved(picture(), "HEIF")
+    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    with pytest.raises(BadInput, match=r"^the photo: HEIC photos need an extra; run: .*geosleuth\[heif\]"):
+        open_photo(data)
+
+
+def test_an_old_libheif_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = saved(picture(), "HEIF")
+    monkeypatch.setattr(pillow_heif, "libheif_version", lambda: "1.19.5")
+    with pytest.raises(BadInput, match=r"libheif 1\.19\.5 has known holes"):
+        open_photo(data)

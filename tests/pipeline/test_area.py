@@ -14,7 +14,7 @@ from drawn import examples
 from geosleuth.clues.heartlands import heartland, shares_within
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, LatLon
-from geosleuth.geo.outline import Outline, outline_of
+from geosleuth.geo.extent import Outline, outline_of
 from geosleuth.pipeline.area import Area, area_of, drawn_area
 
 SQUARE = [[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]]

@@ -14,9 +14,15 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, distance_km, great_circle_km
 from geosleuth.policies import make_policy
 from geosleuth.policies.baselines import is_baseline, make_baseline
-from geosleuth.policies.baselines.best import likeliest, nearest_on_average
-from geosleuth.policies.baselines.blind import best_guess, share_around
-from geosleuth.policies.baselines.mass import Mass, disc_share, people
+from geosleuth.policies.baselines.blind import (
+    Mass,
+    best_guess,
+    disc_share,
+    likeliest,
+    nearest_on_average,
+    people,
+    share_around,
+)
 from scenery import scene
 
 

@@ -24,11 +24,9 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.photo import open_photo
 from geosleuth.photo.eyes.encoder import unit_rows
 from geosleuth.policies.baselines import make_baseline
-from geosleuth.policies.baselines.answering import picture_key
-from geosleuth.policies.baselines.encoders import encoder_of
-from geosleuth.policies.baselines.nearest import NearestPolicy
-from geosleuth.policies.baselines.neighbours import Neighbours, recall
-from geosleuth.policies.baselines.odds import Vote, learn_odds, vote_of
+from geosleuth.policies.baselines.gallery import encoder_of
+from geosleuth.policies.baselines.nearest import NearestPolicy, Neighbours, Vote, learn_odds, recall, vote_of
+from geosleuth.policies.baselines.options import picture_key
 from geosleuth.tools.similar import build_index
 from scenery import save, scene
 
@@ -340,7 +338,7 @@ def test_torch_still_starts_after_the_graph_was_asked(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = (
         "import numpy as np; from pathlib import Path\n"
-        "from geosleuth.policies.baselines.neighbours import Neighbours\n"
+        "from geosleuth.policies.baselines.nearest import Neighbours\n"
         "rows = np.eye(9, dtype=np.float32)\n"
         f"Neighbours(rows, 'usearch', Path({str(tmp_path)!r})).search(rows, 2)\n"
         "import torch; print(torch.ones(2).sum().item())\n"

@@ -9,7 +9,7 @@ import pytest
 
 from geosleuth.errors import BadInput, MissingExtra
 from geosleuth.policies import PREFIXES, EndpointSettings, consent_line, make_policy
-from geosleuth.policies import choose as chooser
+from geosleuth.policies import registry as chooser
 
 KEYS = ("OPENAI", "ANTHROPIC", "GOOGLE", "GEMINI", "MISTRAL", "GROQ", "OPENROUTER", "OLLAMA", "VLLM")
 ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GROQ_BASE_URL", "OLLAMA_BASE_URL",

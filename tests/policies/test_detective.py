@@ -15,6 +15,7 @@ from geosleuth.agent.events import Budget, Ended, Said
 from geosleuth.agent.loop import resume, run
 from geosleuth.agent.methods import method
 from geosleuth.agent.replay import first_difference, replay
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
@@ -26,7 +27,8 @@ from geosleuth.policies import Conversation, Prompt
 from geosleuth.policies.detective import TOOLS, Detective
 from geosleuth.policies.detective.stated import hinted_names
 from geosleuth.tools import Case
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
+from run_parts import parted
 from tool_cases import MONACO, ROOT, sign
 
 BAKERY = LatLon(43.73288, 7.41580)
@@ -56,7 +58,9 @@ def case_of(atlas: OfflineAtlas, *images: Image.Image, scale: BoxScale = "pixels
 def work(case: Case, *, policy: Detective | None = None, tools: Iterable[str] | None = None, **more: Any) -> Trajectory:
     chosen = method("detective", box_scale=case.box_scale)
     toolset = chosen.toolset(all_tools(), tools)
-    return asyncio.run(run(case, method=chosen, policy=policy or Detective(), toolset=toolset, **more))
+    own, rest = parted(more)
+    setup = AgentSetup(method=chosen, policy=policy or Detective(), toolset=toolset, **own)
+    return asyncio.run(run(case, setup, **rest))
 
 
 def answer_to(case: Case, **more: Any) -> Answer:
@@ -246,9 +250,7 @@ def test_somebody_who_knows_more_can_go_on(atlas: OfflineAtlas) -> None:
             found,
             Prompt("It was near Osaka, I am fairly sure."),
             case=case,
-            method=chosen,
-            policy=Detective(),
-            toolset=chosen.toolset(all_tools()),
+            setup=AgentSetup(method=chosen, policy=Detective(), toolset=chosen.toolset(all_tools())),
         )
     )
     assert distance_km(point_of(told.answer), LatLon(34.69, 135.50)) < 40

@@ -8,6 +8,7 @@ import pytest
 
 from geosleuth.agent import Trajectory, conversation_of, resume, run
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import Box, Disc, LatLon, distance_km
@@ -17,7 +18,7 @@ from geosleuth.policies.detective import Detective, Reasoning, clue_id
 from geosleuth.policies.detective.ruled_out import rest_of
 from geosleuth.policies.feedback import GOES_ON, Rejected, feedback_words, rejected_place
 from geosleuth.tools import Case
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from told_runs import Sight
 from tool_cases import sign
 
@@ -83,7 +84,7 @@ def test_what_was_really_read_in_a_picture_can_be_ruled_out(atlas: OfflineAtlas)
     album.add(Photo(sign("Hotel Granada", "TOKYO", size=(620, 200), at=(30, 30), letter=34)))
     case, chosen = Case(album, atlas), method("detective")
     toolset = chosen.toolset(all_tools())
-    first = asyncio.run(run(case, method=chosen, policy=Detective(), toolset=toolset))
+    first = asyncio.run(run(case, AgentSetup(method=chosen, policy=Detective(), toolset=toolset)))
     assert country_of(first) == "Japan"
     rejected = Rejected(texts=("TOKYO",))
     second = asyncio.run(
@@ -91,9 +92,7 @@ def test_what_was_really_read_in_a_picture_can_be_ruled_out(atlas: OfflineAtlas)
             first,
             Prompt(feedback_words(rejected)),
             case=case,
-            method=chosen,
-            policy=Detective(left_out=rejected.left_out),
-            toolset=toolset,
+            setup=AgentSetup(method=chosen, policy=Detective(left_out=rejected.left_out), toolset=toolset),
         )
     )
     assert country_of(second) != "Japan"

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from geosleuth.agent.locating import locate
+from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.photo import open_photo
 from geosleuth.policies.detective import Detective
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 ROOT = Path(__file__).parents[2]
 FONTS = ROOT / "src/geosleuth/atlas/maps/fonts"
@@ -27,7 +28,9 @@ def answer_to(photo: Path | bytes, regions: Path) -> Answer:
     method = method_of("detective")
     toolset = method.toolset(all_tools())
     opened, atlas = open_photo(photo), OfflineAtlas(regions)
-    found = asyncio.run(locate([opened], policy=Detective(), method=method, toolset=toolset, atlas=atlas))
+    found = asyncio.run(
+        locate([opened], AgentSetup(method=method, policy=Detective(), toolset=toolset), Resources(atlas))
+    )
     return found.answer
 
 

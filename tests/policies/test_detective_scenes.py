@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.world import lands
-from geosleuth.world.lands import COACHES, CUES, LANDS, NAMED_AFTER_TOWNS, SURNAMES
+from geosleuth.world import locales
+from geosleuth.world.locales import COACHES, CUES, LANDS, NAMED_AFTER_TOWNS, SURNAMES
 from scene_drawing import drawable
 from scene_places import REGIONS, extracts
 from scene_scoring import NEAR_KM, Outcome, figures, open_bench
@@ -15,7 +15,7 @@ from scene_writing import RICH_BUS
 from scenes import SHARES, make_scenes
 
 SUPPORT = Path(__file__).parents[1] / "support"
-TABLES = Path(lands.__file__).parent
+TABLES = Path(locales.__file__).parent
 FEW, SOME, MANY = 9, 20, 300
 
 
@@ -149,4 +149,4 @@ def test_scenes_share_no_table_with_the_detective(path: Path) -> None:
     modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     ours = {module for module in modules if module.startswith("geosleuth")}
-    assert ours <= {"geosleuth.geo", "geosleuth.score", "geosleuth.world.lands"}
+    assert ours <= {"geosleuth.geo", "geosleuth.score", "geosleuth.world.locales"}

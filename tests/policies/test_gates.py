@@ -12,7 +12,7 @@ from asked import QUICK, album_of, conversation_about, step_of
 from geosleuth.errors import ServiceFault
 from geosleuth.photo import Album
 from geosleuth.policies import EndpointSettings, Policy, make_policy
-from geosleuth.policies.gates import Entry, Gate, GateSettings, HostGate, HostNews, hold_gates_with, listening
+from geosleuth.policies.endpoints import Entry, Gate, GateSettings, HostGate, HostNews, hold_gates_with, listening
 from openai_server import Reply, Request, ServerUrl, chat_reply, failure, openai_server
 
 RESTING = replace(QUICK, concurrency=8, tries=6, breaker_failures=5, breaker_rest_s=0.5, total_s=20.0)

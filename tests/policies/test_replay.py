@@ -8,7 +8,7 @@ import pytest
 from geosleuth.errors import ServiceFault
 from geosleuth.photo import View
 from geosleuth.policies import Conversation, Message, Prompt, Step, Usage
-from geosleuth.policies.replay import ReplayPolicy
+from geosleuth.policies.model import ReplayPolicy
 from geosleuth.tools import ToolCall
 
 CALL = ToolCall("call-1", "search_web", {"query": "x"})

@@ -13,7 +13,11 @@ from PIL import Image
 from geosleuth.photo import View
 from geosleuth.policies import Conversation, Observed, Prompt, Step
 from geosleuth.policies.tagged import (
+    DATA,
     NO_CALLS_LEFT,
+    PROMPTS,
+    SPOKEN,
+    Escaping,
     TaggedReply,
     read_reply,
     render_observation,
@@ -22,7 +26,6 @@ from geosleuth.policies.tagged import (
     tool_block,
     turns,
 )
-from geosleuth.policies.tagged_escaping import DATA, PROMPTS, SPOKEN, Escaping
 from geosleuth.tools import Case, ImageInfo, Observation, Output, Tool, ToolCall, tool
 
 TAG_LIKE = (

@@ -18,10 +18,10 @@ from PIL import Image
 from geosleuth.errors import BadInput, MissingExtra, ServiceFault
 from geosleuth.photo import View
 from geosleuth.policies import Conversation, Message, Observed, Prompt, Sampling, Step, Wire
-from geosleuth.policies import weights_folder as folder_module
+from geosleuth.policies import weights as folder_module
 from geosleuth.policies.tagged import NO_CALLS_LEFT
 from geosleuth.policies.weights import WeightsPolicy
-from geosleuth.policies.weights_chat import Abilities, Chat, find_abilities
+from geosleuth.policies.weights_engine import Abilities, Chat, find_abilities
 from geosleuth.tools import Case, ImageInfo, Observation, Output, ToolCall, tool
 from tiny_vlm import CHAT_TEMPLATE, MAX_POSITIONS, force, make_tiny_vlm, tiny_vlm_folder
 

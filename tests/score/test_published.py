@@ -11,8 +11,15 @@ import pytest
 
 from geosleuth.errors import BadInput, DataFault
 from geosleuth.score import published
-from geosleuth.score.published import METRICS, PublishedRow, canonical_dataset, papers, published_rows, read_papers
-from geosleuth.score.published.vocabulary import threshold_km
+from geosleuth.score.published import (
+    METRICS,
+    PublishedRow,
+    canonical_dataset,
+    papers,
+    published_rows,
+    read_papers,
+    threshold_km,
+)
 
 SHARED = Path(os.environ.get("GEOSLEUTH_SHARED", Path(__file__).parents[2].parent / "shared"))
 SEEDS = {"smilegeo": "000_", "geoagent": "001_", "spotagent": "002_", "geovista": "003_", "twm": "004_"}

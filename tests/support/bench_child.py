@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 from PIL import Image
 
 from geosleuth.agent import Spent, TrajectoryWriter
-from geosleuth.agent.locating import locate
+from geosleuth.agent.locate import locate
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer
 from geosleuth.bench.run import (
     Attempt,
@@ -29,16 +30,17 @@ from geosleuth.bench.run import (
     Manifest,
     RunFolder,
     RunLimits,
-    Standing,
+    RunProgress,
     TryRecord,
     run_set,
 )
+from geosleuth.bench.run.engine import RunListeners, RunRules
 from geosleuth.bench.sets import Card, DataSet, FilePicture, Item
 from geosleuth.errors import BadInput, UserError
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
 from geosleuth.policies import Step, Usage
-from geosleuth.policies.replay import ReplayPolicy
+from geosleuth.policies.model import ReplayPolicy
 from geosleuth.score import Truth
 from geosleuth.tools import Toolset
 from small_runs import small_method
@@ -116,10 +118,8 @@ async def replayed(job: Job, keep_in: Path) -> Attempted:
     with TrajectoryWriter(keep_in) as store:
         finding = await locate(
             [photo],
-            policy=policy,
-            method=_METHOD,
-            toolset=_NO_TOOLS,
-            atlas=cast("Atlas", None),
+            AgentSetup(method=_METHOD, policy=policy, toolset=_NO_TOOLS),
+            Resources(cast("Atlas", None)),
             store=store,
         )
     ended, answered = finding.trajectory.ended, finding.trajectory.answered
@@ -147,7 +147,7 @@ def work(
     options: Options | None = None,
     *,
     attempt: Attempt = replayed,
-    watch: Callable[[Standing], None] = lambda _standing: None,
+    watch: Callable[[RunProgress], None] = lambda _progress: None,
     ended: Callable[[TryRecord], None] = lambda _record: None,
     say: Callable[[str], None] = lambda _words: None,
 ) -> Ending:
@@ -162,10 +162,8 @@ def work(
                 folder,
                 LocalWorker(attempt, folder),
                 at_once=options.at_once,
-                limits=RunLimits(**options.limits),
-                retry=options.retry,
-                watch=watch,
-                ended=ended,
+                rules=RunRules(limits=RunLimits(**options.limits), retry=options.retry),
+                listeners=RunListeners(watch=watch, ended=ended),
             )
 
     return asyncio.run(through())

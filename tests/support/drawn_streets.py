@@ -4,7 +4,7 @@ import random
 from datetime import UTC, datetime
 
 from geosleuth.geo import LatLon
-from geosleuth.world.drawing.designs import designs_for
+from geosleuth.world.drawing.lettering import designs_for
 from geosleuth.world.model import Board, Camera, Clue, Look, Scene, SceneKind, Sky, Sort, Split, Spot, Visibility
 
 _WORDS: dict[str, dict[Board, tuple[Sort, tuple[str, ...]]]] = {

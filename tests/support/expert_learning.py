@@ -21,8 +21,7 @@ from geosleuth.team.learning import (
     swarm_stages,
     train,
 )
-from geosleuth.team.network import TrainedSociety
-from geosleuth.team.network.state import StateInfo
+from geosleuth.team.network import StateInfo, TrainedSociety
 from geosleuth.tools.similar.store import pixel_digest
 from no_atlas import NoAtlas
 
@@ -88,5 +87,5 @@ def taught(
 
 def elected(society: TrainedSociety, photo: OpenedPhoto) -> int:
     """Whose election probability is highest."""
-    election = society.standing((photo,)).election
+    election = society.trust_weights((photo,)).election
     return max(range(len(election)), key=lambda index: election[index])

@@ -7,6 +7,7 @@ from typing import Any
 
 from geosleuth.agent import Budget, Trajectory, resume, run
 from geosleuth.agent.exports import KEY
+from geosleuth.agent.setup import AgentSetup, Question
 from geosleuth.policies import Prompt, Step
 from geosleuth.tools import Case, ToolCall
 from scripted import ScriptedPolicy, call, calls, says
@@ -32,7 +33,13 @@ def _detective(case: Case) -> Trajectory:
         says('{"lat": 53.55, "lon": 9.99}'),
     ]  # fmt: skip
     method = small_method(budget=Budget(turns=6))
-    return asyncio.run(run(case, method=method, policy=ScriptedPolicy(script), toolset=ALL_TOOLS, hint="by the water"))
+    return asyncio.run(
+        run(
+            case,
+            AgentSetup(method=method, policy=ScriptedPolicy(script), toolset=ALL_TOOLS),
+            question=Question(hint="by the water"),
+        )
+    )
 
 
 @cache
@@ -40,11 +47,16 @@ def resumed_run() -> Trajectory:
     """A run that spent its turns, was told to answer right after results, and went on with a person's words."""
     case, method = small_case(), small_method(budget=Budget(turns=2))
     script = [calls(call("look_up", query="a")), calls(call("look_up", query="b"))]
-    begun = asyncio.run(run(case, method=method, policy=ScriptedPolicy(script), toolset=ALL_TOOLS))
+    begun = asyncio.run(run(case, AgentSetup(method=method, policy=ScriptedPolicy(script), toolset=ALL_TOOLS)))
     more = ScriptedPolicy([Step(), says('{"lat": 1, "lon": 2}')])
     feedback = Prompt("Mind the plates.", ("image-1",))
     return asyncio.run(
-        resume(begun, feedback, case=case, method=method, policy=more, toolset=ALL_TOOLS, budget=Budget(turns=3))
+        resume(
+            begun,
+            feedback,
+            case=case,
+            setup=AgentSetup(method=method, policy=more, toolset=ALL_TOOLS, budget=Budget(turns=3)),
+        )
     )
 
 

@@ -21,7 +21,7 @@ from geosleuth.agent import (
     Trajectory,
 )
 from geosleuth.agent.events import Body, Hypothesis, Spent
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.answer import Address, Answer, Candidate, Level
 from geosleuth.geo import LatLon
 from geosleuth.photo import Album, Claims, Photo

@@ -21,7 +21,7 @@ def play(recipe: Any, folder: Path, generations: int = 0, seconds: float | None 
     """Run it in this process, to its end or for about so long."""
     import torch
 
-    from geosleuth.train import grpo, tuning
+    from geosleuth.train import grpo, models
 
     module: Any = grpo
     torch.set_num_threads(1)
@@ -35,7 +35,7 @@ def play(recipe: Any, folder: Path, generations: int = 0, seconds: float | None 
         return [(NEAR, MIDDLE, FAR)[one] for one in torch.randint(3, (rows,)).tolist()]
 
     def scripted(part: Any) -> tuple[Any, Any]:
-        model, processor = tuning.load_model(part)
+        model, processor = models.load_model(part)
         script(model, processor.tokenizer, said)
         return model, processor
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from geosleuth.train.nano.lessons import Lesson
-from geosleuth.train.nano.school import Teaching
+from geosleuth.train.nano.teacher import Teaching
 from geosleuth.world import Drawing, Scene, World, design_scene, draw_scene
 from nano_models import tiny_nano_processor
 

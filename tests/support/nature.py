@@ -5,7 +5,7 @@ from typing import Literal
 
 from geosleuth.world.drawing.camera import View
 from geosleuth.world.drawing.canvas import Canvas
-from geosleuth.world.drawing.sky_light import Light, light_of
+from geosleuth.world.drawing.sky import Light, light_of
 from geosleuth.world.model import Camera, Sky
 
 CAMERA = Camera(180.0, 1.7, 70.0)

@@ -4,9 +4,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from geosleuth.policies.weights_chat import Abilities
-from geosleuth.policies.weights_engine import Generated
-from geosleuth.train.replying import Asked, ChatWords
+from geosleuth.policies.weights_engine import Abilities, Generated
+from geosleuth.train.generator import Asked, ChatWords
 from geosleuth.world.environment import Setting, offline_setting
 
 ALL_ROLES = frozenset({"user", "assistant", "system", "tool"})

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from geosleuth import plugins
 from geosleuth.agent import methods
-from geosleuth.tools import catalogue
+from geosleuth.tools import toolset
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "plugin"
 BROKEN = {
@@ -59,5 +59,5 @@ def _metadata(site: Path, name: str, groups: dict[str, dict[str, str]]) -> None:
 def _forget() -> None:
     importlib.invalidate_caches()
     plugins.installed.cache_clear()
-    catalogue._loaded.cache_clear()
+    toolset._loaded.cache_clear()
     methods._loaded.cache_clear()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from geosleuth.bench.run.cluster.joining import closed_environment, quiet_environment, without_api_server
+from geosleuth.bench.run.cluster import closed_environment, quiet_environment, without_api_server
 
 SUPPORT = Path(__file__).parent
 # A dead node is noticed after five seconds instead of fifteen, yet a busy machine is not taken for a dead one.

@@ -10,8 +10,9 @@ from statistics import median
 
 import numpy as np
 
-from geosleuth.agent.locating import Finding, locate
+from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.regions import import_osm
@@ -22,7 +23,7 @@ from geosleuth.photo import open_photo
 from geosleuth.policies import Conversation, Policy, Step
 from geosleuth.policies.detective import Detective
 from geosleuth.score import calibration
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from scene_places import extracts
 from scenes import TWO_MEGAPIXELS, Scene
 
@@ -126,7 +127,9 @@ class Bench:
         policy: Policy = watch or Detective()
         begin = time.perf_counter()
         opened = open_photo(picture)
-        finding = await locate([opened], policy=policy, method=self.method, toolset=self.toolset, atlas=self.atlas)
+        finding = await locate(
+            [opened], AgentSetup(method=self.method, policy=policy, toolset=self.toolset), Resources(self.atlas)
+        )
         seconds = time.perf_counter() - begin
         return Outcome(scene, finding.answer, _read(finding), seconds, watch.decision if watch else None)
 

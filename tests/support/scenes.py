@@ -1,7 +1,7 @@
 """Made-up street scenes with real facts, to measure the detective with; it shares no table with them.
 
 Names of businesses, streets and stops come straight from OpenStreetMap extracts, telephone numbers from the package
-`phonenumbers`, and what signs say elsewhere from `geosleuth.world.lands`. A scene hangs on its seed alone.
+`phonenumbers`, and what signs say elsewhere from `geosleuth.world.locales`. A scene hangs on its seed alone.
 
 There are two splits that share no place: businesses go by their name, towns and words by their number, so that nothing
 a calibration was fitted on turns up in what is held out.

@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING, Any, cast
 from PIL import Image
 
 from geosleuth.agent import TrajectoryWriter
-from geosleuth.agent.locating import locate
+from geosleuth.agent.locate import locate
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.bench.run.folder import RunFolder
+from geosleuth.bench.run.journal import Attempted, Job
 from geosleuth.bench.run.manifest import DataInfo, Manifest
-from geosleuth.bench.run.model import Attempted, Job
 from geosleuth.bench.sets.model import Card, DataSet, Item
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
 from geosleuth.policies import EndpointSettings, Policy, make_policy
 from geosleuth.score import Truth
 from geosleuth.tools import Toolset
-from geosleuth.tools.zoom import image_zoom_in_tool
+from geosleuth.tools.image_tools import image_zoom_in_tool
 from openai_server import Reply, Request, chat_reply
 from small_runs import small_method
 
@@ -118,10 +119,12 @@ class ServedAttempt:
         with TrajectoryWriter(keep_in) as store:
             finding = await locate(
                 [photo],
-                policy=self.policy,
-                method=small_method(tools=("image_zoom_in_tool",)),
-                toolset=Toolset([image_zoom_in_tool]),
-                atlas=cast("Atlas", None),
+                AgentSetup(
+                    method=small_method(tools=("image_zoom_in_tool",)),
+                    policy=self.policy,
+                    toolset=Toolset([image_zoom_in_tool]),
+                ),
+                Resources(cast("Atlas", None)),
                 store=store,
             )
         answered, ended = finding.trajectory.answered, finding.trajectory.ended

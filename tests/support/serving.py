@@ -30,12 +30,13 @@ from PIL import Image, ImageDraw
 
 from geosleuth.agent import TrajectoryWriter, run
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import parse_lenient
 from geosleuth.photo import Album, Photo
 from geosleuth.policies import Step
-from geosleuth.policies.replay import ReplayPolicy
+from geosleuth.policies.model import ReplayPolicy
 from geosleuth.tools import Case, ToolCall, Toolset
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 if TYPE_CHECKING:
     from geosleuth.app.service.http import ServeSettings
@@ -280,7 +281,9 @@ def recording(path: Path, turns: int = 3, *, answer: str = ANSWER, thought: str 
         chosen = replace(method("default"), budget=Budget(turns=turns + 2), read_answer=parse_lenient)
         with TrajectoryWriter(path) as store:
             # The one tool of this run asks no atlas.
-            await run(Case(album, cast("Atlas", None)), method=chosen, policy=policy, toolset=toolset, store=store)
+            await run(
+                Case(album, cast("Atlas", None)), AgentSetup(method=chosen, policy=policy, toolset=toolset), store=store
+            )
 
     asyncio.run(make())
     return path

@@ -8,6 +8,7 @@ from PIL import Image
 
 from geosleuth.agent.loop import run
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas
@@ -16,9 +17,9 @@ from geosleuth.names import country_code, fold
 from geosleuth.photo import Album, Photo
 from geosleuth.policies.detective import Detective
 from geosleuth.tools import Case, Tool, Toolset
-from geosleuth.tools.catalogue import all_tools
 from geosleuth.tools.declare import tool
 from geosleuth.tools.model import Output
+from geosleuth.tools.toolset import all_tools
 from sign_texts import SignText
 
 FAR = 10.0
@@ -123,7 +124,7 @@ async def work_on(sign: SignText, atlas: Atlas, policy: Detective | None = None)
     chosen = method("detective", box_scale="pixels")
     tools = [one for one in chosen.toolset(all_tools()) if one.name not in ("read_text", "visual_prior")]
     toolset = Toolset([read_beforehand(sign), *tools])
-    trajectory = await run(case, method=chosen, policy=policy or Detective(), toolset=toolset)
+    trajectory = await run(case, AgentSetup(method=chosen, policy=policy or Detective(), toolset=toolset))
     return SignOutcome(sign, trajectory)
 
 

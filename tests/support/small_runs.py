@@ -10,7 +10,7 @@ from geosleuth.answer import parse_lenient
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.photo import Album, Photo
 from geosleuth.tools import Case, Output, Toolset, tool
-from geosleuth.tools.zoom import image_zoom_in_tool
+from geosleuth.tools.image_tools import image_zoom_in_tool
 
 if TYPE_CHECKING:
     from geosleuth.atlas import Atlas

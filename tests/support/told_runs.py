@@ -8,19 +8,20 @@ from PIL import Image
 
 from geosleuth.agent import Sink, Trajectory, resume, run
 from geosleuth.agent.events import Budget
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.agent.method import Method
 from geosleuth.agent.methods import method
-from geosleuth.app.service.feedback import with_rejected
+from geosleuth.agent.setup import AgentSetup
+from geosleuth.app.service.requests import with_rejected
 from geosleuth.atlas import Atlas
 from geosleuth.photo import Album, Photo
 from geosleuth.policies import Policy, Prompt
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.feedback import Rejected, feedback_words
 from geosleuth.tools import Case, Tool, Toolset
-from geosleuth.tools.catalogue import all_tools
 from geosleuth.tools.declare import tool
 from geosleuth.tools.model import Output
+from geosleuth.tools.toolset import all_tools
 
 SIZE = (1200, 800)
 
@@ -49,11 +50,8 @@ class Sight:
         return asyncio.run(
             run(
                 self.case,
-                method=self.method,
-                policy=policy or Detective(),
-                toolset=self.toolset,
+                AgentSetup(method=self.method, policy=policy or Detective(), toolset=self.toolset, budget=budget),
                 sinks=sinks,
-                budget=budget,
             )
         )
 
@@ -73,9 +71,7 @@ class Sight:
                 with_rejected(before, rejected),
                 Prompt(feedback_words(rejected, hint=hint)),
                 case=self.case,
-                method=self.method,
-                policy=chosen,
-                toolset=self.toolset,
+                setup=AgentSetup(method=self.method, policy=chosen, toolset=self.toolset),
                 sinks=sinks,
             )
         )

@@ -18,13 +18,14 @@ from typing import Any
 from PIL import Image
 
 from geosleuth.agent import Budget, Trajectory, run
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.data import Sample, write_store
 from geosleuth.geo import LatLon
 from geosleuth.photo import encode
 from geosleuth.policies.weights_engine import load_processor
 from geosleuth.score import Truth
 from geosleuth.tools import Toolset
-from geosleuth.tools.zoom import image_zoom_in_tool
+from geosleuth.tools.image_tools import image_zoom_in_tool
 from geosleuth.train.masks import Chat
 from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RunPart
 from scripted import ScriptedPolicy, call, calls, says
@@ -116,7 +117,7 @@ def short_run(number: int = 0) -> tuple[Trajectory, dict[str, bytes], tuple[Any,
     ]  # fmt: skip
     policy, case = ScriptedPolicy(script), small_case()
     method = small_method(budget=Budget(turns=4), tools=("image_zoom_in_tool",))
-    made = asyncio.run(run(case, method=method, policy=policy, toolset=TOOLS))
+    made = asyncio.run(run(case, AgentSetup(method=method, policy=policy, toolset=TOOLS)))
     pictures = {image.handle: encode(case.album[image.handle]) for image in made.images}
     return made, pictures, tuple(policy.seen)
 

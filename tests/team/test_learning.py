@@ -34,8 +34,8 @@ from geosleuth.team.learning import (
 )
 from geosleuth.team.learning.rounds import Stages
 from geosleuth.team.learning.training import believable
-from geosleuth.team.links import Links, full_links
-from geosleuth.team.network.society import predicted
+from geosleuth.team.model import Links, full_links
+from geosleuth.team.network import predicted
 from geosleuth.team.swarm import SwarmSettings
 from members import ScriptedMember, comment, place
 from scenery import save, scene

@@ -20,7 +20,9 @@ from expert_pictures import Drawn, draw_pictures, save_pictures
 from experts import Known, expert_team
 from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo
-from geosleuth.team import Placer, Reply, Society, Standing
+from geosleuth.team import Placer, Reply, Society, TrustWeights
+from geosleuth.team import network as society_module
+from geosleuth.team import network as state_module
 from geosleuth.team.learning import (
     QUICK,
     Budget,
@@ -35,12 +37,10 @@ from geosleuth.team.learning import (
     overview,
     train,
 )
+from geosleuth.team.learning.learning import LearnPlan
 from geosleuth.team.learning.notebook import Notebook as _Notebook
-from geosleuth.team.links import full_links
-from geosleuth.team.network import TrainedSociety
-from geosleuth.team.network import society as society_module
-from geosleuth.team.network import state as state_module
-from geosleuth.team.network.state import READABLE, open_for_answering
+from geosleuth.team.model import full_links
+from geosleuth.team.network import READABLE, TrainedSociety, open_for_answering
 from members import ScriptedMember
 from no_atlas import NoAtlas
 
@@ -71,7 +71,7 @@ def lesson(number: int) -> Lesson:
 @pytest.fixture
 def _plain_eyes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing here is about what the eyes see."""
-    for module in ("geosleuth.team.learning.learning", "geosleuth.team.network.society"):
+    for module in ("geosleuth.team.learning.learning", "geosleuth.team.network"):
         monkeypatch.setattr(f"{module}.load_picture_encoder", lambda *_: Plain())
 
 
@@ -90,7 +90,16 @@ def taught(
     pictures, sources = drawn
     team = expert_team(Known(pictures), count=3)
     settings = LearnSettings(rounds=rounds)
-    summary = asyncio.run(learn(sources, team, state, placer=placer(), settings=settings, budget=budget, at_once=3))
+    summary = asyncio.run(
+        learn(
+            sources,
+            team,
+            state,
+            placer=placer(),
+            plan=LearnPlan(settings=settings, budget=budget or Budget()),
+            at_once=3,
+        )
+    )
     return summary, sum(getattr(member, "calls", 0) for member in team)
 
 
@@ -112,9 +121,9 @@ def test_learning_goes_on_where_it_was_and_nobody_is_asked_twice(
     opened = TrainedSociety.open(state)
     assert (opened.version, opened.lessons) == (2, 12)
     society: Society = opened
-    standing = society.standing([open_photo(drawn[1][0].path)])
-    assert len(standing.election) == 3
-    assert standing == TrainedSociety.open(state).standing([drawn[0][0].photo])
+    trust_weights = society.trust_weights([open_photo(drawn[1][0].path)])
+    assert len(trust_weights.election) == 3
+    assert trust_weights == TrainedSociety.open(state).trust_weights([drawn[0][0].photo])
 
 
 @pytest.mark.usefixtures("_plain_eyes")
@@ -126,7 +135,7 @@ def test_limits_end_the_asking_and_what_was_learned_stays(
     assert 0 < summary.learned < 12
     summary, _ = taught(drawn, tmp_path / "other.db", Budget(seconds=0.0))
     assert (summary.learned, summary.version) == (0, None)
-    assert TrainedSociety.open(tmp_path / "other.db").standing([drawn[0][0].photo]) == Standing.equal(3)
+    assert TrainedSociety.open(tmp_path / "other.db").trust_weights([drawn[0][0].photo]) == TrustWeights.equal(3)
 
 
 @pytest.mark.usefixtures("_plain_eyes")
@@ -145,7 +154,12 @@ def test_photos_that_nobody_can_answer_hold_no_place_and_the_first_failure_is_na
     state = tmp_path / "team.db"
     summary = asyncio.run(
         learn(
-            drawn[1], dead, state, placer=placer(), settings=LearnSettings(rounds=2), budget=Budget(photos=1), at_once=3
+            drawn[1],
+            dead,
+            state,
+            placer=placer(),
+            plan=LearnPlan(settings=LearnSettings(rounds=2), budget=Budget(photos=1)),
+            at_once=3,
         )
     )
     assert (summary.learned, dict(summary.left_out), summary.version) == (0, {"nobody answered": 12}, None)
@@ -276,9 +290,9 @@ def test_the_type_that_answers_holds_no_way_to_a_truth(tmp_path: Path) -> None:
         assert not isinstance(held, (sqlite3.Connection, Path, _Notebook))
     public = {name for name in dir(opened) if not name.startswith("_")}
     assert public == {
-        "lessons", "members", "open", "standing", "standing_by_features", "trust", "usual", "version",
+        "lessons", "members", "open", "trust_weights", "weights_by_features", "trust", "usual", "version",
     }  # fmt: skip
-    taken = inspect.signature(TrainedSociety.standing).parameters
+    taken = inspect.signature(TrainedSociety.trust_weights).parameters
     assert list(taken) == ["self", "photos"]
 
 
@@ -297,7 +311,7 @@ def test_no_query_of_the_answering_modules_names_the_lessons(module: object) -> 
 def test_nothing_of_where_pictures_were_taken_is_in_the_file_but_the_country(
     drawn: tuple[list[Drawn], list[Source]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("geosleuth.team.learning.learning", "geosleuth.team.network.society"):
+    for module in ("geosleuth.team.learning.learning", "geosleuth.team.network"):
         monkeypatch.setattr(f"{module}.load_picture_encoder", lambda *_: Plain())
     state = tmp_path / "team.db"
     taught(drawn, state)

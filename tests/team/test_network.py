@@ -9,9 +9,18 @@ import pytest
 from PIL import Image
 
 from geosleuth.errors import BadInput, MissingExtra
-from geosleuth.team.learning.gradient import Adam, Targets, loss, slope
-from geosleuth.team.network import Dimensions, Parameters, Projection, VaeEncoder, forward, load_picture_encoder
-from geosleuth.team.network.forward import Array, fresh_parameters
+from geosleuth.fitting import Adam
+from geosleuth.team.learning.training import Targets, loss, moved, slope
+from geosleuth.team.network import (
+    Array,
+    Dimensions,
+    Parameters,
+    Projection,
+    VaeEncoder,
+    forward,
+    fresh_parameters,
+    load_picture_encoder,
+)
 
 SIZE = Dimensions(members=5, embedding=7, fea=6, hidden=4)
 
@@ -68,22 +77,22 @@ def test_adam_walks_as_torch_does() -> None:
     torch = pytest.importorskip("torch", reason="torch checks Adam; install the dev extra")
     parameters, encoded, targets = example()
     theirs = [torch.tensor(array, dtype=torch.float64, requires_grad=True) for array in parameters.arrays()]
-    walker, adam = torch.optim.Adam(theirs, lr=1e-2), Adam(1e-2)
+    walker, adam = torch.optim.Adam(theirs, lr=1e-2), Adam()
     for _ in range(5):
         _, slopes = slope(parameters, encoded, targets, 1.0)
         for one, by in zip(theirs, slopes, strict=True):
             one.grad = torch.tensor(by)
         walker.step()
-        parameters = adam.moved(parameters, slopes)
+        parameters = moved(adam, parameters, slopes, 1e-2)
         for ours, one in zip(parameters.arrays(), theirs, strict=True):
             np.testing.assert_allclose(ours, one.detach().numpy(), rtol=1e-6, atol=1e-8)
 
 
 def test_walking_down_lowers_the_loss_and_nothing_leaves_its_bounds() -> None:
     parameters, encoded, targets = example()
-    adam, first = Adam(1e-2), loss(forward(parameters, encoded), targets, 0.1)
+    adam, first = Adam(), loss(forward(parameters, encoded), targets, 0.1)
     for _ in range(100):
-        parameters = adam.moved(parameters, slope(parameters, encoded, targets, 0.1)[1])
+        parameters = moved(adam, parameters, slope(parameters, encoded, targets, 0.1)[1], 1e-2)
     found = forward(parameters, encoded)
     assert loss(found, targets, 0.1) < 0.6 * first
     assert ((found.election > 0) & (found.election < 1)).all()

@@ -11,14 +11,17 @@ import pytest
 from PIL import Image
 
 from geosleuth.agent import Budget
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import LatLon
 from geosleuth.photo import Album, Photo, View, open_photo
 from geosleuth.policies import Conversation, Policy, Prompt, Sampling, Step
 from geosleuth.team.parallel import answered, chains_read, evidence_named, locate_in_parallel, try_sampling
+from geosleuth.team.parallel.locate import Followers, Verification
 from geosleuth.tools import Case, Output, Toolset, tool
+from run_parts import parted
 from scripted import ScriptedPolicy, answers, call, calls, says
 
 if TYPE_CHECKING:
@@ -67,16 +70,18 @@ def located(
     preset: str = "default",
     **more: Any,
 ) -> Finding:
+    own, rest = parted(more)
+    asked = {"question": rest.pop("question")} if "question" in rest else {}
+    how = {new: rest.pop(name) for name, new in (("chains", "chains"), ("verifier_toolset", "toolset")) if name in rest}
     return asyncio.run(
         locate_in_parallel(
             [open_photo(photo_bytes())],
+            AgentSetup(method=method(preset), policy=policy, toolset=Toolset(tools), **own),
+            Resources(atlas),
             count=count,
-            policy=policy,
-            method=method(preset),
-            toolset=Toolset(tools),
-            atlas=atlas,
-            verifier=verifier,
-            **more,
+            verification=Verification(verifier=verifier, **how),
+            followers=Followers(**rest),
+            **asked,
         )
     )
 
@@ -224,7 +229,7 @@ def test_sixteen_tries_take_no_longer_than_the_slowest() -> None:
 def test_the_photo_is_scaled_and_read_once_for_all_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     from geosleuth.photo import first_view
     from geosleuth.photo.text import read_text as read_lines
-    from geosleuth.tools import reading
+    from geosleuth.tools import image_tools
 
     counted = {"scaled": 0, "read": 0}
 
@@ -237,12 +242,12 @@ def test_the_photo_is_scaled_and_read_once_for_all_tries(monkeypatch: pytest.Mon
         return read_lines(image, **how)
 
     monkeypatch.setattr("geosleuth.photo.album.first_view", scale)
-    monkeypatch.setattr("geosleuth.tools.reading.read_lines", read)
+    monkeypatch.setattr("geosleuth.tools.image_tools.read_lines", read)
 
     def say(seed: int, conversation: Conversation) -> Step:
         return calls(call("read_text")) if len(conversation.messages) == 1 else near(seed, conversation)
 
-    finding = located(8, BySeed(say), ScriptedPolicy([cites("T1.1")]), tools=[reading.read_text])
+    finding = located(8, BySeed(say), ScriptedPolicy([cites("T1.1")]), tools=[image_tools.read_text])
     assert [len(one.observations) for one in finding.team] == [1] * 8
     assert counted == {"scaled": 1, "read": 1}
 
@@ -269,12 +274,10 @@ def test_calling_it_off_closes_every_try() -> None:
         task = asyncio.create_task(
             locate_in_parallel(
                 [open_photo(photo_bytes())],
+                AgentSetup(method=method("default"), policy=BySeed(near, lambda _: 30.0), toolset=Toolset([])),
+                Resources(NOWHERE),
                 count=3,
-                policy=BySeed(near, lambda _: 30.0),
-                method=method("default"),
-                toolset=Toolset([]),
-                atlas=NOWHERE,
-                watch=lambda _number: Watch(sinks=(note,)),
+                followers=Followers(watch=lambda _number: Watch(sinks=(note,))),
             )
         )
         await asyncio.sleep(0.3)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from geosleuth.agent import Trajectory
 from geosleuth.agent.methods import METHODS, method
+from geosleuth.team.model import image_tokens, text_tokens
 from geosleuth.team.parallel import (
     CONTEXT_TOKENS,
     careful_tokens,
@@ -21,8 +22,7 @@ from geosleuth.team.parallel import (
     verifier_method,
     whole_chains,
 )
-from geosleuth.team.parallel.verifying import REPLY_TOKENS
-from geosleuth.team.tariff import image_tokens, text_tokens
+from geosleuth.team.parallel.verifier import REPLY_TOKENS
 from tries import SIZE, TASK, a_try, found, long_try, read, said_place
 
 BAKERY = a_try(

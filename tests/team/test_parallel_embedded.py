@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from geosleuth.agent import Trajectory, run
+from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon
 from geosleuth.team.parallel import EmbeddedVerifier, embedded_method, named_marks
+from geosleuth.team.parallel.chains import marks_of
 from geosleuth.team.parallel.claims import stands_of
-from geosleuth.team.parallel.items import marks_of
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from tool_cases import MONACO, case_of, sign
 from tries import a_try, found, read, said_place
 
@@ -29,9 +30,7 @@ def verified(tries: Sequence[Trajectory], atlas: OfflineAtlas | None = None) -> 
     return asyncio.run(
         run(
             case_of(sign("Costa"), atlas=atlas or OfflineAtlas()),
-            method=how,
-            policy=EmbeddedVerifier(tries),
-            toolset=how.toolset(all_tools()),
+            AgentSetup(method=how, policy=EmbeddedVerifier(tries), toolset=how.toolset(all_tools())),
         )
     )
 
@@ -206,9 +205,7 @@ def test_the_detectives_own_run_can_be_verified_too() -> None:
     own = asyncio.run(
         run(
             case_of(sign("Boulangerie Dupont", "75011 Paris", "Tel. +33 1 42 00 00 00")),
-            method=how,
-            policy=Detective(),
-            toolset=how.toolset(all_tools()),
+            AgentSetup(method=how, policy=Detective(), toolset=how.toolset(all_tools())),
         )
     )
     answer = verified([own]).answer or Answer()

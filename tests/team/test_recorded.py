@@ -12,7 +12,6 @@ from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.team.recorded import WITHIN_KM, Panel, Said, fold_numbers, groups_of, trust_from_json, trust_to_json
-from geosleuth.team.recorded.baselines import elected_answers
 from geosleuth.team.recorded.learning import (
     LEARNED,
     ORACLE,
@@ -26,7 +25,7 @@ from geosleuth.team.recorded.learning import (
     replay,
     smilegeo_lessons,
 )
-from geosleuth.team.recorded.trust import Trust
+from geosleuth.team.recorded.trust import Trust, elected_answers
 from recorded_agents import REGIONAL, Skill, known_of, make_known, make_said, make_truths
 
 IMAGES = 200

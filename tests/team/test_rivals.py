@@ -16,7 +16,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import Box
 from geosleuth.team import Member, Outcome, Placer, Reply, Request
 from geosleuth.team.rivals import RIVALS, best_team, importance, rival
-from geosleuth.team.rivals.prompts import read_choice, read_ranking, read_ratings, read_verdict
+from geosleuth.team.rivals.questions import read_choice, read_ranking, read_ratings, read_verdict
 from members import ScriptedMember, comment, place
 from no_atlas import NoAtlas
 

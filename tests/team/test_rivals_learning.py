@@ -8,7 +8,7 @@ import pytest
 from expert_learning import PatientEyes, elected, taught
 from expert_pictures import Drawn, draw_pictures
 from experts import Known, StandInExpert, expert_team, identical_team
-from geosleuth.score.statistics import mean_estimate
+from geosleuth.score.metrics import mean_estimate
 from geosleuth.team import Member, Placer, Society, StrangersSociety
 from geosleuth.team.network import TrainedSociety
 from geosleuth.team.swarm import SwarmSettings

@@ -14,9 +14,9 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, Extent, LatLon
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Usage
-from geosleuth.team import Member, Outcome, Placer, Reply, Request, Standing, StrangersSociety
+from geosleuth.team import Member, Outcome, Placer, Reply, Request, StrangersSociety, TrustWeights
 from geosleuth.team.swarm import SwarmSettings, run_swarm
-from geosleuth.team.swarm.walk import draw_reviewers, election_order
+from geosleuth.team.swarm.swarm import draw_reviewers, election_order
 from members import ScriptedMember, comment, place
 from virtual_time import run_virtually
 
@@ -47,11 +47,11 @@ class Known:
     """A society that has made up its mind."""
 
     def __init__(self, election: Sequence[float], links: Sequence[Sequence[float]] | None = None) -> None:
-        equal = Standing.equal(len(election)).links
-        self._standing = Standing(tuple(election), tuple(tuple(row) for row in links) if links else equal)
+        equal = TrustWeights.equal(len(election)).links
+        self._trust_weights = TrustWeights(tuple(election), tuple(tuple(row) for row in links) if links else equal)
 
-    def standing(self, photos: Sequence[OpenedPhoto]) -> Standing:  # noqa: ARG002
-        return self._standing
+    def trust_weights(self, photos: Sequence[OpenedPhoto]) -> TrustWeights:  # noqa: ARG002
+        return self._trust_weights
 
 
 def swarm(
@@ -114,11 +114,11 @@ def test_the_most_trusted_answer_and_the_rest_is_never_asked() -> None:
 
 
 def test_ties_are_drawn_and_the_draw_repeats_with_the_seed() -> None:
-    standing = Standing.equal(4)
-    firsts = Counter(election_order(standing, random.Random(seed))[0] for seed in range(400))
+    trust_weights = TrustWeights.equal(4)
+    firsts = Counter(election_order(trust_weights, random.Random(seed))[0] for seed in range(400))
     assert set(firsts) == {0, 1, 2, 3}
     assert min(firsts.values()) > 60
-    assert election_order(standing, random.Random(7)) == election_order(standing, random.Random(7))
+    assert election_order(trust_weights, random.Random(7)) == election_order(trust_weights, random.Random(7))
 
 
 @pytest.mark.parametrize("walk", ["onward", "neighbours"])

@@ -9,7 +9,7 @@ import pytest
 from geosleuth.answer import Address, Answer
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import Extent, LatLon
-from geosleuth.team import Outcome, Placer, Reply, Request, Standing
+from geosleuth.team import Outcome, Placer, Reply, Request, TrustWeights
 from geosleuth.team.swarm import SwarmSettings, run_swarm
 from members import comment, place
 from virtual_time import run_virtually
@@ -114,10 +114,10 @@ WAYS: list[Any] = [plain, plain, plain, slow, never, clings, gives_up, breaks, f
 class Drawn:
     def __init__(self, count: int, rng: random.Random) -> None:
         links = tuple(tuple(0.0 if i == j else rng.choice((0.0, 0.3, 1.0)) for j in range(count)) for i in range(count))
-        self._standing = Standing(tuple(rng.choice((0.0, 0.5, 1.0)) for _ in range(count)), links)
+        self._trust_weights = TrustWeights(tuple(rng.choice((0.0, 0.5, 1.0)) for _ in range(count)), links)
 
-    def standing(self, photos: object) -> Standing:  # noqa: ARG002
-        return self._standing
+    def trust_weights(self, photos: object) -> TrustWeights:  # noqa: ARG002
+        return self._trust_weights
 
 
 def one_run(seed: int) -> tuple[Outcome, SwarmSettings]:

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from geosleuth.agent.methods import Comment, method
 from geosleuth.agent.methods.smilegeo import read_answer
+from geosleuth.agent.setup import Resources
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.policies import Conversation, Prompt, Step
-from geosleuth.team import Outcome, Placer, Request, Standing
+from geosleuth.team import Outcome, Placer, Request, TrustWeights
 from geosleuth.team.swarm import LiveMember, Surroundings, SwarmSettings, quoted, quoted_answer, run_swarm
-from geosleuth.team.swarm.quoting import NOTE, quoted_comment
+from geosleuth.team.swarm.swarm import NOTE, quoted_comment
 from geosleuth.tools import Toolset
 from injections import PLAIN, TARGET, injections, reply
 from locating import photo_file
@@ -62,8 +63,8 @@ class Society:
     def __init__(self, election: tuple[float, ...]) -> None:
         self._election = election
 
-    def standing(self, photos: object) -> Standing:  # noqa: ARG002
-        return Standing(self._election, Standing.equal(len(self._election)).links)
+    def trust_weights(self, photos: object) -> TrustWeights:  # noqa: ARG002
+        return TrustWeights(self._election, TrustWeights.equal(len(self._election)).links)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,13 @@ def run(text: str, photo: OpenedPhoto, atlas: OfflineAtlas, **more: object) -> t
     assert isinstance(election, tuple)
     policies = [ScriptedPolicy([], then=says(text)), *(ScriptedPolicy([], then=gullible(o)) for o in (NICE, NEAR_NICE))]
     members = [
-        LiveMember(name=name, policy=policy, method=method("smilegeo"), toolset=Toolset([]), around=Surroundings(atlas))
+        LiveMember(
+            name=name,
+            policy=policy,
+            method=method("smilegeo"),
+            toolset=Toolset([]),
+            around=Surroundings(Resources(atlas)),
+        )
         for name, policy in zip(("Mallory", "Ada", "Bob"), policies, strict=True)
     ]
     outcome = asyncio.run(

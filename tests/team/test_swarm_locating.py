@@ -12,7 +12,8 @@ import pytest
 
 from asked import QUICK
 from geosleuth.agent import Answered, Budget, Ended, Event, Prompted, Said, Started, TrajectoryWriter, read_trajectory
-from geosleuth.agent.locating import Finding, cap_finding
+from geosleuth.agent.locate import Finding, cap_finding
+from geosleuth.agent.setup import Resources, Watch
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.errors import BadInput
@@ -22,6 +23,7 @@ from geosleuth.policies import EndpointSettings, Sampling
 from geosleuth.team.swarm import SwarmSettings, Team, locate_with_team, make_team, read_team
 from locating import locate_here, photo_file, texts
 from openai_server import Reply, Request, chat_reply, failure, openai_server
+from run_parts import parted
 from tiny_server import MODEL_NAME, tiny_server
 
 pytest.importorskip("pydantic_ai")
@@ -48,9 +50,14 @@ def team_of(
 
 
 def located(team: Team, photo: Path, **more: Any) -> Finding:
+    own, rest = parted(more)
+    watch = Watch(rest.pop("store", None), tuple(rest.pop("sinks", ())))
+
     async def work() -> Finding:
         try:
-            return await locate_with_team([open_photo(photo)], team=team, atlas=OfflineAtlas(), **more)
+            return await locate_with_team(
+                [open_photo(photo)], team, Resources(OfflineAtlas()), watch=watch, **own, **rest
+            )
         finally:
             await team.aclose()
 
@@ -278,7 +285,9 @@ def test_a_run_that_is_called_off_closes_its_file(atlas_home: Path, tmp_path: Pa
     async def stopped(team: Team) -> None:
         with TrajectoryWriter(kept) as store:
             task = asyncio.create_task(
-                locate_with_team([open_photo(photo_file(tmp_path))], team=team, atlas=OfflineAtlas(), store=store)
+                locate_with_team(
+                    [open_photo(photo_file(tmp_path))], team, Resources(OfflineAtlas()), watch=Watch(store=store)
+                )
             )
             await asyncio.sleep(0.5)
             task.cancel()

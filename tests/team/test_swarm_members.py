@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from geosleuth.agent import Budget
-from geosleuth.agent.locating import open_case
+from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import Resources
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
@@ -19,7 +20,7 @@ from geosleuth.policies import Policy, Prompt, Sampling, Usage
 from geosleuth.team import Reply, Request, image_tokens, text_tokens
 from geosleuth.team.swarm import LiveMember, Surroundings, run_tokens
 from geosleuth.tools import Case, Similar
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from locating import photo_file
 from scripted import ScriptedPolicy, answers, call, calls, says
 
@@ -43,7 +44,7 @@ def photo(tmp_path: Path) -> OpenedPhoto:
 
 @pytest.fixture
 def around(atlas_home: Path) -> Surroundings:  # noqa: ARG001
-    return Surroundings(OfflineAtlas(), similar=Lookalikes())
+    return Surroundings(Resources(OfflineAtlas(), similar=Lookalikes()))
 
 
 def member(policy: Policy, around: Surroundings, **more: Any) -> LiveMember:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from geosleuth.agent.setup import Resources
 from geosleuth.errors import BadInput
 from geosleuth.policies import Sampling
 from geosleuth.team import StrangersSociety
@@ -183,7 +184,7 @@ def test_agents_own_words_go_before_the_users_and_those_before_the_methods(tmp_p
     own = "    sampling: {temperature: 0.2}\n    limits: {seconds: 9}\n"
     text = f"settings: {{seconds_per_reply: 100}}\n{agents}{own}"
     ada, bob = make_team(read_team(team_file(tmp_path, text))).members(
-        Surroundings(cast("Atlas", None)), sampling=Sampling(temperature=0.9, seed=3)
+        Surroundings(Resources(cast("Atlas", None))), sampling=Sampling(temperature=0.9, seed=3)
     )
     assert ada.sampling == Sampling(temperature=0.9, seed=3, max_tokens=4096)
     assert bob.sampling == Sampling(temperature=0.2, seed=3)

@@ -16,13 +16,21 @@ from geosleuth.answer import Address, Answer
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
 from geosleuth.score import Truth
-from geosleuth.team import Member, Outcome, Placer, Reply, Request, Standing, StrangersSociety
+from geosleuth.team import Member, Outcome, Placer, Reply, Request, StrangersSociety, TrustWeights
 from geosleuth.team.learning import read_sources
 from geosleuth.team.swarm import SwarmSettings
 from geosleuth.team.sweeps.learning import Example, error_km, examples_of, measure, records, sweep
-from geosleuth.team.sweeps.stored import StoredMember, open_store
-from geosleuth.team.sweeps.varying import points, read_variation, too_large
-from geosleuth.team.sweeps.ways import WAYS, PartOfSociety, read_ways, ready
+from geosleuth.team.sweeps.ways import (
+    WAYS,
+    PartOfSociety,
+    StoredMember,
+    open_store,
+    points,
+    read_variation,
+    read_ways,
+    ready,
+    too_large,
+)
 from members import ScriptedMember, place
 from no_atlas import NoAtlas
 
@@ -101,12 +109,12 @@ def test_ways_are_read_and_unknown_ones_refused() -> None:
 
 def test_part_of_a_society_keeps_who_trusts_whom(pictures: list[Drawn]) -> None:
     class Three:
-        def standing(self, photos: object) -> Standing:
+        def trust_weights(self, photos: object) -> TrustWeights:
             del photos
-            return Standing((0.1, 0.2, 0.3), ((0.0, 1.0, 2.0), (3.0, 0.0, 4.0), (5.0, 6.0, 0.0)))
+            return TrustWeights((0.1, 0.2, 0.3), ((0.0, 1.0, 2.0), (3.0, 0.0, 4.0), (5.0, 6.0, 0.0)))
 
-    part = PartOfSociety(Three(), (2, 0)).standing([pictures[0].photo])
-    assert part == Standing((0.3, 0.1), ((0.0, 5.0), (2.0, 0.0)))
+    part = PartOfSociety(Three(), (2, 0)).trust_weights([pictures[0].photo])
+    assert part == TrustWeights((0.3, 0.1), ((0.0, 5.0), (2.0, 0.0)))
 
 
 def test_nothing_is_asked_twice_even_by_a_later_run(tmp_path: Path, pictures: list[Drawn]) -> None:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 
 def test_the_papers_tools_and_ours_are_there() -> None:
@@ -53,7 +53,7 @@ def test_every_tool_is_told_in_plain_words() -> None:
 
 def test_nothing_heavy_is_loaded_with_the_catalogue() -> None:
     code = (
-        "import sys; from geosleuth.tools.catalogue import all_tools; all_tools(); "
+        "import sys; from geosleuth.tools.toolset import all_tools; all_tools(); "
         "print([name for name in ('onnxruntime', 'rapidocr', 'cv2', 'PIL.Image', 'pydantic', 'pvlib') "
         "if name in sys.modules])"
     )

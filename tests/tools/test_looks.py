@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.tools.looks import LOOKS, around, holds, looks_at, thousandths
+from geosleuth.tools.image_tools import LOOKS, around, holds, looks_at, thousandths
 
 SIZE = (1632, 1224)
 Box = tuple[int, int, int, int]

@@ -20,8 +20,9 @@ from geosleuth.tools.maps import (
     poi_input_tips,
     poi_keyword_search,
     reverse_geocode,
+    satellite_map_query,
+    static_map_query,
 )
-from geosleuth.tools.pictures import satellite_map_query, static_map_query
 from tool_cases import MONACO, call, case_of
 
 SQUARE = {"latitude": 43.7384, "longitude": 7.4246}

@@ -10,12 +10,10 @@ from geosleuth.photo import BoxScale, View
 from geosleuth.photo.text import SCRIPTS, TextLine
 from geosleuth.photo.text import read_text as read_lines
 from geosleuth.tools import ToolCall, Toolset
-from geosleuth.tools.looks import holds
-from geosleuth.tools.reading import read_text
-from geosleuth.tools.zoom import image_zoom_in_tool
+from geosleuth.tools.image_tools import holds, image_zoom_in_tool, read_text
 from tool_cases import call, case_of, sign
 
-READER = "geosleuth.tools.reading.read_lines"
+READER = "geosleuth.tools.image_tools.read_lines"
 
 
 def inside(inner: list[int], outer: tuple[int, int, int, int]) -> bool:

@@ -8,8 +8,7 @@ from geosleuth.errors import ServiceFault
 from geosleuth.geo import LatLon
 from geosleuth.photo import View
 from geosleuth.tools import Similar
-from geosleuth.tools.image_search import search_image
-from geosleuth.tools.searching import search_web
+from geosleuth.tools.search import search_image, search_web
 from tool_cases import call, case_of, sign
 
 

@@ -40,7 +40,7 @@ from geosleuth.tools import (
     native_tools,
     tool,
 )
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 
 @tool("cut")

@@ -9,7 +9,7 @@ from geosleuth.atlas import Hit, OfflineAtlas
 from geosleuth.atlas.regions import import_osm
 from geosleuth.errors import Offline
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.tools.telling import text_clues
+from geosleuth.tools.text_clues import text_clues
 from tool_cases import MONACO, call, case_of
 
 

@@ -7,7 +7,7 @@ from PIL import Image
 
 from geosleuth.clues.visual import Cell, Distribution, Reach
 from geosleuth.geo import LatLon
-from geosleuth.tools.visual import visual_prior
+from geosleuth.tools.image_tools import visual_prior
 from tool_cases import call, case_of, sign
 
 USUAL = Reach(0.4, 0.9, "Such pictures are common in the collection.")

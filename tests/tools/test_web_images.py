@@ -16,7 +16,7 @@ from geosleuth.atlas.online import OnlineSettings
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.photo import Photo, View, crop, first_view
 from geosleuth.tools import ImageSearch, Observation, Similar, ToolCall, Toolset
-from geosleuth.tools.image_search import search_image
+from geosleuth.tools.search import search_image
 from geosleuth.tools.web import Published, make_image_search
 from search_server import KEY, VARIABLES, Asked, SearchServer, serving, settings_for
 from tool_cases import case_of, sign

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from geosleuth.tools.zoom import image_zoom_in_tool
+from geosleuth.tools.image_tools import image_zoom_in_tool
 from tool_cases import call, case_of
 
 

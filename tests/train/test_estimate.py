@@ -22,9 +22,9 @@ from geosleuth.train.estimate import (
     state_bytes,
     token_flops,
 )
+from geosleuth.train.models import adapters
 from geosleuth.train.reading import read_recipe
 from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RunPart
-from geosleuth.train.tuning import adapters
 from tiny_vlm import tiny_vlm_folder
 
 for needed in ("torch", "transformers", "peft"):

@@ -3,17 +3,28 @@
 import json
 import runpy
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from geosleuth.errors import BadInput
-from geosleuth.train.evaluating import evaluate, read_evaluation
-from geosleuth.train.figures import WITHIN_KM, band, compared, figures_of, parallel_of, sliced
-from geosleuth.train.playing_scenes import PlayedScene, PlayedTry
-from geosleuth.train.replying import Asked
+from geosleuth.train.evaluation import (
+    WITHIN_KM,
+    Evaluation,
+    EvaluationSettings,
+    PlaySettings,
+    band,
+    compared,
+    evaluate,
+    figures_of,
+    parallel_of,
+    read_evaluation,
+    sliced,
+)
+from geosleuth.train.generator import Asked
+from geosleuth.train.play import PlayedScene, PlayedTry
 from players import FAR, NEAR, ZOOM, Scripted, plain_setting
 from tiny_vlm import tiny_vlm_folder
 
@@ -102,6 +113,15 @@ def test_a_scene_survives_its_line() -> None:
     assert PlayedScene.from_dict(json.loads(json.dumps(played.to_dict()))) == played
 
 
+def evaluated(policy: Any, **words: Any) -> Evaluation:
+    """An evaluation whose words are given one by one."""
+    settings, playing = (
+        {one.name: words.pop(one.name) for one in fields(kind) if one.name in words}
+        for kind in (EvaluationSettings, PlaySettings)
+    )
+    return evaluate(policy, EvaluationSettings(**settings), playing=PlaySettings(**playing), **words)
+
+
 class Counting(Scripted):
     """Counts what it was asked."""
 
@@ -126,13 +146,13 @@ def test_an_evaluation_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        evaluate(Scripted(zoom_and_answer), scenes=4, progress=stop, **words)
+        evaluated(Scripted(zoom_and_answer), scenes=4, progress=stop, **words)
     with (folder / "scenes.jsonl").open("ab") as stream:
         stream.write(b'{"number": 2, "id": "cut off in the mid')
     assert len(read_evaluation(folder).scenes) == 2
     again = Counting(zoom_and_answer)
     told: list[int] = []
-    found = evaluate(again, scenes=4, progress=lambda done, _: told.append(done), **words)
+    found = evaluated(again, scenes=4, progress=lambda done, _: told.append(done), **words)
     assert told == [2, 3, 4]
     assert again.asked == 4  # two scenes of two turns
     assert [one.number for one in found.scenes] == [0, 1, 2, 3]
@@ -143,22 +163,22 @@ def test_an_evaluation_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     assert kept["asked"]["policy"] == "hf:scripted"
     assert f"{WITHIN_KM[0]:g} km" in kept["figures"]["within"]
     with pytest.raises(BadInput, match="another seed"):
-        evaluate(again, scenes=4, seed=8, **words)
+        evaluated(again, scenes=4, seed=8, **words)
     with pytest.raises(BadInput, match="another verified"):
-        evaluate(again, scenes=4, verified=False, **words)
+        evaluated(again, scenes=4, verified=False, **words)
     assert not {"verified", "quotes_lines"} & kept["asked"].keys()  # as folders had it before there was a choice
-    assert evaluate(again, scenes=3, **words).figures["scenes"] == 3
+    assert evaluated(again, scenes=3, **words).figures["scenes"] == 3
     assert again.asked == 4
 
 
 def test_an_evaluation_from_before_lines_were_quoted_is_another_one(tmp_path: Path) -> None:
     words: dict[str, Any] = {"method": "nano", "folder": tmp_path, "scenes": 0}  # what is asked counts
-    evaluate(Scripted(zoom_and_answer), **words)
+    evaluated(Scripted(zoom_and_answer), **words)
     asked = json.loads((tmp_path / "asked.json").read_text())
     assert asked.pop("quotes_lines") is True
     (tmp_path / "asked.json").write_text(json.dumps(asked))
     with pytest.raises(BadInput, match="another quotes_lines"):
-        evaluate(Scripted(zoom_and_answer), **words)
+        evaluated(Scripted(zoom_and_answer), **words)
 
 
 @pytest.mark.usefixtures("atlas_home")
@@ -167,15 +187,15 @@ def test_without_tools_a_policy_is_told_of_none() -> None:
         assert asked.tools is None
         return FAR if turn else ZOOM
 
-    found = evaluate(Scripted(say), scenes=1, setting=plain_setting, with_tools=False)
+    found = evaluated(Scripted(say), scenes=1, setting=plain_setting, with_tools=False)
     assert found.figures["failed"]["by"] == {"over_budget": 1}
     assert found.asked["with_tools"] is False
 
 
 @pytest.mark.usefixtures("atlas_home")
 def test_the_detective_plays_the_same_scenes() -> None:
-    model = evaluate(Scripted(zoom_and_answer), scenes=2, setting=plain_setting)
-    detective = evaluate("detective", scenes=2, setting=detective_setting)
+    model = evaluated(Scripted(zoom_and_answer), scenes=2, setting=plain_setting)
+    detective = evaluated("detective", scenes=2, setting=detective_setting)
     assert [one.id for one in model.scenes] == [one.id for one in detective.scenes]
     assert detective.figures["calls"]["value"] > 1
     assert detective.figures["input_tokens"]["value"] == 0
@@ -190,8 +210,8 @@ def detective_setting() -> Any:
 @pytest.mark.usefixtures("atlas_home")
 def test_a_folder_of_weights_is_evaluated_by_either_player(tmp_path: Path) -> None:
     words: dict[str, Any] = {"scenes": 1, "setting": one_turn, "max_new_tokens": 8}
-    together = evaluate(tiny_vlm_folder(), folder=tmp_path / "a", keep_trajectories=True, **words)
-    alone = evaluate(tiny_vlm_folder(), player="alone", **words)
+    together = evaluated(tiny_vlm_folder(), folder=tmp_path / "a", keep_trajectories=True, **words)
+    alone = evaluated(tiny_vlm_folder(), player="alone", **words)
     assert alone.asked["weights"] == together.asked["weights"]
     figures = [{name: value for name, value in one.figures.items() if name != "seconds"} for one in (alone, together)]
     assert figures[0] == figures[1]
@@ -206,9 +226,9 @@ def one_turn() -> Any:
 
 def test_what_can_not_be_evaluated(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no policy 'nobody'"):
-        evaluate("nobody", scenes=1)
+        evaluated("nobody", scenes=1)
     with pytest.raises(BadInput, match="name one"):
-        evaluate("detective", scenes=1, keep_trajectories=True)
+        evaluated("detective", scenes=1, keep_trajectories=True)
     with pytest.raises(BadInput, match="is it the folder of an evaluation"):
         read_evaluation(tmp_path)
     (tmp_path / "asked.json").write_text("{}", encoding="utf-8")

@@ -17,10 +17,8 @@ from geosleuth.errors import MissingExtra, UserError
 from geosleuth.policies import Sampling
 from geosleuth.policies.weights import WeightsPolicy
 from geosleuth.policies.weights_engine import Generated
-from geosleuth.train.playing import Replier, Stage, play, tries_of_policy
-from geosleuth.train.playing_scenes import SceneTable
-from geosleuth.train.replying import Asked, Refused, fast_generate
-from geosleuth.train.replying_encoding import Encoder
+from geosleuth.train.generator import Asked, Encoder, Refused, Replier, fast_generate
+from geosleuth.train.play import SceneTable, Stage, play, tries_of_policy
 from players import FAR, NEAR, ZOOM, Scripted, called, plain_setting
 from tiny_vlm import MAX_POSITIONS, tiny_vlm_folder
 
@@ -246,7 +244,7 @@ def test_scenes_in_processes_of_their_own_come_to_the_same() -> None:
 
 @pytest.mark.usefixtures("atlas_home")
 def test_tries_are_written_as_filtering_reads_them(tmp_path: Path) -> None:
-    from geosleuth.data.filtering_sources import read_tries
+    from geosleuth.data.filtering import read_tries
 
     said: list[str] = []
 

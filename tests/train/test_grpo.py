@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from geosleuth.errors import BadInput
-from geosleuth.train.grpo import grpo_trainer, run_grpo
+from geosleuth.train.grpo import EnvironmentPlan, failed_calls, grpo_trainer, run_grpo, scaled_advantages
 from geosleuth.train.metrics import part_name, read_metrics, within_name
-from geosleuth.train.objective import scaled_advantages
+from geosleuth.train.models import load_model
 from geosleuth.train.prompts import prompt_rows
 from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RolloutPart
-from geosleuth.train.rollouts import FAILED_CALLS, Ground, Rollouts, ground_of, reward_of
-from geosleuth.train.tuning import load_model
+from geosleuth.train.rollouts import FAILED_CALLS, Rollouts, RolloutSetup, reward_of, rollout_setup
 from geosleuth.world.environment import pose_photo
 from scripted_grpo import FAR, MIDDLE, NEAR, called, make_photos, make_tiny, script, tiny_recipe
 
@@ -41,11 +40,15 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_photos(tmp_path_factory.mktemp("photos"), 3)
 
 
-def made(recipe: Recipe, folder: Path, said: list[list[str]], ground: Ground | None = None, workers: int = 0) -> Any:
+def made(
+    recipe: Recipe, folder: Path, said: list[list[str]], setup: RolloutSetup | None = None, workers: int = 0
+) -> Any:
     """The trainer, whose model says what is given for the rows of each generation."""
     model, processor = load_model(recipe.model)
     rows = prompt_rows(recipe.data)
-    trainer = grpo_trainer(model, processor, rows, recipe, folder, ground=ground, environment_workers=workers)
+    trainer = grpo_trainer(
+        model, processor, rows, recipe, folder, environments=EnvironmentPlan(setup=setup, workers=workers)
+    )
     turns = iter(said)
     script(model, processor.tokenizer, lambda _rows: next(turns))
     return trainer
@@ -144,7 +147,15 @@ def test_failed_calls_cost_what_the_recipe_says(tiny: Path, photos: Path, tmp_pa
     assert outcome.total == pytest.approx(outcome.parts["linear"] - 0.2 * outcome.parts[FAILED_CALLS])
     assert trainer.state.log_history[0][part_name(FAILED_CALLS)] == 0.75
     with pytest.raises(BadInput, match="failed_call_cost must be a number from 0 on, not -1"):
-        Rollouts(ground_of(recipe).setting, -1)
+        Rollouts(rollout_setup(recipe).setting, -1)
+
+
+def test_another_trl_is_refused_in_one_line() -> None:
+    assert failed_calls(([], [], [], None, 5, 2, [])) == 2
+    others: list[Any] = [([], [], [], None, 5, 2), ([], [], [], None, 5, [2], [])]
+    for told in others:
+        with pytest.raises(BadInput, match=r"install one that works: pip install 'trl==1\.16"):
+            failed_calls(told)
 
 
 @pytest.mark.slow
@@ -180,13 +191,13 @@ def test_other_processes_serve_the_tools(tiny: Path, photos: Path, tmp_path: Pat
 def test_without_tools_a_single_reply_is_rewarded(tiny: Path, photos: Path, tmp_path: Path) -> None:
     posed: list[str] = []
     recipe = tiny_recipe(tiny, photos, with_tools(tools=()))
-    ground = ground_of(recipe)
+    setup = rollout_setup(recipe)
 
     def pose(row: Any) -> Any:
         posed.append(row["id"])
         return pose_photo(row)
 
-    trainer = made(recipe, tmp_path, [[NEAR, FAR, "I can't say.", MIDDLE]], Ground(ground.setting, pose))
+    trainer = made(recipe, tmp_path, [[NEAR, FAR, "I can't say.", MIDDLE]], RolloutSetup(setup.setting, pose))
     trainer.train()
     told = trainer.state.log_history[0]
     assert trainer.tools == []

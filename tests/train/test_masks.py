@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from drawn import examples
 from geosleuth.data import Store
 from geosleuth.errors import BadInput
-from geosleuth.policies.weights_chat import Chat as PolicyChat
-from geosleuth.policies.weights_chat import find_abilities
+from geosleuth.policies.weights_engine import Chat as PolicyChat
+from geosleuth.policies.weights_engine import find_abilities
 from tiny_vlm import CHAT_TEMPLATE, tiny_vlm_folder
 from training_runs import (
     FORGETFUL,
@@ -231,8 +231,8 @@ def trainer(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """TRL's trainer over one chat with pictures in results, as runs make it."""
     import torch
 
+    from geosleuth.train.models import load_model
     from geosleuth.train.sft import sft_trainer
-    from geosleuth.train.tuning import load_model
 
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("run")

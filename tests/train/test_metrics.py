@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.errors import BadInput
-from geosleuth.train.gpu import GpuWatch
 from geosleuth.train.metrics import (
     GPU_MEMORY,
     GPU_UTILISATION,
     MFU,
     TOKENS_PER_SECOND,
+    GpuWatch,
     Recorder,
     drop_after,
     metrics_callback,
@@ -213,7 +213,7 @@ def test_the_gpu_is_watched_while_it_trains_and_no_longer(tmp_path: Path, monkey
         "transformers", reason="transformers is not installed; it is part of the developers' environment"
     )
     watch = Watch()
-    monkeypatch.setattr("geosleuth.train.gpu.watch_gpu", lambda: watch)
+    monkeypatch.setattr("geosleuth.train.metrics.watch_gpu", lambda: watch)
     callback = metrics_callback(tmp_path, "sft", tensorboard=False)
     assert not watch.asked
     trained(tmp_path, until=2, resume=False, callback=callback)

@@ -4,8 +4,7 @@ import pytest
 
 from geosleuth.train.architectures import ARCHITECTURES
 from geosleuth.train.dryrun import dry_run
-from geosleuth.train.nano.model import PATCH_PX, SHAPES
-from geosleuth.train.nano.tokens import MAX_POSITIONS, VOCABULARY
+from geosleuth.train.nano.model import MAX_POSITIONS, PATCH_PX, SHAPES, VOCABULARY
 from geosleuth.train.reading import read_recipe
 
 for needed in ("torch", "transformers", "trl", "peft"):

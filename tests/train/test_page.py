@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.errors import BadInput
-from geosleuth.train.curves import chart_alone, chart_on_page, ticks
-from geosleuth.train.curves_reading import chart_of, read_chart
-from geosleuth.train.keeping import RunFolder, write_done
-from geosleuth.train.page import duration, write_page
-from geosleuth.train.reviewing import read_run, review_document
+from geosleuth.train.curves import chart_alone, chart_of, chart_on_page, read_chart, ticks
+from geosleuth.train.run_folder import RunFolder, write_done
+from geosleuth.train.run_page import duration, read_run, review_document, write_page
 from train_runs import write_run
 
 NUMBERS = st.floats(-1e9, 1e9).filter(lambda value: value == 0 or abs(value) > 1e-9)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geosleuth.errors import BadInput
-from geosleuth.train.pieces import MANIFEST, join, split
+from geosleuth.train.run_folder import MANIFEST, join, split
 
 CONTENT = {
     "model.safetensors": bytes(range(256)) * 40,

@@ -10,8 +10,7 @@ from factory_scenes import plain_picture, scene_of, without
 from geosleuth.agent.methods import method
 from geosleuth.errors import BadInput
 from geosleuth.photo import first_view, open_photo
-from geosleuth.train.questions import KINDS, Question, questions_of
-from geosleuth.train.samples import open_picture, picture_size, scene_chats
+from geosleuth.train.samples import KINDS, Question, open_picture, picture_size, questions_of, scene_chats
 from geosleuth.world import MadeScene, Mark, Scene
 
 VIEW = (1632, 1224)

@@ -21,12 +21,11 @@ pytest.importorskip("trl", reason="TRL is not installed; it is part of the devel
 
 import torch
 
-from geosleuth.train.collating import Collator, Order, positions_of
-from geosleuth.train.keeping import Finished, RunFolder, finished, last_checkpoint
 from geosleuth.train.masks import IGNORED, Writer
-from geosleuth.train.samples import CHATS, dataset_of, store_chats
+from geosleuth.train.models import load_model
+from geosleuth.train.run_folder import Finished, RunFolder, finished, last_checkpoint
+from geosleuth.train.samples import CHATS, Collator, Order, dataset_of, positions_of, store_chats
 from geosleuth.train.sft import run_sft, sft_trainer
-from geosleuth.train.tuning import load_model
 
 CHILD = Path(__file__).resolve().parent.parent / "support" / "training_runs.py"
 

@@ -9,10 +9,10 @@ import pytest
 
 from geosleuth.errors import BadInput
 from geosleuth.train import tries as trying
+from geosleuth.train.models import load_model
 from geosleuth.train.prompts import phases, prompt_rows
 from geosleuth.train.recipe import DataPart, RolloutPart
 from geosleuth.train.tries import make_tries
-from geosleuth.train.tuning import load_model
 from scripted_grpo import FAR, MIDDLE, NEAR, make_photos, make_tiny, script, tiny_recipe
 
 pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")

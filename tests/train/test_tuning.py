@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from geosleuth.errors import BadInput
+from geosleuth.policies.weights import check_folder
 from geosleuth.policies.weights_engine import Engine
-from geosleuth.policies.weights_folder import check_folder
-from geosleuth.train.recipe import ModelPart
-from geosleuth.train.tuning import (
+from geosleuth.train.models import (
     adapters,
     freeze_vision,
     limit_pixels,
@@ -20,6 +19,7 @@ from geosleuth.train.tuning import (
     save_gathered,
     save_policy,
 )
+from geosleuth.train.recipe import ModelPart
 from tiny_vlm import tiny_vlm_folder
 
 pytest.importorskip("peft", reason="peft is not installed; it is part of the developers' environment")

@@ -30,13 +30,21 @@ from .events import (
 from .loop import resume, run, stream
 from .method import Context, ContextKind, Method, accepts
 from .pool import Pool
-from .rebuilding import Rebuilt, rebuild_album
-from .replay import RecordedToolset, first_difference, replay, same_events
-from .spending import Spending, spent_document, spent_of
-from .trajectory import Trajectory, TrajectoryReader, TrajectoryWriter, read_trajectory, write_trajectory
+from .replay import Rebuilt, RecordedToolset, first_difference, rebuild_album, replay, same_events
+from .trajectory import (
+    Spending,
+    Trajectory,
+    TrajectoryReader,
+    TrajectoryWriter,
+    read_trajectory,
+    spent_document,
+    spent_of,
+    write_trajectory,
+)
 from .turns import Sink
 
 __all__ = [
+    "AgentSetup",
     "Answered",
     "Answerer",
     "Body",
@@ -53,8 +61,10 @@ __all__ = [
     "Pool",
     "Prompted",
     "Prompter",
+    "Question",
     "Rebuilt",
     "RecordedToolset",
+    "Resources",
     "Resumed",
     "Said",
     "Sink",
@@ -66,6 +76,7 @@ __all__ = [
     "Trajectory",
     "TrajectoryReader",
     "TrajectoryWriter",
+    "Watch",
     "accepts",
     "conversation_of",
     "event_from_dict",

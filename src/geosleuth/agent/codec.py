@@ -1,6 +1,6 @@
 """Events as plain JSON objects and back.
 
-One reader and one writer for every dataclass that events are made of, worked out once from the types of their fields.
+One writer for every dataclass that events are made of, worked out once from the types of their fields; `decode` reads.
 An event is written flat: ``{"index": 3, "at_s": 1.25, "kind": "said", "turn": 1, "step": {...}}``. What is None or
 empty is left out; an absent key means just that. Reading takes nothing else: an unknown kind, an unknown key, a missing
 one or a value of another type is refused.
@@ -10,14 +10,15 @@ import json
 import math
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from geosleuth.answer import Answer, answer_from_dict, answer_to_dict
+from geosleuth.decode import decode, empty_values
 from geosleuth.errors import BadInput
 
-from .events import Answered, Ended, Event, Noted, Prompted, Resumed, Said, Started, ToolObserved
+from .events import Answered, Answerer, Ended, Event, Noted, Prompted, Resumed, Said, Started, ToolObserved
 
 KINDS: Mapping[str, type] = {
     "started": Started,
@@ -36,7 +37,22 @@ _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 _escaped = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 Writer = Callable[[Any], Any]
-Reader = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamp:
+    """What every event's object holds beside its kind and body."""
+
+    index: int
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredAnswer:
+    """`Answered` as it is stored: an answer has a JSON form of its own."""
+
+    answer: Mapping[str, Any]
+    by: Answerer = "policy"
 
 
 def event_to_dict(event: Event) -> dict[str, Any]:
@@ -52,14 +68,22 @@ def event_from_dict(data: Mapping[str, Any]) -> Event:
         BadInput: it is no event: something is unknown, missing or of the wrong type.
     """
     rest = dict(data)
-    index, at_s, kind = (rest.pop(name, None) for name in ("index", "at_s", "kind"))
+    stamp = {name: rest.pop(name) for name in ("index", "at_s") if name in rest}
+    kind = rest.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
         raise BadInput(f"there is no event of the kind {str(kind)[:40]!r}; there are: {', '.join(KINDS)}")
     try:
-        body = _reader_of(KINDS[kind])(rest)
-        return Event(_reader_of(int)(index), _reader_of(float)(at_s), body)
-    except (TypeError, ValueError, OverflowError, BadInput) as error:
+        when = decode(stamp, _Stamp, "empty")
+        return Event(when.index, when.at_s, _read_body(kind, rest))
+    except (ValueError, BadInput) as error:
         raise BadInput(f"this {kind!r} event can't be read: {error}") from error
+
+
+def _read_body(kind: str, rest: Mapping[str, Any]) -> Any:
+    if kind != "answered":
+        return decode(rest, KINDS[kind], "empty")
+    stored = decode(rest, _StoredAnswer, "empty")
+    return Answered(answer_from_dict(stored.answer), stored.by)
 
 
 def to_line(plain: Mapping[str, Any]) -> bytes:
@@ -129,7 +153,7 @@ def _writer_of(kind: Any) -> Writer:
 
 def _dataclass_writer(kind: type) -> Writer:
     hints = get_type_hints(kind)
-    empty = _absent_values(kind)
+    empty = empty_values(kind)
     plan = tuple(
         (name, name in empty, empty.get(name), None if _goes_as_is(hint) else _writer_of(hint))
         for name, hint in hints.items()
@@ -147,26 +171,6 @@ def _dataclass_writer(kind: type) -> Writer:
     return write
 
 
-def _absent_values(kind: type) -> dict[str, Any]:
-    """What an absent key means, for the fields that may be absent.
-
-    It follows from the type and never from the default, so that a default may change without changing old files.
-    """
-    hints = get_type_hints(kind)
-    values: dict[str, Any] = {}
-    for field in fields(kind):
-        hint = hints[field.name]
-        if field.default is MISSING and field.default_factory is MISSING:
-            continue
-        if hint is str:
-            values[field.name] = ""
-        elif get_origin(hint) is tuple:
-            values[field.name] = ()
-        elif hint is Any or type(None) in get_args(hint):
-            values[field.name] = None
-    return values
-
-
 def _goes_as_is(kind: Any) -> bool:
     if kind in _AS_IS or get_origin(kind) in (Literal, *_MAPPINGS):
         return True
@@ -182,100 +186,5 @@ def _same(value: Any) -> Any:
     return value
 
 
-@cache
-def _reader_of(kind: Any) -> Reader:  # noqa: PLR0911  (one return a kind of type)
-    """How a plain value of this type is read; raises TypeError or ValueError where it is none."""
-    if kind is Any:
-        return _same
-    if kind is Answer:
-        return _read_answer
-    if is_dataclass(kind) and isinstance(kind, type):
-        return _dataclass_reader(kind)
-    origin, inside = get_origin(kind), get_args(kind)
-    if origin is Literal:
-        return _literal_reader(inside)
-    if origin is tuple:
-        return _tuple_reader(inside)
-    if origin in _MAPPINGS:
-        return _plain_reader(dict)
-    if origin in (Union, types.UnionType):
-        return _union_reader(inside)
-    if kind in (str, int, float, bool):
-        return _plain_reader(kind)
-    raise TypeError(f"events can't hold a {kind!r}")
-
-
-def _read_answer(value: Any) -> Answer:
-    return answer_from_dict(_plain_reader(dict)(value))
-
-
-def _dataclass_reader(kind: type) -> Reader:
-    readers = {name: _reader_of(hint) for name, hint in get_type_hints(kind).items()}
-    absent = _absent_values(kind)
-
-    def read(value: Any) -> Any:
-        given = _plain_reader(dict)(value)
-        if unknown := given.keys() - readers.keys():
-            raise ValueError(f"{kind.__name__} has no {min(unknown)[:40]!r}")
-        if missing := readers.keys() - given.keys() - absent.keys():
-            raise ValueError(f"{kind.__name__} lacks {min(missing)!r}")
-        taken = dict(absent)
-        for name, inner in given.items():
-            try:
-                taken[name] = readers[name](inner)
-            except (TypeError, ValueError, BadInput) as error:
-                raise ValueError(f"{name}: {error}") from error
-        return kind(**taken)
-
-    return read
-
-
-def _literal_reader(words: tuple[Any, ...]) -> Reader:
-    def read(value: Any) -> Any:
-        if not isinstance(value, str) or value not in words:
-            raise ValueError(f"{str(value)[:40]!r} is none of {', '.join(words)}")
-        return value
-
-    return read
-
-
-def _tuple_reader(inside: tuple[Any, ...]) -> Reader:
-    of_item = _reader_of(inside[0])
-    length = None if inside[-1] is Ellipsis else len(inside)
-
-    def read(value: Any) -> tuple[Any, ...]:
-        items = _plain_reader(list)(value)
-        if length is not None and len(items) != length:
-            raise ValueError(f"{len(items)} items where there must be {length}")
-        return tuple(of_item(item) for item in items)
-
-    return read
-
-
-def _union_reader(inside: tuple[Any, ...]) -> Reader:
-    kinds = tuple(inner for inner in inside if inner is not type(None))
-    if len(kinds) == 1:
-        only = _reader_of(kinds[0])
-        return lambda value: None if value is None and len(inside) > 1 else only(value)
-    # Only text beside an object: the arguments of a call.
-    return lambda value: value if isinstance(value, str) else _plain_reader(dict)(value)
-
-
 def _without_none(kind: Any) -> Any:
     return next(inner for inner in get_args(kind) if inner is not type(None))
-
-
-_PLAIN_NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", dict: "an object",
-                list: "a list"}  # fmt: skip
-
-
-@cache
-def _plain_reader(kind: type) -> Reader:
-    def read(value: Any) -> Any:
-        if kind is float and type(value) is int:
-            return float(value)
-        if type(value) is not kind:
-            raise TypeError(f"{str(value)[:40]!r} is not {_PLAIN_NAMES[kind]}")
-        return value
-
-    return read

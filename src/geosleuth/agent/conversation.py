@@ -32,6 +32,7 @@ def conversation_of(
     tools: Iterable[Tool],
     picture: Callable[[str], View],
     may_call: bool = True,
+    wants_guess: bool = False,
     missing: Collection[str] = (),
     cuts: Cuts | None = None,
 ) -> Conversation:
@@ -43,6 +44,7 @@ def conversation_of(
         tools: those that may be called.
         picture: gives the pixels of a handle.
         may_call: whether the reply may call tools.
+        wants_guess: whether the method wants a best guess in any case, as a task may, too.
         missing: handles whose pixels are gone; they are named and not shown.
         cuts: for whoever asks turn by turn with the same context: keeps what was cut to length, so that it is cut once.
     """
@@ -70,6 +72,7 @@ def conversation_of(
         wire=started.wire,
         sampling=sampling,
         may_call=may_call,
+        wants_guess=wants_guess or started.task.force_answer,
     )
 
 

@@ -1,21 +1,28 @@
-"""A finding on a small card for notebooks, and the evidence that every view of a finding puts first."""
+"""A finding on a small card for notebooks, its evidence, and the text that was read in the photos."""
 
-from collections.abc import Iterator
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
 from geosleuth.answer.granularity import withheld
-from geosleuth.answer.wording import envelope, how_sure, percent_words, radius_words
-from geosleuth.atlas.outlines import found_country
+from geosleuth.answer.model import envelope, how_sure, percent_words, radius_words
+from geosleuth.atlas.granular import found_country
 from geosleuth.geo import coordinates
+from geosleuth.names import fold
 from geosleuth.policies.detective import Detective
-from geosleuth.texts import printable
+from geosleuth.text.safe import printable
+from geosleuth.tools import ImageInfo, Observation
 
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from .locating import Finding
+    from .locate import Finding
 
 BEST = 3
 LEAD = "A lead, not a verdict."
@@ -58,7 +65,7 @@ def told_no_finer_than(trajectory: Trajectory) -> Granularity:
 
 
 def is_capped(trajectory: Trajectory) -> bool:
-    """Whether all free text was left out of it, as `geosleuth.agent.capping` does below ``exact``."""
+    """Whether all free text was left out of it, as `geosleuth.agent.locate` does below ``exact``."""
     return all(text in _WITHHELD for text in _texts(trajectory) if text)
 
 
@@ -138,3 +145,168 @@ def notebook_card(finding: "Finding") -> str:
 def _text(value: str) -> str:
     short = value if len(value) <= _LONGEST_LINE else value[: _LONGEST_LINE - 1] + "…"
     return escape(printable(short).encode("utf-8", "replace").decode("utf-8"))
+
+
+MOST_BOXES = 60
+_SAME_SHARE = 0.5
+_LEAST_CHARS = 3
+_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|“[^”]*”|«[^»]*»|‘[^’]*’')
+_JOINED = " + "
+_FARTHEST_PX = 1e9
+
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A line of text; ``box`` is left, top, right, bottom in shares of the photo's first view.
+
+    ``number`` is what it goes by in the report, and None where no evidence speaks of it.
+    """
+
+    text: str
+    photo: int
+    box: Box
+    confidence: float
+    number: int | None = None
+
+
+def text_seen(trajectory: Trajectory, evidence: Sequence[str]) -> tuple[Seen, ...]:
+    """Every line once, as it was read best; those that evidence speaks of are numbered in the evidence's order."""
+    lines = _distinct(_lines(trajectory))[:MOST_BOXES]
+    order: list[int] = []
+    for piece in evidence:
+        order += [at for at, line in enumerate(lines) if at not in order and speaks_of(piece, line.text)]
+    numbers = {at: number for number, at in enumerate(order, 1)}
+    numbered = [replace(line, number=numbers.get(at)) for at, line in enumerate(lines)]
+    return tuple(sorted(numbered, key=lambda line: line.number or math.inf))
+
+
+def speaks_of(evidence: str, text: str) -> bool:
+    """Whether a piece of evidence is about this line: it quotes it or a part of it, or has all of it in its words."""
+    line = fold(text)
+    if not line:
+        return False
+    for quoted in _quotes(evidence):
+        words = fold(quoted)
+        if words and (words == line or _within(words, line) or _within(line, words)):
+            return True
+    return len(line) > _LEAST_CHARS and _within(line, fold(evidence))
+
+
+def _quotes(evidence: str) -> Iterator[str]:
+    for found in _QUOTED.findall(evidence):
+        words = found[1:-1]
+        if found[0] == '"':
+            with suppress(ValueError):
+                words = str(json.loads(found))
+        yield from words.split(_JOINED)
+
+
+def _within(part: str, whole: str) -> bool:
+    """Whether a text stands in another as whole words; in scripts without spaces as a run of letters."""
+    if not part.isascii():
+        return len(part) > 1 and part in whole
+    return len(part) >= _LEAST_CHARS and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", whole) is not None
+
+
+def _lines(trajectory: Trajectory) -> Iterator[Seen]:
+    images = {image.handle: image for image in trajectory.images}
+    firsts = first_views(trajectory.task.images)
+    for observation in trajectory.observations:
+        yield from lines_in(observation, images, firsts)
+
+
+def first_views(images: Iterable[ImageInfo]) -> dict[int, ImageInfo]:
+    """The first view of each photo of a task, by the photo's number."""
+    firsts: dict[int, ImageInfo] = {}
+    for image in images:
+        firsts.setdefault(image.photo, image)
+    return firsts
+
+
+def lines_in(
+    observation: Observation, images: Mapping[str, ImageInfo], firsts: Mapping[int, ImageInfo]
+) -> Iterator[Seen]:
+    """The lines of text in one outcome, where there are any.
+
+    Args:
+        observation: the outcome.
+        images: every picture of the run so far, by its handle.
+        firsts: the photos' first views, see `first_views`.
+    """
+    data = observation.data
+    if observation.failure is not None or not isinstance(data, dict):
+        return
+    image = images.get(str(data.get("image")))
+    first = None if image is None else firsts.get(image.photo)
+    rows = data.get("lines")
+    if image is None or first is None or not isinstance(rows, list):
+        return
+    for row in rows:
+        line = _line(row, image, first) if isinstance(row, dict) else None
+        if line is not None:
+            yield line
+
+
+def _line(row: dict[str, Any], image: ImageInfo, first: ImageInfo) -> Seen | None:
+    text, box = row.get("text"), _numbers(row.get("bbox_px"))
+    if not isinstance(text, str) or not text.strip() or box is None:
+        return None
+    share = shares_of(box, image, first)
+    confidence = row.get("confidence")
+    sure = float(confidence) if isinstance(confidence, int | float) and _is_number(confidence) else 0.0
+    return None if share is None else Seen(text.strip(), first.photo, share, sure)
+
+
+def shares_of(box: Sequence[float], image: ImageInfo, first: ImageInfo) -> Box | None:
+    """A box in a picture's pixels, in shares of the photo's first view; None where it lies outside of that."""
+    share: list[float] = []
+    inner, outer = image.box_in_original, first.box_in_original
+    if min(*image.size, outer[2] - outer[0], outer[3] - outer[1]) <= 0:
+        return None
+    for number, side in enumerate(box):
+        axis = number % 2
+        original = inner[axis] + side * (inner[axis + 2] - inner[axis]) / image.size[axis]
+        share.append(min(1.0, max(0.0, (original - outer[axis]) / (outer[axis + 2] - outer[axis]))))
+    if share[0] >= share[2] or share[1] >= share[3]:
+        return None
+    return share[0], share[1], share[2], share[3]
+
+
+def _numbers(value: Any) -> Box | None:
+    if not isinstance(value, list | tuple) or len(value) != 4:
+        return None
+    if not all(_is_number(side) for side in value):
+        return None
+    return float(value[0]), float(value[1]), float(value[2]), float(value[3])
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value of a file is a number that can be a place on a picture; neither NaN nor endless ones are."""
+    return isinstance(value, int | float) and -_FARTHEST_PX < value < _FARTHEST_PX
+
+
+def _distinct(lines: Iterator[Seen]) -> list[Seen]:
+    """Second readings of the same spot stand in for the first where they are surer."""
+    kept: list[Seen] = []
+    for line in lines:
+        at = next((at for at, one in enumerate(kept) if _same_spot(one, line)), None)
+        if at is None:
+            kept.append(line)
+        elif (line.confidence, len(line.text)) > (kept[at].confidence, len(kept[at].text)):
+            kept[at] = line
+    return kept
+
+
+def _same_spot(one: Seen, other: Seen) -> bool:
+    if one.photo != other.photo:
+        return False
+    left, top = max(one.box[0], other.box[0]), max(one.box[1], other.box[1])
+    right, bottom = min(one.box[2], other.box[2]), min(one.box[3], other.box[3])
+    common = max(0.0, right - left) * max(0.0, bottom - top)
+    return common > _SAME_SHARE * min(_area(one.box), _area(other.box))
+
+
+def _area(box: Box) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])

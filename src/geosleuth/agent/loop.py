@@ -20,28 +20,20 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable
 
 from geosleuth.errors import BadInput
-from geosleuth.policies import Policy, Prompt, Sampling, Wire
-from geosleuth.tools import Case, Toolset, image_info
+from geosleuth.policies import Prompt
+from geosleuth.tools import Case, image_info
 
-from .events import Budget, Event, Prompted, Resumed, Started, Task
-from .method import Method
+from .events import Event, Prompted, Resumed, Started
+from .setup import NO_HINTS, AgentSetup, Question
 from .trajectory import Trajectory, TrajectoryWriter, new_id, now
 from .turns import Sink, Work
 
 
 async def run(
     case: Case,
+    setup: AgentSetup,
     *,
-    method: Method,
-    policy: Policy,
-    toolset: Toolset,
-    hint: str | None = None,
-    area: str | None = None,
-    views: tuple[str, ...] = (),
-    force_answer: bool = False,
-    budget: Budget | None = None,
-    sampling: Sampling | None = None,
-    wire: Wire | None = None,
+    question: Question = NO_HINTS,
     store: TrajectoryWriter | None = None,
     sinks: Iterable[Sink] = (),
 ) -> Trajectory:
@@ -49,16 +41,8 @@ async def run(
 
     Args:
         case: what tools work on; the pictures in its album are the task's.
-        method: how to go about it.
-        policy: who thinks; it is not closed here.
-        toolset: exactly the tools that are switched on, see `Method.toolset`.
-        hint: the user's words about the photo.
-        area: where the place lies, as far as the user knows.
-        views: what is known about the pictures themselves, a line each.
-        force_answer: a best guess is wanted in any case.
-        budget: in place of the method's own.
-        sampling: in place of the method's own.
-        wire: in place of the method's own.
+        setup: who works and how.
+        question: what is asked and known beside the photos.
         store: the file that keeps the trajectory and gives it its id; it is not closed here.
         sinks: who else gets the events as they happen.
 
@@ -66,19 +50,20 @@ async def run(
         BadInput: there is no photo, or the file can't be written.
         UserError: a policy or a tool can't work as it is set up.
     """
+    method, policy, toolset = setup.method, setup.policy, setup.toolset
     images = tuple(image_info(case, case.album[handle]) for handle in case.album.handles)
     if not images:
         raise BadInput("there is no photo to look at; add one to the case's album")
-    task = Task(images, hint, area, force_answer, views)
+    task = question.task(images)
     started = Started(
         task,
         method.name,
         policy.name,
         toolset.names,
-        budget or method.budget,
+        setup.budget or method.budget,
         method.system(task, toolset.names),
-        wire or method.wire,
-        sampling or method.sampling,
+        setup.wire or method.wire,
+        setup.sampling or method.sampling,
     )
     prompt = Prompt(method.prompt(task, toolset.names), tuple(image.handle for image in images))
     work = Work(
@@ -97,11 +82,7 @@ async def resume(
     feedback: Prompt,
     *,
     case: Case,
-    method: Method,
-    policy: Policy,
-    toolset: Toolset,
-    budget: Budget | None = None,
-    sampling: Sampling | None = None,
+    setup: AgentSetup,
     store: TrajectoryWriter | None = None,
     sinks: Iterable[Sink] = (),
     missing: Collection[str] = (),
@@ -114,11 +95,8 @@ async def resume(
         trajectory: what happened so far.
         feedback: what the person says.
         case: with an album that has all the trajectory's pictures, see `rebuild_album`.
-        method: how to go about it.
-        policy: who thinks, the same as before or another.
-        toolset: the tools that are switched on now.
-        budget: for what is still to come; the one it began with if left out.
-        sampling: the one it began with if left out.
+        setup: who works from now on, the same as before or another. Its budget is for what is still to come; budget
+            and sampling are those it began with if left out. The wire stays.
         store: its file, see `TrajectoryWriter.resuming`.
         sinks: who else gets the events as they happen.
         missing: handles whose pixels are gone.
@@ -131,13 +109,14 @@ async def resume(
     if absent := [image.handle for image in trajectory.images if image.handle not in known]:
         raise BadInput(f"the album lacks {', '.join(absent[:5])} of this trajectory; rebuild it from the same photos")
     began = trajectory.started
+    policy, toolset = setup.policy, setup.toolset
     work = Work(
         (
-            Resumed(policy.name, toolset.names, budget or began.budget, sampling or began.sampling),
+            Resumed(policy.name, toolset.names, setup.budget or began.budget, setup.sampling or began.sampling),
             Prompted(feedback, "person"),
         ),
         trajectory.events,
-        method=method,
+        method=setup.method,
         policy=policy,
         toolset=toolset,
         case=case,
@@ -150,7 +129,7 @@ async def resume(
 async def stream(work: Callable[[Sink], Awaitable[Trajectory]]) -> AsyncGenerator[Event, None]:
     """The events of a run while it goes on.
 
-        async for event in stream(lambda sink: run(case, ..., sinks=[sink])):
+        async for event in stream(lambda sink: run(case, setup, sinks=[sink])):
             ...
 
     The run does not wait for whoever looks on. Who stops looking calls the run off; it still closes its trajectory.

@@ -8,7 +8,7 @@ from geosleuth.answer import Answer
 from geosleuth.photo import BoxScale
 from geosleuth.policies import Sampling, Step, Wire
 from geosleuth.tools import Tool, Toolset
-from geosleuth.tools.needs import Need
+from geosleuth.tools.model import Need
 
 from .events import Budget, Task
 
@@ -47,8 +47,8 @@ class Method:
     ``tools`` are those that are on unless the user says otherwise, by our names. ``shown_as`` has the paper's names for
     tools of ours; the words use them, and ``toolset`` lets the tools go by them. ``box_scale`` is how the words ask for
     boxes: a case must be made with the same. With ``quotes_lines`` calls may quote lines of signs by number, see
-    `geosleuth.agent.quoting`. With ``reads_thinking`` what a policy thought is part of its answer, and is read with it,
-    see ``final_words``.
+    `geosleuth.agent.turns`. With ``reads_thinking`` what a policy thought is part of its answer, and is read with it,
+    see ``final_words``. With ``wants_guess`` its words ask for a best guess in any case.
     """
 
     name: str
@@ -68,6 +68,7 @@ class Method:
     shown_as: Mapping[str, str] = field(default_factory=dict, hash=False)
     quotes_lines: bool = False
     reads_thinking: bool = False
+    wants_guess: bool = False
 
     def final_words(self, step: Step) -> str:
         """What ``read_answer`` is given of a reply: its words, and in front of them the thinking where it is read too.

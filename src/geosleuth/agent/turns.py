@@ -1,18 +1,24 @@
-"""The engine of the loop: turn after turn from an opening to a closed trajectory. `loop` tells the rules."""
+"""The engine of the loop: turn after turn, which calls are carried out, and lines of signs quoted by number.
+
+``#2`` is line 2 of the newest reading that has any, ``image-1#2`` that of the newest of an image, ``#*`` all lines of
+the newest. Several, as in ``#2, #4``, stand one under the other. A number that no line has stays as it is written.
+"""
 
 import asyncio
+import hashlib
+import json
+import re
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from geosleuth.answer import Answer
 from geosleuth.errors import ServiceFault, UserError
 from geosleuth.policies import Policy, Prompt, Step
-from geosleuth.tools import CALL_SECONDS, Case, Observation, ToolCall, Toolset
+from geosleuth.tools import CALL_SECONDS, Case, FailureKind, Observation, ToolCall, Toolset
 
-from .calling import Calls
 from .conversation import Cuts, conversation_of
 from .events import (
     Answered,
@@ -30,8 +36,234 @@ from .events import (
 )
 from .method import Method, accepts
 from .pool import Pool
-from .spending import Spending
-from .trajectory import Trajectory
+from .trajectory import Spending, Trajectory
+
+EVERY = "#*"
+READER = "read_text"
+_QUOTE = re.compile(r"(image-\d{1,4})?#(\d{1,3}|\*)")
+_ROW = re.compile(rf"{_QUOTE.pattern}(?:, ?{_QUOTE.pattern})*")
+
+
+class Quotes:
+    """The lines that a run has read so far."""
+
+    def __init__(self) -> None:
+        """Nothing was read yet."""
+        self._newest: tuple[str, ...] = ()
+        self._by_image: dict[str, tuple[str, ...]] = {}
+
+    def hear(self, observation: Observation) -> None:
+        """Take in what a call brought, if it was a reading; one that is shown again counts as new."""
+        data = observation.data
+        shown = observation.failure in (None, "repeated") and observation.name == READER
+        if shown and isinstance(data, Mapping) and data.get("lines"):
+            self._newest = tuple(str(line["text"]) for line in data["lines"])
+            self._by_image[str(data.get("image"))] = self._newest
+
+    def filled_in(self, call: ToolCall) -> ToolCall:
+        """The call with the lines themselves in place of their numbers."""
+        if isinstance(call.arguments, str):
+            return call
+        said = {name: self._spelled(value) for name, value in call.arguments.items()}
+        return replace(call, arguments=said)
+
+    def _spelled(self, value: Any) -> Any:
+        if not isinstance(value, str) or "#" not in value:
+            return value
+        return _ROW.sub(self._lines, value)
+
+    def _lines(self, row: re.Match[str]) -> str:
+        """Quotes side by side as lines one under the other; as they are written where one is of no line."""
+        found = [self._line(quote) for quote in _QUOTE.finditer(row[0])]
+        if None in found:
+            return _QUOTE.sub(lambda quote: self._line(quote) or quote[0], row[0])
+        return "\n".join(filter(None, found))
+
+    def _line(self, quote: re.Match[str]) -> str | None:
+        image, number = quote.groups()
+        lines = self._newest if image is None else self._by_image.get(image, ())
+        if number == "*":
+            return "\n".join(lines) or None
+        return lines[int(number) - 1] if 0 < int(number) <= len(lines) else None
+
+
+def quotes_for(method: str) -> Quotes | None:
+    """What fills in the calls of a run that was made with a method of ours; None where none are quoted."""
+    from .methods import made_with
+
+    made = made_with(method)
+    return Quotes() if made is not None and made.quotes_lines else None
+
+
+def spelled_out(trajectory: "Trajectory") -> "Trajectory":
+    """A run with its calls as they were carried out, for whoever shows or compares them."""
+    quotes, events = quotes_for(trajectory.started.method), []
+    if quotes is None:
+        return trajectory
+    for event in trajectory.events:
+        match event.body:
+            case Said(step=step) as said:
+                calls = tuple(map(quotes.filled_in, step.calls))
+                events.append(replace(event, body=replace(said, step=replace(step, calls=calls))))
+            case ToolObserved(observation=observation):
+                quotes.hear(observation)
+                events.append(event)
+            case _:
+                events.append(event)
+    return replace(trajectory, events=tuple(events))
+
+
+def quote(number: int, image: str | None = None) -> str:
+    """How a line is quoted, by its number from 1 on: in the newest reading, or in that of an image."""
+    return f"{image or ''}#{number}"
+
+
+# What the same call may well do better the next time.
+_PASSING_FAILURES = ("service", "timeout")
+_LONG_CHARACTERS = 500
+_sorted = json.JSONEncoder(sort_keys=True, allow_nan=False)
+_TOO_LATE = "Not carried out: no tool calls are left. Answer now."
+
+
+@dataclass(slots=True)
+class _Memory:
+    turn: int
+    observation: Observation
+    repeats: int = 0
+
+
+class Calls:
+    """The calls of a run: their ids, and what each brought, so that none is made twice."""
+
+    def __init__(self, toolset: Toolset, events: Iterable[Event] = (), *, quoting: bool = False) -> None:
+        """Remember the calls of these events.
+
+        Args:
+            toolset: the tools of the run.
+            events: what has happened so far.
+            quoting: whether calls may quote lines of signs by number, see `Quotes`.
+        """
+        self._toolset = toolset
+        self._quotes = Quotes() if quoting else None
+        self._ids: set[str] = set()
+        self._memory: dict[str, _Memory] = {}
+        # Of the newest step: what says whether two calls are the very same.
+        self._keys: dict[str, str] = {}
+        for event in events:
+            match event.body:
+                case Said(step=step):
+                    self._keys = {call.id: self._key(call) for call in step.calls}
+                    self._ids.update(self._keys)
+                case ToolObserved(turn=turn, observation=observation) if observation.call_id in self._keys:
+                    self._relive(turn, observation)
+                    self.hear(observation)
+                case _:
+                    pass
+
+    def tidy(self, turn: int, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        """The calls with ids that no other call of the run has, and arguments that are JSON.
+
+        Arguments that JSON can't hold (a number that is none) are kept as the text they were meant as.
+        """
+        tidied = []
+        self._keys = {}
+        for number, call in enumerate(calls, 1):
+            one = call
+            if not one.id or one.id in self._ids:
+                one = replace(one, id=self._fresh_id(turn, number))
+            self._ids.add(one.id)
+            try:
+                key = self._key(one)
+            except (TypeError, ValueError, RecursionError):
+                one = replace(one, arguments=_as_text(one.arguments))
+                key = self._key(one)
+            self._keys[one.id] = key
+            tidied.append(one)
+        return tuple(tidied)
+
+    def withheld(
+        self, calls: Sequence[ToolCall], *, may_call: bool, per_turn: int, left: int | None
+    ) -> list[Observation | None]:
+        """What each call of the step just tidied that is not carried out is told; None for those that are."""
+        allowed = min(per_turn, per_turn if left is None else left) if may_call else 0
+        decided: list[Observation | None] = []
+        wanted: set[str] = set()
+        for call in calls:
+            key = self._keys[call.id]
+            if may_call and (key in wanted or key in self._memory):
+                decided.append(self._repeated(call, key))
+            elif len(wanted) >= allowed:
+                decided.append(self._told(call, "over_budget", _over(per_turn, left) if may_call else _TOO_LATE))
+            else:
+                wanted.add(key)
+                decided.append(None)
+        return decided
+
+    def spelled_out(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
+        """The calls as they are carried out: with the lines in them that they quote by number."""
+        return list(calls) if self._quotes is None else [self._quotes.filled_in(call) for call in calls]
+
+    def hear(self, observation: Observation) -> None:
+        """Take in what the policy is shown, carried out or not: its lines can be quoted from the next step on."""
+        if self._quotes is not None:
+            self._quotes.hear(observation)
+
+    def remember(self, turn: int, observation: Observation) -> None:
+        """Keep what a call that was carried out brought, unless it may bring more another time."""
+        if observation.failure not in _PASSING_FAILURES:
+            self._memory[self._keys[observation.call_id]] = _Memory(turn, observation)
+
+    def _relive(self, turn: int, observation: Observation) -> None:
+        if observation.failure == "repeated":
+            if known := self._memory.get(self._keys[observation.call_id]):
+                known.repeats += 1
+        elif observation.failure != "over_budget":
+            self.remember(turn, observation)
+
+    def _repeated(self, call: ToolCall, key: str) -> Observation:
+        known = self._memory.get(key)
+        if known is None:
+            return self._told(call, "repeated", "Not carried out: this very call stands in the same reply already.")
+        known.repeats += 1
+        where = f"Not carried out again: this very call was made in turn {known.turn}, and its result stands."
+        if known.repeats > 1:
+            return self._told(call, "repeated", f"{where} Try something else, or answer.")
+        told = self._told(call, "repeated", f"{where} It was:\n{known.observation.text}")
+        # What is shown again can be quoted again.
+        return told if self._quotes is None else replace(told, data=known.observation.data)
+
+    def _told(self, call: ToolCall, failure: FailureKind, text: str) -> Observation:
+        found = self._toolset.get(call.name)
+        return Observation(call.id, found.name if found else call.name[:60], text, failure=failure)
+
+    def _key(self, call: ToolCall) -> str:
+        found = self._toolset.get(call.name)
+        (spelled_out,) = self.spelled_out([call])
+        arguments = spelled_out.arguments
+        said = arguments if isinstance(arguments, str) else _sorted.encode(dict(arguments))
+        if len(said) > _LONG_CHARACTERS:
+            said = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+        return f"{found.name if found else call.name}\n{said}"
+
+    def _fresh_id(self, turn: int, number: int) -> str:
+        wanted = f"call-{turn}-{number}"
+        while wanted in self._ids:
+            wanted += "x"
+        return wanted
+
+
+def _as_text(arguments: Mapping[str, Any] | str) -> str:
+    try:
+        return arguments if isinstance(arguments, str) else json.dumps(dict(arguments), default=str)
+    except (TypeError, ValueError, RecursionError):
+        return "(arguments that can't be written down)"
+
+
+def _over(per_turn: int, left: int | None) -> str:
+    if left is not None and left < per_turn:
+        return f"Not carried out: only {left} more tool calls were allowed. Answer from what you have."
+    return f"Not carried out: of one reply at most {per_turn} calls are. Make it again if it is still needed."
+
 
 T = TypeVar("T")
 
@@ -175,6 +407,7 @@ class Work:
             tools=self._toolset,
             picture=self._case.album.__getitem__,
             may_call=may_call,
+            wants_guess=self._method.wants_guess,
             missing=self._missing,
             cuts=self._cuts,
         )

@@ -6,10 +6,19 @@ in ``parse`` and nowhere else; no coordinate is ever invented, substituted or lo
 """
 
 from .granularity import GRANULARITIES, Admitted, Gazetteer, Granularity, cap, cap_text, coarsest
-from .model import Address, Answer, Candidate, Level
+from .model import (
+    FORMAT,
+    Address,
+    Answer,
+    Candidate,
+    Level,
+    answer_from_dict,
+    answer_to_dict,
+    render,
+    render_brief,
+    to_precision,
+)
 from .parse import PARSERS, ParserName, parse, parse_lenient, parse_strict
-from .precision import to_precision
-from .wire import FORMAT, answer_from_dict, answer_to_dict, render, render_brief
 
 __all__ = [
     "FORMAT",

@@ -2,21 +2,448 @@
 
 Both are total: any text gives an Answer, and one without a readable point is unlocated. Neither looks a place up,
 swaps latitude and longitude, or replaces what is out of range.
+
+Forgiven: unquoted or half-quoted strings, single and typographic quotes, trailing and missing commas, line comments,
+raw line breaks and unescaped quotes inside strings. An object counts only when its closing brace is there.
+
+Work is bounded: however the text is made, no more than a fixed multiple of its length is looked at, and nesting is
+capped, so that arbitrary text costs linear time and never raises.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 from geosleuth.errors import BadInput
+from geosleuth.geo import LatLon
 
-from .coordinates import to_point
-from .fields import answer_from_fields, speaks_of_coordinates
-from .loose_json import find_objects
-from .model import Address, Answer
-from .prose import answer_from_prose, with_names_from
-from .wire import FORMAT, answer_from_dict
+from .coordinates import find_points, parse_angle, to_point
+from .model import FORMAT, Address, Answer, Level, answer_from_dict
+
+JsonValue: TypeAlias = "bool | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+
+_MAX_DEPTH = 40
+_EFFORT_PER_CHARACTER = 4
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "`": "`"}
+_SPACE = re.compile(r"(?:\s|//[^\n]*|\#[^\n]*)*")
+_BARE_KEY = re.compile(r"[^\s\"'“”:={}\[\],][^\"“”:={}\[\],\n]*")
+_BARE_VALUE = re.compile(r"[^,{}\[\]\n]*")
+_CLOSES_KEY = re.compile(r"\s*[:=]")
+_CLOSES_VALUE = re.compile(r"\s*(?:[,}\]]|$)|\s*\n")
+_NEXT_LINE_IS_A_KEY = re.compile(r"\n\s*[\"'“]?[A-Za-z_]{1,40}[\"'”]?\s*:")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+# A number ends at the next key's quote too: models forget commas.
+_NUMBER_VALUE = re.compile(rf"{_NUMBER.pattern}(?=\s*(?:[,}}\]\"'“]|//|\#|\n))")
+_WORDS: dict[str, JsonValue] = {"true": True, "false": False, "null": None, "none": None}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundObject:
+    """A complete object and where in the text it stands."""
+
+    value: dict[str, JsonValue]
+    start: int
+    end: int
+
+
+class _GiveUp(Exception):
+    """This start is no object; the next one may be."""
+
+
+class _OutOfEffort(Exception):
+    """The text costs more than it can be worth."""
+
+
+def find_objects(text: str) -> Iterator[FoundObject]:
+    """Yield the complete outermost objects of a text, in order."""
+    reader = _Reader(text)
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, end = reader.object(start, 0)
+        except _GiveUp:
+            end = start + 1
+        except _OutOfEffort:
+            return
+        else:
+            yield FoundObject(value, start, end)
+        start = text.find("{", end)
+
+
+class _Reader:
+    """A recursive-descent reader over one text; every method takes a position and returns value and next position."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.effort = _EFFORT_PER_CHARACTER * len(text) + 10_000
+
+    def spend(self, start: int, end: int) -> int:
+        self.effort -= end - start + 1
+        if self.effort < 0:
+            raise _OutOfEffort
+        return end
+
+    def skip_space(self, at: int) -> int:
+        match = _SPACE.match(self.text, at)
+        return self.spend(at, match.end()) if match else at
+
+    def peek(self, at: int) -> str:
+        if at >= len(self.text):
+            raise _GiveUp
+        return self.text[at]
+
+    def object(self, at: int, depth: int) -> tuple[dict[str, JsonValue], int]:
+        if depth > _MAX_DEPTH:
+            raise _GiveUp
+        result: dict[str, JsonValue] = {}
+        last_key: str | None = None
+        at = self.skip_space(at + 1)
+        while (mark := self.peek(at)) != "}":
+            if mark == ",":
+                at = self.skip_space(at + 1)
+                continue
+            key, at = self.key(at)
+            at = self.skip_space(at)
+            if self.peek(at) in ":=":
+                value, at = self.value(self.skip_space(at + 1), depth)
+                result[key] = value
+                last_key = key
+            elif last_key is not None and isinstance(tail := result[last_key], str):
+                # An unquoted value with a comma in it, "city: San Jose, California", was split there.
+                result[last_key] = f"{tail}, {key}"
+            else:
+                raise _GiveUp
+            at = self.skip_space(at)
+        return result, at + 1
+
+    def array(self, at: int, depth: int) -> tuple[list[JsonValue], int]:
+        if depth > _MAX_DEPTH:
+            raise _GiveUp
+        result: list[JsonValue] = []
+        at = self.skip_space(at + 1)
+        while (mark := self.peek(at)) != "]":
+            if mark == "}":
+                raise _GiveUp
+            if mark == ",":
+                at = self.skip_space(at + 1)
+                continue
+            value, at = self.value(at, depth)
+            result.append(value)
+            at = self.skip_space(at)
+        return result, at + 1
+
+    def key(self, at: int) -> tuple[str, int]:
+        if self.text[at] in _QUOTES:
+            return self.string(at, _CLOSES_KEY)
+        match = _BARE_KEY.match(self.text, at)
+        if match is None:
+            raise _GiveUp
+        return match.group().strip(), self.spend(at, match.end())
+
+    def value(self, at: int, depth: int) -> tuple[JsonValue, int]:
+        mark = self.peek(at)
+        if mark == "{":
+            return self.object(at, depth + 1)
+        if mark == "[":
+            return self.array(at, depth + 1)
+        if mark in _QUOTES:
+            return self.unclosed_line(at) or self.string(at, _CLOSES_VALUE)
+        match = _NUMBER_VALUE.match(self.text, at) or _BARE_VALUE.match(self.text, at)
+        if match is None or not match.group():
+            # "key:," and "key:}" say nothing; the caller goes on at the mark itself.
+            return None, at
+        return _bare(match.group()), self.spend(at, match.end())
+
+    def unclosed_line(self, at: int) -> tuple[str, int] | None:
+        """A string whose closing quote was forgotten ends with its line, if the next line starts a new key."""
+        end = self.text.find("\n", at)
+        if end < 0 or _NEXT_LINE_IS_A_KEY.match(self.text, end) is None:
+            return None
+        content = self.text[at + 1 : self.spend(at, end)].rstrip().removesuffix(",")
+        return None if _QUOTES[self.text[at]] in content else (_unescape(content), end)
+
+    def string(self, at: int, closes: re.Pattern[str]) -> tuple[str, int]:
+        """A quoted string ends at the first quote of its kind that is followed as a key or a value must be."""
+        closing = _QUOTES[self.text[at]]
+        end = at + 1
+        while True:
+            end = self._next_quote(end, closing)
+            if closes.match(self.text, end + 1):
+                return _unescape(self.text[at + 1 : end]), end + 1
+            end += 1
+
+    def _next_quote(self, at: int, closing: str) -> int:
+        while True:
+            end = self.text.find(closing, at)
+            if end < 0:
+                self.spend(at, len(self.text))
+                raise _GiveUp
+            self.spend(at, end)
+            before = self.text[at:end]
+            if (len(before) - len(before.rstrip("\\"))) % 2 == 0:
+                return end
+            at = end + 1
+
+
+def _unescape(raw: str) -> str:
+    try:
+        decoded = json.loads(f'"{raw}"', strict=False)
+    except ValueError:
+        return raw.replace('\\"', '"').replace("\\n", "\n")
+    return decoded if isinstance(decoded, str) else raw
+
+
+def _bare(raw: str) -> JsonValue:
+    word = raw.strip()
+    if word.casefold() in _WORDS:
+        return _WORDS[word.casefold()]
+    if _NUMBER.fullmatch(word):
+        return float(word)
+    return word.strip("\"'“”‘’` ")
+
+
+_LAT_KEYS = ("lat", "latitude", "predlat", "predictedlat", "predictedlatitude")
+_LON_KEYS = ("lon", "lng", "long", "longitude", "predlon", "predlng", "predictedlon", "predictedlongitude")
+_PAIR_KEYS = ("coordinates", "coordinate", "coords", "latlon", "latlng", "gps", "point", "position", "location")
+_LEVEL_KEYS = {
+    "country": ("country", "countryidentification", "countryname"),
+    "region": (
+        "region", "regionalguess", "regionguess", "state", "province", "provinceorstate", "stateorprovince", "admin1",
+        "prefecture", "adminarea",
+    ),
+}  # fmt: skip
+_FINE_KEYS = (
+    "precise", "preciselocalization", "specificlocation", "precise_location", "poi", "building", "landmark",
+    "address", "street", "neighborhood", "neighbourhood", "district",
+)  # fmt: skip
+_CITY_KEYS = ("city", "town", "village", "municipality", "locality", "cityname")
+_CONFIDENCE_KEYS = ("probability", "confidence", "confidencepercent", "confidencepercentage", "certainty")
+_RADIUS_KEYS = ("radiuskm", "radius", "errorkm", "uncertaintykm")
+_EXPLANATION_KEYS = ("explanation", "reasoning", "reason", "rationale", "evidence")
+_INSIDE_KEYS = ("answer", "finalanswer", "result", "prediction", "finallocation", "bestguess", "chainofthought")
+_NOTHING = {"", "null", "none", "n/a", "na", "unknown", "undetermined", "not sure", "-", "?"}
+_LENGTH = re.compile(r"\s*(\d{1,6}(?:\.\d+)?)\s*(km|kilomet(?:er|re)s?|m|met(?:er|re)s?)?\s*", re.IGNORECASE)
+_PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d+)?)\s*(%|percent)?\s*", re.IGNORECASE)
+
+
+def answer_from_fields(data: Mapping[str, JsonValue]) -> Answer:
+    """Whatever of an answer the object holds; an object that holds nothing gives an empty, unlocated answer."""
+    fields = _flatten(data)
+    final = _text(fields.get("finalanswer"))
+    address = _address(fields)
+    if final is not None and not address:
+        address = address_from_semicolons(final) or address
+    return Answer(
+        point=_point(fields),
+        address=address,
+        probability=probability(_first(fields, _CONFIDENCE_KEYS)),
+        radius_km=_positive(_first(fields, _RADIUS_KEYS)),
+        explanation=_text(_first(fields, _EXPLANATION_KEYS)),
+    )
+
+
+def speaks_of_coordinates(data: Mapping[str, JsonValue]) -> bool:
+    """Whether the object gives coordinates or takes them back; a blank form ("lat": "<latitude>") does neither."""
+    fields = _flatten(data)
+    pairs = ((lat, lon) for lat in _LAT_KEYS for lon in _LON_KEYS if lat in fields and lon in fields)
+    return any(_says(fields[lat]) and _says(fields[lon]) for lat, lon in pairs)
+
+
+def _says(value: JsonValue) -> bool:
+    return value is None or _degrees(value) is not None or (isinstance(value, str) and clean_name(value) is None)
+
+
+def address_from_semicolons(text: str) -> Address | None:
+    """``Country; Region; Specific location`` in that order, two or three parts on one line."""
+    parts = [clean_name(part) for part in text.split(";")]
+    if not 2 <= len(parts) <= 3 or not parts[0] or "\n" in text.strip():
+        return None
+    return Address.of(*parts)
+
+
+def clean_name(value: str | None) -> str | None:
+    """A place name without decoration; None for the words that mean 'no name'."""
+    if value is None:
+        return None
+    name = " ".join(value.strip(" \t\r\n*_\"'`“”.<>").split())
+    return None if name.casefold() in _NOTHING else name
+
+
+def probability(value: JsonValue) -> float | None:
+    """A stated confidence as a probability: "85%", 85 and 0.85 are the same; what is out of range is no statement."""
+    if isinstance(value, str):
+        match = _PERCENT.fullmatch(value[:40])
+        if match is None:
+            return None
+        number = float(match[1])
+        return _unit(number / 100 if match[2] or number >= 2 else number)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    # Above 1 it is percent; a fraction of a percent above 1, such as 1.5, is nobody's way to say either.
+    return _unit(value / 100 if value >= 2 else value)
+
+
+def _unit(number: float) -> float | None:
+    return number if 0 <= number <= 1 else None
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.casefold())
+
+
+def _flatten(data: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Own keys first, then those of the wrappers that models put around an answer (outer keys win)."""
+    fields: dict[str, JsonValue] = {}
+    layers: list[Mapping[str, JsonValue]] = [data]
+    while layers and len(fields) < 1000:
+        layer = layers.pop(0)
+        for name, value in list(layer.items())[:1000]:
+            key = _key(name)
+            fields.setdefault(key, value)
+            if isinstance(value, dict) and (key in _INSIDE_KEYS or key in _PAIR_KEYS):
+                layers.append(value)
+    return fields
+
+
+def _first(fields: Mapping[str, JsonValue], keys: Iterable[str]) -> JsonValue:
+    return next((fields[key] for key in keys if fields.get(key) is not None), None)
+
+
+def _point(fields: Mapping[str, JsonValue]) -> LatLon | None:
+    lat, lon = (_degrees(_first(fields, keys)) for keys in (_LAT_KEYS, _LON_KEYS))
+    if lat is not None or lon is not None:
+        return to_point(lat, lon)
+    lon_first = str(fields.get("type")).casefold() == "point"
+    for key in _PAIR_KEYS:
+        value = fields.get(key)
+        if isinstance(value, list) and len(value) == 2:
+            first, second = (_degrees(item) for item in value)
+            return to_point(second, first) if lon_first else to_point(first, second)
+        if isinstance(value, str) and (points := find_points(f"coordinates: {value[:200]}")):
+            return points[-1].point
+    return None
+
+
+def _degrees(value: JsonValue) -> float | None:
+    if isinstance(value, str):
+        return parse_angle(value)
+    return None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+
+
+def _address(fields: Mapping[str, JsonValue]) -> Address:
+    country, region = (_level(_first(fields, keys)) for keys in _LEVEL_KEYS.values())
+    fine, city = (_level(_first(fields, keys)) for keys in (_FINE_KEYS, _CITY_KEYS))
+    return Address(country, region, _join(fine, city))
+
+
+def _join(fine: Level, city: Level) -> Level:
+    """Finest first: a street and its city become "street, city"."""
+    if not fine.conclusion or not city.conclusion or city.conclusion in fine.conclusion:
+        return fine or city
+    return Level(f"{fine.conclusion}, {city.conclusion}", fine.clues, fine.reasoning, fine.uncertainty)
+
+
+def _level(value: JsonValue) -> Level:
+    if not isinstance(value, dict):
+        return Level(clean_name(_text(value)))
+    parts = {_key(name): item for name, item in value.items()}
+    clues = parts.get("clues")
+    listed = clues if isinstance(clues, list) else [clues]
+    return Level(
+        clean_name(_text(parts.get("conclusion")) or _text(parts.get("name"))),
+        tuple(text for item in listed if (text := _text(item))),
+        _text(parts.get("reasoning")),
+        _text(parts.get("uncertainty")),
+    )
+
+
+def _text(value: JsonValue) -> str | None:
+    if isinstance(value, str):
+        return value.strip() or None
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _positive(value: JsonValue) -> float | None:
+    """A length in km; a text may say metres."""
+    factor = 1.0
+    if isinstance(value, str):
+        match = _LENGTH.fullmatch(value[:40])
+        if match is None:
+            return None
+        value, factor = float(match[1]), 0.001 if (match[2] or "km").casefold().startswith("m") else 1.0
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    number = factor * float(value) if abs(value) < 1e6 else 0.0
+    return number if number > 0 else None
+
+
+# An answer stands at the end of a reply; what is further up than this is the way there.
+_TAIL = 20_000
+
+_LABELS = {
+    "country": r"country",
+    "region": r"(?:region|state|province|province[ _]or[ _]state|prefecture)",
+    "precise": r"(?:specific location|precise location|exact location|address|city|town|village)",
+}
+_VALUE = r"[\s*_\"'`]*[:=][\s*_\"'`]*(?P<value>[^\n;{}]{1,120})"
+_NAMES = {
+    level: re.compile(rf"(?:^|[\s,;*_\"'`(>-]){label}{_VALUE}", re.IGNORECASE) for level, label in _LABELS.items()
+}
+_NEXT_LABEL = re.compile(r"[,|.]?[\s*_\"'`]+(?:[a-z]+[ _]){0,2}[a-z]+[*_\"'`]*\s*[:=]", re.IGNORECASE)
+_SEMICOLONS = re.compile(r"[^;\n:{}]{2,60};[^;\n{}]{1,80}(?:;[^;\n{}]{1,160})?")
+_CONFIDENCE = re.compile(
+    r"\b(?:confidence|probability)\b[^\d\n]{0,30}(\d{1,3}(?:\.\d+)?\s*(?:%|percent)?)", re.IGNORECASE
+)
+
+
+def answer_from_prose(text: str) -> Answer:
+    """The last readable coordinates, the last labelled name of each level, and a stated confidence."""
+    tail = text[-_TAIL:]
+    points = find_points(tail)
+    cut_off = tail.rfind("{") > tail.rfind("}")
+    if cut_off and points and points[-1].end == len(tail):
+        # The reply broke off inside an object, right after a digit: how the number went on nobody knows.
+        points = []
+    stated = _CONFIDENCE.findall(tail)
+    return Answer(
+        point=points[-1].point if points else None,
+        address=_prose_address(tail),
+        probability=probability(stated[-1]) if stated else None,
+    )
+
+
+def _prose_address(tail: str) -> Address:
+    names = {level: _last_name(pattern, tail) for level, pattern in _NAMES.items()}
+    address = Address.of(**names)
+    if address:
+        return address
+    lines = [line for line in tail.splitlines() if line.strip()]
+    last_line = lines[-1].strip().removesuffix(".") if lines else ""
+    if not _SEMICOLONS.fullmatch(last_line):
+        return Address()
+    return address_from_semicolons(last_line) or Address()
+
+
+def _last_name(pattern: re.Pattern[str], text: str) -> str | None:
+    values = [match["value"] for match in pattern.finditer(text)]
+    if not values:
+        return None
+    name = _NEXT_LABEL.split(values[-1], maxsplit=1)[0]
+    return clean_name(name.rstrip(" ,"))
+
+
+def with_names_from(answer: Answer, other: Answer) -> Answer:
+    """The answer, and what it lacks filled from another reading of the same reply; the point stays its own."""
+    return replace(
+        answer,
+        address=answer.address or other.address,
+        probability=other.probability if answer.probability is None else answer.probability,
+        explanation=answer.explanation or other.explanation,
+        candidates=answer.candidates or other.candidates,
+    )
+
 
 ParserName = Literal["strict", "lenient"]
 

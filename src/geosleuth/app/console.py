@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from geosleuth.texts import one_line, printable
+from geosleuth.text import one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -203,7 +203,7 @@ def ask_consent(plan: "Plan", *, yes: bool) -> None:
     from geosleuth.errors import BadInput
     from geosleuth.policies import consent_line
     from geosleuth.policies.detective import Detective
-    from geosleuth.policies.replay import ReplayPolicy
+    from geosleuth.policies.model import ReplayPolicy
 
     searched = sorted(plan.image_hosts)
     asked_models = [one for one in plan.thinkers if not isinstance(one, ReplayPolicy | Detective)]

@@ -1,8 +1,7 @@
 """The offline world: places, borders, features, facts, documents and maps, and online twins behind one protocol."""
 
-from .model import Colocation, Document, Hit, Marker, MatchKind, Picture, Place, Reverse
+from .model import Atlas, Colocation, Document, Hit, Marker, MatchKind, NotOffered, Picture, Place, Reverse
 from .offline import OfflineAtlas, regions_dir
-from .protocol import Atlas, NotOffered
 
 __all__ = [
     "Atlas",

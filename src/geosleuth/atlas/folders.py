@@ -4,6 +4,7 @@
 """
 
 import os
+import sqlite3
 from pathlib import Path
 
 
@@ -23,3 +24,9 @@ def _folder(name: str, variable: str, default: str) -> Path:
         return Path(home) / name
     root = os.environ.get(variable)
     return (Path(root) if root else Path.home() / default) / "geosleuth"
+
+
+def open_readonly(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
+    """A read-only connection; ``any_thread`` where it may be used in another thread than the one that opened it."""
+    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    return sqlite3.connect(uri, uri=True, check_same_thread=not any_thread)

@@ -23,7 +23,7 @@ from .base.build import Progress
 from .base.geocode import REACHES
 from .folders import data_dir
 from .model import Colocation, Document, Hit, Marker, Picture, Place, Reverse
-from .search.keys import MAX_QUERY_CHARS
+from .search import MAX_QUERY_CHARS
 
 if TYPE_CHECKING:
     from .borders import Borders, Detail

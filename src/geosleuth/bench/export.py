@@ -14,8 +14,7 @@ from geosleuth import __version__
 from geosleuth.geo import threshold_text
 from geosleuth.score import Accuracy, Calibration, Estimate, PublishedRow, Selective, Summary
 
-from .compare import PairReport, Side, Tiers
-from .report import FileReport
+from .report import FileReport, PairReport, Side, Tiers
 from .scored import Scored
 
 SCORE_FORMAT = "geosleuth-score/1"

@@ -1,4 +1,4 @@
-r"""Recorded answers on disk: three layouts, read as a stream.
+r"""Recorded answers on disk: three layouts, read as a stream of lines that are never longer than memory allows.
 
 JSONL, one object a line, split on ``\n`` only (replies contain U+2028 and other characters that ``splitlines`` would
 break at):
@@ -30,7 +30,33 @@ from geosleuth.files import MAX_LINE_BYTES
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth
 
-from .lines import text_lines
+
+def byte_lines(path: Path, readline: Callable[[int], bytes], what: str) -> Iterator[bytes]:
+    """The lines of an open file, each with its end; ``what`` says what a line should be.
+
+    Raises:
+        BadInput: one is longer than 64 MiB.
+    """
+    number = 0
+    while line := readline(MAX_LINE_BYTES):
+        number += 1
+        if len(line) >= MAX_LINE_BYTES and not line.endswith(b"\n"):
+            raise BadInput(f"{path}:{number}: a line of more than 64 MiB is no {what}")
+        yield line
+
+
+def text_lines(path: Path, readline: Callable[[int], bytes], what: str) -> Iterator[str]:
+    """The same as text; a mark of byte order at the beginning is left out.
+
+    Raises:
+        BadInput: one is longer than 64 MiB, or is not UTF-8.
+    """
+    for number, line in enumerate(byte_lines(path, readline, what), 1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{path}:{number}: not UTF-8 text; save it as UTF-8") from error
+
 
 _TRUTH_NAMES = ("country", "region", "city")
 

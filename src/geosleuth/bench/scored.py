@@ -1,21 +1,38 @@
-"""A file of records, scored: columns, so that a million records fit and every figure is one array operation."""
+"""Records, scored in columns: a file of them, one at a time, or with text answers placed by a geocoder.
+
+Several papers score text answers this way. The figure then measures the geocoder too, so it never replaces the plain
+one: a geocoded file stands beside its original under a name of its own, with the number of answers it placed.
+"""
 
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.answer import Answer, ParserName
 from geosleuth.errors import BadInput
-from geosleuth.geo import DistanceMethod, distances_km
+from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, LatLon, distances_km, geoscore
 from geosleuth.names import continent_of, country_code, country_name
-from geosleuth.score import LEVELS, NOT_GIVEN, NOT_NAMED, AnswerNames, TruthNames, match_levels, named_levels
+from geosleuth.score import (
+    LEVELS,
+    NOT_GIVEN,
+    NOT_NAMED,
+    AnswerNames,
+    Summary,
+    Truth,
+    TruthNames,
+    match_levels,
+    named_levels,
+    summarise,
+)
+from geosleuth.text.safe import one_line, printable
 
-from .plain import one_line, printable
 from .records import Record, read_records
 
 FloatColumn = NDArray[np.float64]
@@ -218,3 +235,71 @@ def _placeholder_notes(numbers: dict[str, FloatColumn]) -> list[str]:
 def _some(names: Sequence[str], limit: int = 3) -> str:
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(names[:limit]) + more
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswer:
+    """How good one answer is. ``distance_km`` is None where it is unlocated; ``levels`` has the codes of `score`."""
+
+    distance_km: float | None
+    geoscore: float
+    levels: Mapping[str, int]
+
+
+def truth_to_dict(truth: Truth) -> dict[str, Any]:
+    """A truth as records write it."""
+    names = {"country": truth.country, "region": truth.region, "city": truth.city}
+    return {"lat": truth.point.lat, "lon": truth.point.lon, **{name: one for name, one in names.items() if one}}
+
+
+def score_answer(truth: Mapping[str, Any], answer: Answer) -> ScoredAnswer:
+    """Hold one answer against the truth, given as `truth_to_dict` writes it.
+
+    Raises:
+        BadInput: that is no truth.
+    """
+    try:
+        point = LatLon(float(truth["lat"]), float(truth["lon"]))
+        record = Record(
+            "one", Truth(point, truth.get("country"), truth.get("region"), truth.get("city")), answer=answer
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"a truth has lat and lon in degrees, and names as texts; this is none ({error})") from error
+    scored = score_records([record], label="one", parser="lenient", distance="geodesic")
+    km = float(scored.distance_km[0])
+    points = 0.0 if isnan(km) else geoscore(km)
+    return ScoredAnswer(None if isnan(km) else km, points, {name: int(scored.levels[name][0]) for name in LEVELS})
+
+
+def summarise_answers(answers: Sequence[ScoredAnswer], thresholds_km: Sequence[float] = THRESHOLDS_KM) -> Summary:
+    """The figures over answers that were scored one at a time."""
+    km = np.asarray([np.nan if one.distance_km is None else one.distance_km for one in answers], dtype=np.float64)
+    levels = {name: np.asarray([one.levels[name] for one in answers], dtype=np.int8) for name in LEVELS}
+    return summarise(km, levels, thresholds_km)
+
+
+MARK = " (geocoded)"
+
+
+def with_geocoded(scored: Scored, geocode: Callable[[str], LatLon | None]) -> Scored:
+    """A copy in which unlocated answers that name a place stand where the geocoder puts that name."""
+    lat, lon = scored.lat.copy(), scored.lon.copy()
+    placed = 0
+    for row, name in scored.named_only.items():
+        point = geocode(name)
+        if point is not None:
+            lat[row], lon[row] = point.lat, point.lon
+            placed += 1
+    unlocated = int(np.isnan(scored.lat).sum())
+    note = (
+        f"{placed} of {unlocated} unlocated answers name a place and were put where the atlas has it; "
+        "this measures the atlas too"
+    )
+    return replace(
+        scored,
+        label=scored.label + MARK,
+        lat=lat,
+        lon=lon,
+        distance_km=distances_km(scored.truth_lat, scored.truth_lon, lat, lon, method=scored.distance),
+        notes=(note, *scored.notes),
+    )

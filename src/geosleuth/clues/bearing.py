@@ -84,7 +84,7 @@ def likeness(query: str, name: str, *, parts: bool = True) -> float:
     """`identity` from the letters alone; ``parts`` is whether words may be left out."""
     from rapidfuzz.distance import OSA
 
-    from geosleuth.atlas.search.keys import squeeze
+    from geosleuth.atlas.search import squeeze
 
     asked, known = fold(query), fold(name)
     if not asked or not known:

@@ -18,7 +18,7 @@ from typing import Any, get_args
 import numpy as np
 
 from geosleuth.errors import DataFault
-from geosleuth.geo import FloatArray
+from geosleuth.fitting import logistic
 
 from .deciding import LEAST as LEAST_ANSWERED
 from .deciding import Decision, Level
@@ -31,7 +31,6 @@ _FEATURES = ("slope", "kinds", "margin")
 _PRIOR: Mapping[str, float] = {"slope": 0.8, "kinds": 0.0, "margin": 0.0}
 _PRIOR_WEIGHT = 2.0  # as if so many scenes had spoken for the default
 _STATED = frozenset({"hint", "driving_side"})
-_STEPS, _ENOUGH = 500, 1e-9
 _NEAREST = 1e-4
 
 
@@ -91,17 +90,14 @@ def fit(samples: Iterable[Sample], *, provenance: str = "fitted, nobody said on 
     """
     rows = [sample for sample in samples if sample.level != "none"]
     size = len(_LEVELS) + len(_FEATURES)
-    features: FloatArray = np.zeros((len(rows), size))
+    features = np.zeros((len(rows), size))
     for number, sample in enumerate(rows):
         features[number, _LEVELS.index(sample.level)] = 1.0
         features[number, len(_LEVELS) :] = _features(sample)
     right = np.array([float(sample.right) for sample in rows])
     default = np.array([*(0.0 for _ in _LEVELS), *_PRIOR.values()])
-    weights = default.copy()
-    for _ in range(_STEPS):
-        weights, moved = _newton_step(weights, features, right, default)
-        if moved < _ENOUGH:
-            break
+    least = np.array([*(-np.inf for _ in _LEVELS), *(0.0 for _ in _FEATURES)])
+    weights = logistic(features, right, _PRIOR_WEIGHT, centre=default, least=least)
     levels = {level: round(float(value), 6) for level, value in zip(_LEVELS, weights, strict=False)}
     slopes = {name: round(float(value), 6) for name, value in zip(_FEATURES, weights[len(_LEVELS) :], strict=True)}
     return {"levels": levels, **slopes, "provenance": provenance, "samples": len(rows)}
@@ -158,30 +154,3 @@ def _is_leaning(decision: Decision) -> bool:
 def _features(decision: Decision | Sample) -> tuple[float, float, float]:
     p = min(max(decision.probability_raw, _NEAREST), 1 - _NEAREST)
     return log(p / (1 - p)), log1p(max(0, decision.kinds)), min(max(decision.margin, 0.0), 1.0)
-
-
-def _newton_step(
-    weights: FloatArray, features: FloatArray, right: FloatArray, default: FloatArray
-) -> tuple[FloatArray, float]:
-    """One step downhill among the slopes that are allowed, and how far it went."""
-    expected = 1 / (1 + np.exp(-np.clip(features @ weights, -50, 50)))
-    gradient = features.T @ (expected - right) + _PRIOR_WEIGHT * (weights - default)
-    curvature = (features.T * (expected * (1 - expected))) @ features + _PRIOR_WEIGHT * np.eye(len(weights))
-    slopes = np.arange(len(weights)) >= len(_LEVELS)
-    stuck = slopes & (weights <= 0) & (gradient > 0)
-    free = ~stuck
-    step = np.zeros_like(weights)
-    step[free] = np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
-    for _ in range(40):
-        moved = weights - step
-        moved[slopes] = np.maximum(moved[slopes], 0.0)
-        if _loss(moved, features, right, default) <= _loss(weights, features, right, default) + 1e-12:
-            return moved, float(np.abs(moved - weights).max())
-        step = step / 2
-    return weights, 0.0
-
-
-def _loss(weights: FloatArray, features: FloatArray, right: FloatArray, default: FloatArray) -> float:
-    scores = features @ weights
-    losses = np.logaddexp(0.0, scores) - right * scores
-    return float(losses.sum() + _PRIOR_WEIGHT / 2 * ((weights - default) ** 2).sum())

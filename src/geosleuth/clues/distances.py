@@ -1,6 +1,6 @@
 """Distance signs: towns with the kilometres or miles to them, on one line or in two columns.
 
-Two such distances fix a place, as far as roads are straight; the tool ``range_fix`` does the sum.
+Two such distances fix a place, as far as roads are straight.
 """
 
 import re

@@ -11,8 +11,8 @@ from math import pi, sqrt
 
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold
+from geosleuth.names.countries import City, cities_by_country
 from geosleuth.names.folding import fold_once
-from geosleuth.names.geonames import City, cities_by_country
 
 from .model import Spot
 from .prior import TOWN_PEOPLE_PER_KM2

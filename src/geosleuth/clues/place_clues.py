@@ -1,4 +1,4 @@
-"""What the atlas's answers say: the JSON data of its tools and the text that was looked up, as clues.
+"""What the atlas's answers say: their JSON data and the text that was looked up, as clues.
 
 A text and everything found for it is one clue. Its spots share what the name is worth: a place weighs more the surer
 the text is its name, the more people live there, and the fewer others bear the name, whether the atlas knows them or
@@ -8,7 +8,7 @@ not. What is left over goes to places that nobody found.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 from geosleuth.atlas.facts import all_countries
 from geosleuth.geo import distance_km as distance_between_km
@@ -28,6 +28,7 @@ from .weighing import SEPARATOR
 RELIABILITY: Mapping[str, Reliability] = {
     "place": Reliability(0.55, "names of towns stand on signs to them, on buses and on shops far away"),
     "place.line": Reliability(0.7, "names of towns stand on signs to them, on buses and on shops far away"),
+    "place.small": Reliability(0.35, "small towns share their names with people, shops and words"),
     "place.said": Reliability(0.85, "a twin town or an advertisement may be named so, too"),
     "place.towards": Reliability(0.8, "signs name towns that are far ahead"),
     "place.road": Reliability(0.35, "roads are called after towns that they do not lead to"),
@@ -50,7 +51,13 @@ MOST_SPOTS = 12
 TOWN_OF_A_SHOP = 0.15
 """How often a shop whose name has a town's name in it stands in that town, beside others of its country."""
 
-_FULL_ANSWER = {"maps_geocode": 5, "poi_keyword_search": 10, "poi_input_tips": 10}
+SearchKind = Literal["address", "name", "beginning", "crossing", "colocated", "ranges"]
+"""How places were searched for: by address, by name, by the beginning of a name, by two streets that cross, by things
+that stand close together, by distances to towns."""
+
+_FULL_ANSWER: Mapping[SearchKind, int] = {"address": 5, "name": 10, "beginning": 10}
+"""How many places an answer holds at most."""
+
 _SAME_FEATURE_KM = 0.1
 _LEAST_WEIGHT = 1e-4
 _NAMED_LIKENESS = 0.4
@@ -79,7 +86,7 @@ _WORTH_SAYING = 0.3
 
 
 def place_clues(
-    tool: str,
+    search: SearchKind,
     data: Any,
     seen: TextSeen | Sequence[TextSeen] = (),
     *,
@@ -89,21 +96,21 @@ def place_clues(
     """The clues in one answer of the atlas: one, or none where it found nothing.
 
     Args:
-        tool: which tool answered: one of `PLACE_TOOLS`.
-        data: its ``Observation.data``; what is malformed in it is passed over.
+        search: how places were searched for.
+        data: the answer; what is malformed in it is passed over.
         seen: the text that was looked up, or the texts, in the order they were asked for.
         asked: the words that were asked for, where they are not the whole text.
         manner: how the name stands in the text, if it is a town's.
 
     Raises:
-        ValueError: another tool.
+        ValueError: there is no such search.
     """
-    if tool not in PLACE_TOOLS:
-        raise ValueError(f"{tool} finds no places; these do: {', '.join(PLACE_TOOLS)}")
+    if search not in PLACE_SEARCHES:
+        raise ValueError(f"{search} finds no places; these do: {', '.join(PLACE_SEARCHES)}")
     texts = (seen,) if isinstance(seen, TextSeen) else tuple(seen)
     words = (asked,) if isinstance(asked, str) else tuple(asked)
     words = words or tuple(text.text for text in texts)
-    clue = PLACE_TOOLS[tool](tool, data, words, manner) if isinstance(data, Mapping) and words else None
+    clue = PLACE_SEARCHES[search](search, data, words, manner) if isinstance(data, Mapping) and words else None
     if clue is None:
         return []
     read = min((text.confidence for text in texts), default=1.0)
@@ -132,12 +139,12 @@ def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
     )
 
 
-def _named(tool: str, data: Mapping[str, Any], words: Sequence[str], manner: Manner) -> Clue | None:
+def _named(search: SearchKind, data: Mapping[str, Any], words: Sequence[str], manner: Manner) -> Clue | None:
     """A name and the places that bear it."""
     query = words[0]
     # What a postcode says is told elsewhere, see `geosleuth.clues.postcode_places`.
     places = [place for place in read_places(read_results(data)) if place.clue_kind != "postcode"]
-    how_like = begins if tool == "poi_input_tips" else None
+    how_like = begins if search == "beginning" else None
     likely = [(place, how_like(query, place.name) if how_like else identity(query, place)) for place in places]
     bearers = _bearers(_of_name([pair for pair in likely if pair[1] > 0], query, manner))
     if not bearers:
@@ -150,15 +157,25 @@ def _named(tool: str, data: Mapping[str, Any], words: Sequence[str], manner: Man
     small = stands == "line" and bearers[0][0].people < _SMALL_TOWN
     shops = _SHOPS[stands]
     if small:
-        shops = _SHOPS_LIKE_A_WORD if query.isascii() and query.isalpha() else _SHOPS_LIKE_SMALL_TOWN
+        shops = _SHOPS_LIKE_A_WORD if _is_one_plain_word(query) else _SHOPS_LIKE_SMALL_TOWN
     unseen = others_of_name(common, street=street) * shops
-    if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _FULL_ANSWER[tool]:  # a full answer has left some out
+    if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _FULL_ANSWER[search]:  # a full answer has left some out
         unseen += 2 * min(pull(place) for place, _ in bearers)
     surest = max(like for _, like in bearers)
     total = unseen + sum(like * pull(place) for place, like in bearers)
     weighed = [(place, surest * like * pull(place) / total) for place, like in bearers]
     weighed = [(place, weight) for place, weight in weighed if weight >= _LEAST_WEIGHT]
-    return _clue(query, weighed, surest, len(bearers), stands) if weighed else None
+    if not weighed:
+        return None
+    clue = _clue(query, weighed, surest, len(bearers), stands)
+    if small and clue.kind == "place" and _is_one_plain_word(query):
+        row = RELIABILITY["place.small"]
+        clue = replace(clue, reliability=min(clue.reliability, row.value), caution=row.misled_by)
+    return clue
+
+
+def _is_one_plain_word(query: str) -> bool:
+    return query.isascii() and query.isalpha()
 
 
 def _is_known(query: str, town: Found) -> bool:
@@ -243,7 +260,7 @@ def _same(place: Found, kept: Found) -> bool:
     return away <= max(_SAME_FEATURE_KM, min(place.radius_km, kept.radius_km)) and fold(place.name) == fold(kept.name)
 
 
-def _crossing(_tool: str, data: Mapping[str, Any], words: Sequence[str], _manner: Manner) -> Clue | None:
+def _crossing(_search: SearchKind, data: Mapping[str, Any], words: Sequence[str], _manner: Manner) -> Clue | None:
     """Where two streets meet: rarer than either of them."""
     places = read_places(read_results(data))
     scores = [_clipped(place.score) ** 2 for place in places]
@@ -254,7 +271,7 @@ def _crossing(_tool: str, data: Mapping[str, Any], words: Sequence[str], _manner
     return _together("street", words, weighed, f"meet at {_described(weighed[0][0])}")
 
 
-def _colocated(_tool: str, data: Mapping[str, Any], words: Sequence[str], _manner: Manner) -> Clue | None:
+def _colocated(_search: SearchKind, data: Mapping[str, Any], words: Sequence[str], _manner: Manner) -> Clue | None:
     """Where several features stand near each other. Names tell, categories such as "pharmacy" hardly do."""
     weighed: list[tuple[Found, float]] = []
     kinds: list[ClueKind] = []
@@ -298,7 +315,7 @@ def _together(kind: ClueKind, words: Sequence[str], weighed: Sequence[tuple[Foun
     )
 
 
-def _range(_tool: str, data: Mapping[str, Any], words: Sequence[str], _manner: Manner) -> Clue | None:
+def _range(_search: SearchKind, data: Mapping[str, Any], words: Sequence[str], _manner: Manner) -> Clue | None:
     return range_clue([data], words)
 
 
@@ -413,15 +430,15 @@ def of_somebody(clue: Clue, country: str | None = None) -> Clue:
     )
 
 
-PLACE_TOOLS: Mapping[str, Callable[[str, Mapping[str, Any], Sequence[str], Manner], Clue | None]] = {
-    "maps_geocode": _named,
-    "poi_keyword_search": _named,
-    "poi_input_tips": _named,
-    "find_crossing": _crossing,
-    "find_colocated": _colocated,
-    "range_fix": _range,
+PLACE_SEARCHES: Mapping[SearchKind, Callable[[SearchKind, Mapping[str, Any], Sequence[str], Manner], Clue | None]] = {
+    "address": _named,
+    "name": _named,
+    "beginning": _named,
+    "crossing": _crossing,
+    "colocated": _colocated,
+    "ranges": _range,
 }
-"""The tools whose answers are understood here."""
+"""The searches whose answers are understood here."""
 
 
 def _spots(weighed: Sequence[tuple[Found, float]]) -> tuple[Spot, ...]:

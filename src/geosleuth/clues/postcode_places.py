@@ -18,7 +18,7 @@ _MOST_SPOTS = 12
 
 
 def with_towns(clue: Clue, code: PostcodeSeen, data: Any) -> Clue:
-    """The clue of a postcode with the towns that ``maps_geocode`` found for it; as it was where there are none.
+    """The clue of a postcode with the towns that a search by address found for it; as it was where there are none.
 
     A bare number that an address has is a postcode far more often than one that none has.
     """

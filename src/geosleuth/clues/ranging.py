@@ -23,7 +23,7 @@ def is_known(match: str, score: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RangeQuestion:
-    """Towns of one sign and how far they are, as the tool ``range_fix`` takes them."""
+    """Towns of one sign and how far they are."""
 
     towns: tuple[str, ...]
     distances: tuple[float, ...]

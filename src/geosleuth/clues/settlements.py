@@ -10,8 +10,8 @@ from functools import cache
 from typing import Literal
 
 from geosleuth.names import fold
+from geosleuth.names.countries import us_states
 from geosleuth.names.folding import fold_once
-from geosleuth.names.geonames import us_states
 
 from .towns import town_people
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.atlas.facts import all_countries
-from geosleuth.atlas.facts.letters import TELLING_LETTERS
+from geosleuth.atlas.facts.scripts import TELLING_LETTERS
 from geosleuth.geo import FloatArray
 
 from .prior import country_prior

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from geosleuth.names import fold
+from geosleuth.names.countries import cities_by_country
 from geosleuth.names.folding import fold_once
-from geosleuth.names.geonames import cities_by_country
 
 LARGE_TOWN = 100_000
 """Towns of this size are known by their other names, too."""

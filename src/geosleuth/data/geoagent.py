@@ -10,10 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from geosleuth.agent.locating import Finding, locate
+from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Address, Level
 from geosleuth.atlas import Atlas, OfflineAtlas
+from geosleuth.data.standins.caller_notes import country_odds
+from geosleuth.data.standins.observer import plants, seen_sorts
 from geosleuth.names import country_name
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Conversation, Step
@@ -21,9 +24,6 @@ from geosleuth.tools import Toolset
 from geosleuth.world import Clue, Mark, Scene
 from geosleuth.world.design import address_of
 from geosleuth.world.reader import LEGIBLE_PX
-
-from .standins.describing import plants, seen_sorts
-from .standins.weighing import country_odds
 
 METHOD = "geoagent"
 Grade = Literal["low", "moderate", "high"]
@@ -213,8 +213,6 @@ async def recorded(photo: OpenedPhoto, record: Record, *, by: str, atlas: Atlas 
     way = method(METHOD)
     return await locate(
         [photo],
-        policy=WrittenReply(by, record.reply()),
-        method=way,
-        toolset=Toolset(()),
-        atlas=OfflineAtlas() if atlas is None else atlas,
+        AgentSetup(method=way, policy=WrittenReply(by, record.reply()), toolset=Toolset(())),
+        Resources(OfflineAtlas() if atlas is None else atlas),
     )

@@ -9,14 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from geosleuth.agent.locating import Finding, locate
+from geosleuth.agent.locate import Finding, locate
 from geosleuth.agent.methods import method
-from geosleuth.answer.loose_json import find_objects
+from geosleuth.agent.setup import AgentSetup, Resources
+from geosleuth.answer.parse import find_objects
 from geosleuth.atlas import Atlas
 from geosleuth.photo import OpenedPhoto, View
 from geosleuth.policies import Conversation, Observed, Policy, Prompt, Step, Usage
 from geosleuth.tools import ToolCall
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 METHOD = "geovista"
 MOST_REGIONS = 3
@@ -153,11 +154,10 @@ async def assemble(photo: OpenedPhoto, proposer: Proposer, *, atlas: Atlas, turn
     budget = way.budget if turns is None else replace(way.budget, turns=turns)
     return await locate(
         [photo],
-        policy=Assembly(proposer, budget.turns),
-        method=way,
-        toolset=way.toolset(all_tools()),
-        atlas=atlas,
-        budget=budget,
+        AgentSetup(
+            method=way, policy=Assembly(proposer, budget.turns), toolset=way.toolset(all_tools()), budget=budget
+        ),
+        Resources(atlas),
     )
 
 

@@ -3,29 +3,51 @@
 Degrees on WGS-84, latitude first; distances in kilometres.
 """
 
-from .cells import CellGrid
-from .centre import density_mode, medoid, weighted_centre
-from .circles import FARTHEST_KM, ROAD_FACTOR, Along, Range, RangeFix, RangeFixes, pair_conflict, range_fixes
-from .direction import bearing_deg, bearings_deg, destination, destinations
+from .circles import (
+    FARTHEST_KM,
+    ROAD_FACTOR,
+    Along,
+    Range,
+    RangeFix,
+    RangeFixes,
+    density_mode,
+    medoid,
+    pair_conflict,
+    range_fixes,
+    weighted_centre,
+)
 from .distance import (
     EARTH_RADIUS_KM,
+    GEOSCORE_DECAY,
+    GEOSCORE_MAX,
+    GEOSCORE_SCALE_KM,
     DistanceMethod,
+    bearing_deg,
+    bearings_deg,
+    destination,
+    destinations,
     distance_km,
     distances_km,
     geodesic_km,
+    geoscore,
     great_circle_km,
 )
-from .extent import Box, Disc, Extent, extent_distance_km
-from .geoscore import GEOSCORE_DECAY, GEOSCORE_MAX, GEOSCORE_SCALE_KM, geoscore
-from .point import FloatArray, LatLon, is_valid, normalize_lon
-from .precision import coordinates, decimals_for, rounded
-from .sun import RISE_ELEVATION_DEG, DayKind, SunDay, SunPositions, Times, subsolar_points, sun_day, sun_positions
-from .sunlit import (
+from .extent import Box, CellGrid, Disc, Extent, extent_distance_km
+from .point import FloatArray, LatLon, coordinates, decimals_for, is_valid, normalize_lon, rounded
+from .sun import (
+    RISE_ELEVATION_DEG,
+    DayKind,
+    SunDay,
+    SunPositions,
     SunSight,
+    Times,
     elevation_of_shadow,
     equal_altitude_circle,
     places_under_sun,
     shadow_of_elevation,
+    subsolar_points,
+    sun_day,
+    sun_positions,
     sun_seen_mask,
     zenith_distance_deg,
 )

@@ -30,12 +30,15 @@ MOST_SIGHTINGS = 60
 LONGEST_TEXT = 4000
 _MATCH = 0.74
 _SHOWN_MOVES = 4
+_UNCHECKED, _WIDE_TABLE = -0.2, 80
+"""Where a table has so many places, one that it lacks is more often one without the thing."""
+
 _TELLING_REGION = 2.0
 """Regions are named where one is so much likelier than all on average."""
 
 _DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might|seems?|looks? like|unsure)\b|\?")
 _STATED = re.compile(r"[@(]\s*(?P<share>1(?:\.0+)?|0?\.\d+|\d{1,3}\s*%)\s*\)?\s*$")
-_PARTS = re.compile(r"[,;.\n]+|\band\b(?=[^,;.\n]{12,})")
+_PARTS = re.compile(r"[,;\n]+|\.(?=\s|$)")
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _ALIKE = {
     "color": "colour", "colored": "colour", "coloured": "colour", "curb": "kerb", "gray": "grey", "center": "centre",
@@ -49,6 +52,15 @@ _IDLE = frozenset({
     "a", "an", "the", "of", "in", "on", "at", "with", "by", "to", "from", "is", "are",
     "there", "and", "or", "its", "it", "one", "some", "very", "this", "that", "has", "have",
 })  # fmt: skip
+
+
+_LOOKS = frozenset({
+    "red", "orange", "yellow", "green", "blue", "white", "black", "grey", "brown", "pink", "purple", "silver", "gold",
+    "small", "large", "long", "short", "round", "square", "wide", "narrow", "tall", "low", "old", "new", "plain", "none",
+    "metal", "wood", "concrete", "stone", "plastic", "steel", "double", "solid", "dashed", "single", "dark", "light",
+    "straight", "flat", "steep", "line", "sign", "pole", "post", "plate", "house", "tree", "car", "road", "wall", "roof",
+})  # fmt: skip
+"""Words that are no thing by themselves, or one that every street has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +173,7 @@ def _log_ratio(one: Sighting, place: str, prior: Mapping[str, float]) -> float:
     """How much likelier a sighting is in a place than on average."""
     chance = _chance(one.attribute, one.values, place)
     if chance is None:
-        return 0.0
+        return _UNCHECKED if len(field_guide().grades[one.attribute]) >= _WIDE_TABLE else 0.0
     average = _average(one.attribute, one.values, tuple(prior.items()))
     return log((one.confidence * chance + (1 - one.confidence) * average) / average)
 
@@ -192,8 +204,8 @@ def _regions(code: str, sightings: Sequence[Sighting], prior: Mapping[str, float
 
 def _parts(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
-        for part in _PARTS.split(text[:LONGEST_TEXT].lower().replace("0.", "0·")):
-            if words := part.replace("0·", "0.").strip(" -•*\t"):
+        for part in _PARTS.split(text[:LONGEST_TEXT].lower()):
+            if words := part.strip(" -•*\t"):
                 yield words
 
 
@@ -238,7 +250,7 @@ def _described(words: str, confidence: float) -> Iterator[Sighting]:
 
 @cache
 def _phrases() -> tuple[tuple[str, str, frozenset[str]], ...]:
-    """Every phrase of every value as words; one word alone counts only where no other value shares it."""
+    """Every phrase of every value as words; one word alone counts where it names a thing, as no colour does."""
     guide = field_guide()
     found = [
         (attribute, value.name, tokens)
@@ -247,11 +259,7 @@ def _phrases() -> tuple[tuple[str, str, frozenset[str]], ...]:
         for phrase in (f"{value.label} {guide.attributes[attribute].label}", *value.phrases)
         if (tokens := _tokens(phrase))
     ]
-    having: dict[str, set[tuple[str, str]]] = {}
-    for attribute, name, tokens in found:
-        for token in tokens:
-            having.setdefault(token, set()).add((attribute, name))
-    return tuple(one for one in found if len(one[2]) > 1 or all(len(having[token]) == 1 for token in one[2]))
+    return tuple(one for one in found if len(one[2]) > 1 or not one[2] & _LOOKS)
 
 
 @cache

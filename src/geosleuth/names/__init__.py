@@ -6,11 +6,10 @@ more names, or a judge that reads, can stand in its place.
 
 from typing import Protocol
 
-from . import cities, countries, regions
-from .cities import same_city
+from . import cities, countries
+from .cities import same_city, same_region
 from .countries import continent_of, country_code, country_name, required_country_code, same_country
 from .folding import fold
-from .regions import same_region
 
 __all__ = [
     "PlaceNames",
@@ -57,8 +56,8 @@ class RuleNames:
         return countries.same_country(a, b)
 
     def same_region(self, a: str, b: str, country: str | None = None) -> bool:
-        """Whether two names mean one region; see `geosleuth.names.regions`."""
-        return regions.same_region(a, b, country)
+        """Whether two names mean one region; see `geosleuth.names.cities`."""
+        return cities.same_region(a, b, country)
 
     def same_city(self, a: str, b: str, country: str | None = None) -> bool:
         """Whether two names mean one city; see `geosleuth.names.cities`."""

@@ -1,4 +1,4 @@
-"""Do two names mean one city? GeoNames' alternate names, and plain text where GeoNames knows no better.
+"""Do two names mean one city, or one region of a country? By GeoNames' names, and by plain text.
 
 A name is looked up inside its country where that is known. A name that several places bear stands for
 
@@ -15,20 +15,155 @@ GeoNames knows both names and the places differ, that settles it: *Carson City* 
 
 Left out of the alternate names: IATA codes ("PAR"), one- and two-letter abbreviations, and GeoNames' machine
 transliterations (they start with a small letter: "ba li"), which make strangers meet.
+
+Text without generic words, the postal codes of the states of the USA, and a short hand-written list of the regions
+that go by several names or scripts (``data/region_names.json``). Everything beyond waits for an atlas, which takes
+this module's place behind `geosleuth.names.PlaceNames`.
+
+Words that make a *different* place stay: a district or county is not the city that shares its name (Xian County is
+far from Xi'an), and "New", "North", "Upper" belong to the name.
 """
 
+import json
 import re
 from collections import defaultdict
 from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import chain
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from geosleuth.errors import DataFault
 from geosleuth.geo.distance import great_circle_km
 
-from .countries import country_code
-from .folding import MAX_NAME_CHARS, fold, fold_once
-from .generic_words import without_city_words
-from .geonames import City, cities_by_country
+from .countries import City, cities_by_country, country_code, us_states
+from .folding import MAX_NAME_CHARS, compact, fold, fold_once
+
+_CITY_KINDS: Final = "city|town|village|municipality|metropolis|borough|commune|urban area|metropolitan area"
+_CITY_BEFORE: Final = (
+    "greater|metropolitan|metro|downtown|central|ville de|commune de|ciudad de|municipio de|villa de|cidade de|"
+    "municipio do|municipio da|citta di|comune di|freie und hansestadt|freie hansestadt|hansestadt|landeshauptstadt|"
+    "bundesstadt|kreisstadt|lutherstadt|universitatsstadt|stadt|gemeente|stad|miasto|mesto|hlavni mesto|obec|город|"
+    "місто|г|град|kota|bandar|bandaraya|thanh pho|tp|lungsod ng"
+)
+_CITY_AFTER: Final = (
+    "city|town|village|municipality|metropolis|metro|metropolitan|metropolitan area|metro area|metropolitan city|"
+    "metropolitan municipality|metropolitan region|urban area|special city|special municipality|capital city|capital|"
+    "prefecture|prefecture level city|municipal district|shi|shih|si|stadt|stad|kommun|kommune|by|ciudad|"
+    "city centre|city center|dc|df|centre ville|old town"
+)
+_CITY_GLUED: Final = (
+    "特别市",
+    "特別市",
+    "特別自治市",
+    "직할시",
+    "광역시",
+    "특별자치시",
+    "특별시",
+    "市区",
+    "市",
+    "시",
+    "都",
+    "府",
+    "県",
+)
+
+_REGION_KINDS: Final = (
+    "state|free state|federal state|province|region|prefecture|oblast|canton|county|department|governorate|republic|"
+    "territory|emirate|autonomous community|autonomous region|voivodeship|district|land"
+)
+_REGION_BEFORE: Final = (
+    "estado|estado de|estado do|estado da|provincia|provincia de|provincia di|provincia del|province de|province du|"
+    "departamento de|departamento del|departement de|departement du|region|region de|region de la|region del|regione|"
+    "comunidad autonoma de|comunidad de|comunidad foral de|comunidade autonoma de|principado de|canton de|canton du|"
+    "kanton|freistaat|land|bundesland|county|provinsi|propinsi|tinh|wojewodztwo|zupanija|kraj|область|республика|край"
+)
+_REGION_AFTER: Final = (
+    "state|province|region|oblast|krai|kray|republic|prefecture|governorate|district|county|canton|territory|"
+    "department|division|emirate|voivodeship|autonomous region|special administrative region|sar|"
+    "autonomous prefecture|autonomous community|autonomous oblast|autonomous republic|metropolitan region|"
+    "zhuang autonomous region|uyghur autonomous region|uygur autonomous region|hui autonomous region|"
+    "federal district|raion|regency|zone|ken|fu|to|sheng|do|lan|fylke|maakunta|megye|kraj|zupanija|il|ili|tinh|"
+    "область|обл|край|"
+    "autonomous city"
+)
+_REGION_GLUED: Final = (
+    "维吾尔自治区",
+    "維吾爾自治區",
+    "壮族自治区",
+    "壯族自治區",
+    "回族自治区",
+    "回族自治區",
+    "特别行政区",
+    "特別行政區",
+    "特別自治道",
+    "특별자치도",
+    "自治区",
+    "自治區",
+    "自治州",
+    "省",
+    "州",
+    "県",
+    "縣",
+    "县",
+    "府",
+    "都",
+    "道",
+    "도",
+)
+
+
+_SAYS_CITY: Final = re.compile(r"^(?:the )?(?:city of|ciudad de|ville de|stadt) | (?:city|shi|stadt)$|..(?:市|시)$")
+
+
+def _any_of(wordings: list[str]) -> str:
+    # The longest goes first, or "autonomous region" would leave "autonomous" behind.
+    return "|".join(sorted(set(wordings), key=lambda words: (-len(words), words)))
+
+
+class _GenericWords:
+    """One set of words, and how to take them off a folded name."""
+
+    def __init__(self, kinds: str, before: str, after: str, glued: tuple[str, ...]) -> None:
+        of = [f"{the}{kind} of{of_the}" for kind in kinds.split("|") for the in ("", "the ") for of_the in ("", " the")]
+        self._before = re.compile(rf"^(?:{_any_of(before.split('|') + of)}) (?=\S)")
+        self._after = re.compile(rf"(?<=\S) (?:{_any_of(after.split('|'))})$")
+        self._glued = glued
+
+    def without(self, folded: str) -> str:
+        """The name less its generic words; a name that is nothing but generic words stays whole."""
+        for _ in range(3):
+            shorter = self._after.sub("", self._before.sub("", folded))
+            for ending in self._glued:
+                # One sign left over is no name: 京都 is Kyoto, not "京" and a word for prefecture.
+                if shorter.endswith(ending) and len(shorter) - len(ending) >= 2:
+                    shorter = shorter.removesuffix(ending)
+                    break
+            if shorter == folded:
+                break
+            folded = shorter
+        return folded
+
+
+_CITY = _GenericWords(_CITY_KINDS, _CITY_BEFORE, _CITY_AFTER, _CITY_GLUED)
+_REGION = _GenericWords(_REGION_KINDS, _REGION_BEFORE, _REGION_AFTER, _REGION_GLUED)
+
+
+@lru_cache(maxsize=1 << 14)
+def without_city_words(folded: str) -> str:
+    """A folded city name less "City", "Municipality", "Ville de", "市" and the like."""
+    return _CITY.without(folded)
+
+
+@lru_cache(maxsize=1 << 14)
+def without_region_words(folded: str) -> str:
+    """A folded region name less "Province", "State of", "Oblast", "省" and the like."""
+    return _REGION.without(folded)
+
+
+def says_city(folded: str) -> bool:
+    """Whether a folded name calls itself a city, and so not the region of the same name."""
+    return _SAYS_CITY.search(folded) is not None
+
 
 _LEAST_SHARE = 10
 """A namesake this many times smaller than the largest bearer of a name is not what people mean by it."""
@@ -187,3 +322,82 @@ def _meant(name: str, bearers: list[_Bearer]) -> tuple[City, ...]:
         fewest = max(place.city.population for place in bearers) / _LEAST_SHARE
         bearers = [place for place in bearers if place.city.population >= fewest]
     return tuple(place.city for place in bearers)
+
+
+def same_region(a: str, b: str, country: str | None = None) -> bool:
+    """Whether two names mean one region; `country` (any name or code) says where to look.
+
+    Where the lists know both names they decide. Otherwise equal text passes, and so do two names of one city, since
+    regions are often called after it (``北京市`` and ``Beijing``). A region is not the city that shares its name when
+    one says "City" and the other "Province" or the like. The order of the two names makes no difference.
+    """
+    first, second = sorted((a[:MAX_NAME_CHARS], b[:MAX_NAME_CHARS]))
+    return _same_region(first, second, country_code(country) if country else None)
+
+
+@lru_cache(maxsize=1 << 15)
+def _same_region(a: str, b: str, country: str | None) -> bool:
+    folded_a, folded_b = fold(a), fold(b)
+    if not folded_a or not folded_b:
+        return False
+    if folded_a == folded_b:
+        return True
+    if _kind(folded_a) | _kind(folded_b) == {"city", "region"}:
+        return False
+    known_a, known_b = _listed(folded_a, country), _listed(folded_b, country)
+    if known_a and known_b:
+        return not known_a.isdisjoint(known_b)
+    plain_a, plain_b = _plain(folded_a), _plain(folded_b)
+    return compact(plain_a) == compact(plain_b) or same_city(plain_a, plain_b, country)
+
+
+def is_listed_region(name: str, country: str | None = None) -> bool:
+    """Whether a name is surely that of a region, since the lists have it in this country (or anywhere, if None)."""
+    return bool(_listed(fold(name), country_code(country) if country else None))
+
+
+def _plain(folded: str) -> str:
+    return without_city_words(without_region_words(folded))
+
+
+def _kind(folded: str) -> set[str]:
+    """What a name says of itself: ``{"city"}``, ``{"region"}`` or nothing."""
+    if without_region_words(folded) != folded:
+        return {"region"}
+    return {"city"} if says_city(folded) else set()
+
+
+def _listed(folded: str, country: str | None) -> set[str]:
+    """Country and number of every listed region that bears the name."""
+    return _regions(country).get(compact(folded)) or _regions(country).get(compact(_plain(folded))) or set()
+
+
+@cache
+def _regions(country: str | None) -> dict[str, set[str]]:
+    """Listed regions of one country, or of all, by compact name; each stands as country and number."""
+    regions: dict[str, set[str]] = {}
+    listed = _hand_written() | {"US": _us_states()}
+    for code, rows in listed.items():
+        if country in (None, code):
+            for number, names in enumerate(rows):
+                for name in names.split("|"):
+                    regions.setdefault(compact(name), set()).add(f"{code}{number}")
+    return regions
+
+
+def _us_states() -> list[str]:
+    capital = "District of Columbia"
+    return [
+        f"{code}|{name}" + ("|Washington, D.C.|Washington DC" if name == capital else "")
+        for code, name in sorted(us_states().items())
+    ]
+
+
+@cache
+def _hand_written() -> dict[str, list[str]]:
+    source = files("geosleuth.names") / "data" / "region_names.json"
+    try:
+        table: dict[str, list[str]] = json.loads(source.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataFault(f"the table of region names can't be read: {source}") from error
+    return table

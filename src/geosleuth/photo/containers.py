@@ -5,6 +5,8 @@ Nothing here is lenient: a photo that was copied whole passes, a cut one does no
 
 from typing import TYPE_CHECKING
 
+from geosleuth.errors import install_command
+
 from .carrier import MAX_XMP, Carrier, Unfit, check_size, truncated
 from .jpeg import take_apart_jpeg
 from .model import Limits
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from pillow_heif import HeifFile
 
 _HEIC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1"}
+LEAST_LIBHEIF = (1, 21)
+"""Older ones can be made to read beyond their memory (CVE-2025-68431 and before)."""
+
 _SUPPORTED = "give a JPEG, PNG, WebP, TIFF or HEIC photo"
 
 
@@ -60,10 +65,15 @@ def open_heic(data: bytes) -> "HeifFile":
     """The file's structure, with nothing decoded yet; libheif's own limits on memory and nesting hold.
 
     Raises:
-        Unfit: it is damaged, or there is no picture in it.
+        Unfit: it is damaged, there is no picture in it, or what reads such files is not installed or too old.
     """
-    from pillow_heif import open_heif
-
+    try:
+        from pillow_heif import libheif_version, open_heif
+    except ModuleNotFoundError as error:
+        raise Unfit(f"HEIC photos need an extra; run: {install_command('heif')}; or give a JPEG copy") from error
+    if _numbers(libheif_version()) < LEAST_LIBHEIF:
+        newer = f"{install_command('heif')} --upgrade"
+        raise Unfit(f"libheif {libheif_version()} has known holes; run: {newer}; or give a JPEG copy")
     try:
         opened = open_heif(data, convert_hdr_to_8bit=True)
     except MemoryError:
@@ -73,3 +83,7 @@ def open_heic(data: bytes) -> "HeifFile":
     if len(opened) == 0:
         raise truncated()
     return opened
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())

@@ -9,8 +9,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from geosleuth.answer.formats.context import ESTIMATED
-from geosleuth.answer.formats.text import metres
+from geosleuth.answer.formats.context import ESTIMATED, metres
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
 from geosleuth.geo import LatLon

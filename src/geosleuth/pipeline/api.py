@@ -16,10 +16,9 @@ from geosleuth.errors import BadInput
 from geosleuth.photo import open_photos
 from geosleuth.policies import consent_line
 
-from .check import check_claim
 from .plan import Plan, make_plan
 from .request import LocateRequest
-from .result import LocateResult
+from .result import LocateResult, check_claim
 from .run import run_plan
 
 _FOR_COMMANDS = ("out", "overwrite", "write_exif", "sidecars", "yes")

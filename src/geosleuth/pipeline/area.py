@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.answer.coordinates import find_points
-from geosleuth.bench.plain import one_line
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, Extent, LatLon, is_valid
-from geosleuth.geo.outline import outline_of
+from geosleuth.geo.extent import outline_of
 from geosleuth.names import continent_of, country_code, country_name, fold, same_region
-from geosleuth.names.regions import is_listed_region
+from geosleuth.names.cities import is_listed_region
+from geosleuth.text.safe import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from geosleuth.agent import Spent, read_trajectory
-from geosleuth.agent.locating import Finding, album_photos
+from geosleuth.agent.locate import Finding, album_photos
 from geosleuth.answer import Answer, render
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.masking.blanking import blank
+from geosleuth.bench.masking import blank
 from geosleuth.bench.records import read_records
-from geosleuth.bench.run.cut_off import spent_in
+from geosleuth.bench.run.engine import spent_in
 from geosleuth.bench.run.folder import RunFolder, files_with
-from geosleuth.bench.run.model import Attempted, Job
+from geosleuth.bench.run.journal import Attempted, Job
 from geosleuth.bench.sets import Box
 from geosleuth.errors import BadInput, GeosleuthError, ServiceFault, UserError
 from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
@@ -25,12 +25,12 @@ from geosleuth.photo.runtime import give_back_memory
 from geosleuth.policies import Policy, Step, Usage
 from geosleuth.policies.baselines import is_baseline
 from geosleuth.policies.baselines.nearest import NearestPolicy
-from geosleuth.policies.replay import ReplayPolicy
+from geosleuth.policies.model import ReplayPolicy
 
 from .plan import Plan, make_plan
 from .request import LocateRequest
 from .run import NoAnswer, run_plan
-from .voices import spent_together
+from .team import spent_together
 
 if TYPE_CHECKING:
     from PIL.Image import Image

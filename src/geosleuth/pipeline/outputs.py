@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from geosleuth.agent import Trajectory
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer
 from geosleuth.answer.formats import Context, Entry, Format, format_of
 from geosleuth.answer.granularity import Granularity
-from geosleuth.atlas.outlines import country_outline, found_country
+from geosleuth.atlas.granular import country_outline, found_country
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.names import country_code

@@ -7,24 +7,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geosleuth.agent import Event, Sink, Trajectory, TrajectoryWriter, rebuild_album, resume, write_trajectory
-from geosleuth.agent.capping import EventBlanker
-from geosleuth.agent.locating import Finding, album_photos, cap_finding, locate
+from geosleuth.agent.locate import EventBlanker, Finding, album_photos, cap_finding, locate
+from geosleuth.agent.setup import AgentSetup, Question, Resources
 from geosleuth.answer.granularity import Granularity
-from geosleuth.answer.wording import envelope
+from geosleuth.answer.model import envelope
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import one_line
 from geosleuth.errors import GeosleuthError
 from geosleuth.files import replacing
 from geosleuth.geo import coordinates
 from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Prompt, Sampling
 from geosleuth.team.parallel import Try, Watch, answered, locate_in_parallel
+from geosleuth.team.parallel.locate import Followers, Verification
+from geosleuth.text.numbers import plural
+from geosleuth.text.safe import one_line
 from geosleuth.tools import Case, ImageSearch
 
-from .plan import Plan
-from .services import with_borrowed
+from .plan import Plan, with_borrowed
 from .team import Several, member_file, try_file, verifier_file
 
 if TYPE_CHECKING:
@@ -128,26 +128,30 @@ class _Run:
     def _store(self) -> TrajectoryWriter | None:
         return None if self.keep_in is None else self.keep(self.keep_in)
 
-    async def alone(self) -> Finding:
-        """One model, or the detective."""
+    @property
+    def _setup(self) -> AgentSetup:
         plan = self.plan
-        return await locate(
-            self.photos,
-            policy=plan.policy,
+        return AgentSetup(
             method=plan.method,
+            policy=plan.policy,
             toolset=plan.toolset,
-            atlas=self.atlas,
-            web=plan.web,
-            similar=self.similar,
-            visual=plan.visual,
-            hint=plan.hint,
-            area=plan.area,
-            force_answer=plan.force_answer,
             budget=plan.budget,
             sampling=plan.sampling,
             wire=plan.wire,
-            store=self._store,
-            sinks=self.sinks,
+        )
+
+    @property
+    def _resources(self) -> Resources:
+        return Resources(self.atlas, self.plan.web, self.similar, self.plan.visual)
+
+    @property
+    def _question(self) -> Question:
+        return Question(hint=self.plan.hint, area=self.plan.area, force_answer=self.plan.force_answer)
+
+    async def alone(self) -> Finding:
+        """One model, or the detective."""
+        return await locate(
+            self.photos, self._setup, self._resources, store=self._store, sinks=self.sinks, question=self._question
         )
 
     async def resumed(self, resume_from: ResumeFrom) -> Finding:
@@ -161,11 +165,7 @@ class _Run:
                 before,
                 Prompt(resume_from.words),
                 case=case,
-                method=method,
-                policy=plan.policy,
-                toolset=plan.toolset,
-                budget=plan.budget,
-                sampling=plan.sampling,
+                setup=replace(self._setup, method=method),
                 store=store,
                 sinks=self.sinks,
                 missing=rebuilt.missing,
@@ -198,27 +198,18 @@ class _Run:
             say(f"{several.tries} tries by {one_line(plan.policy.name)} begin")
         finding = await locate_in_parallel(
             self.photos,
+            self._setup,
+            self._resources,
             count=several.tries,
-            policy=plan.policy,
-            method=plan.method,
-            toolset=plan.toolset,
-            atlas=self.atlas,
-            verifier=several.verifier,
-            chains=several.chains,
-            web=plan.web,
-            similar=self.similar,
-            visual=plan.visual,
-            hint=plan.hint,
-            area=plan.area,
-            force_answer=plan.force_answer,
-            budget=plan.budget,
-            sampling=plan.sampling,
-            wire=plan.wire,
-            store=files.of_verifier,
-            sinks=self.sinks,
-            watch=lambda number: Watch(files.of_try(number)),
-            done=done,
-            instead=instead,
+            question=self._question,
+            verification=Verification(verifier=several.verifier, chains=several.chains),
+            followers=Followers(
+                store=files.of_verifier,
+                sinks=self.sinks,
+                watch=lambda number: Watch(files.of_try(number)),
+                done=done,
+                instead=instead,
+            ),
         )
         ended = finding.trajectory.ended
         if not any(map(answered, finding.team)) and (ended is None or ended.reason != "service"):
@@ -236,19 +227,13 @@ class _Run:
             self.say(_short(f"the team {team.name} begins: {plural(len(team.seats), 'agent', 'agents')}{learned}"))
         return await locate_with_team(
             self.photos,
-            team=team,
-            atlas=self.atlas,
-            web=plan.web,
-            similar=self.similar,
-            visual=plan.visual,
-            hint=plan.hint,
-            area=plan.area,
-            force_answer=plan.force_answer,
+            team,
+            self._resources,
             budget=plan.budget,
             sampling=None if plan.sampling == Sampling() else plan.sampling,
             wire=plan.several.wire if plan.several else None,
-            store=store,
-            sinks=self.sinks,
+            question=self._question,
+            watch=Watch(store, tuple(self.sinks)),
         )
 
 

@@ -1,8 +1,8 @@
 """Who thinks: any hosted model, any local weights, a recording; all behind one protocol."""
 
-from .choose import PREFIXES, consent_line, make_policy
 from .endpoints import EndpointSettings
 from .model import Conversation, Finish, Message, Observed, Policy, Prompt, Sampling, Step, Usage, Wire
+from .registry import PREFIXES, consent_line, make_policy
 
 __all__ = [
     "PREFIXES",

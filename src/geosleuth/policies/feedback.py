@@ -9,7 +9,7 @@ from typing import Final
 
 from geosleuth.geo import Disc, Extent, LatLon
 from geosleuth.names import country_code, country_name, fold
-from geosleuth.tools.wording import at, length, one_line, quoted, unique
+from geosleuth.tools.viewer import at, length, one_line, quoted, unique
 
 GOES_ON: Final = "A person has looked at what you found, and says:"
 UNKNOWN_RADIUS_KM: Final = 1.0

@@ -1,13 +1,15 @@
-"""Who thinks: the one protocol that every policy follows, and what passes between it and the loop.
+"""Who thinks: the one protocol that every policy follows, what passes between it and the loop, and a recording.
 
 A policy sees a conversation and says the next step. It never sees a file name, metadata or a truth: they are in
 nothing that it is given.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from geosleuth.errors import ServiceFault
 from geosleuth.photo import View
 from geosleuth.tools import Observation, Tool, ToolCall
 
@@ -92,6 +94,7 @@ class Conversation:
 
     What a context policy has left out is not here. ``picture`` gives the pixels of any handle named in the messages.
     ``may_call`` is false when the budget allows no more calls: the reply must be the answer.
+    ``wants_guess`` is true when a best guess is wanted rather than no place; models are told so in words.
     """
 
     system: str
@@ -101,6 +104,7 @@ class Conversation:
     wire: Wire = "native"
     sampling: Sampling = field(default_factory=Sampling)
     may_call: bool = True
+    wants_guess: bool = False
 
 
 class Policy(Protocol):
@@ -127,3 +131,69 @@ class Policy(Protocol):
     async def aclose(self) -> None:
         """Let go of connections and memory."""
         ...
+
+
+Latency = Literal["none", "recorded"]
+
+
+class ReplayPolicy:
+    """Plays recorded steps in their order, each once. One replay belongs to one run.
+
+    When the steps are used up, the next one is a ``ServiceFault`` of the host "replay" that is not worth a retry: the
+    run then ends as it does when a model fails, and nothing is made up. With ``check``, the same fault is raised where
+    the run shows other calls than those just played, which means that it no longer follows the recording.
+    """
+
+    def __init__(self, steps: Sequence[Step], *, latency: Latency = "none", check: bool = False) -> None:
+        """Take the steps.
+
+        Args:
+            steps: what to say, turn by turn.
+            latency: whether to answer at once or after as long as the recorded reply took.
+            check: whether to make sure that the run follows the recording.
+        """
+        self._steps = tuple(steps)
+        self._played = 0
+        self._latency = latency
+        self._check = check
+
+    @property
+    def name(self) -> str:
+        """Always "replay"."""
+        return "replay"
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """None: a recording is on this machine."""
+        return frozenset()
+
+    @property
+    def remaining(self) -> int:
+        """How many steps are still to come."""
+        return len(self._steps) - self._played
+
+    async def step(self, conversation: Conversation) -> Step:
+        """The next recorded step.
+
+        Raises:
+            ServiceFault: there is none left, or the run no longer follows the recording.
+        """
+        if self._check:
+            self._follow(conversation)
+        if not self.remaining:
+            raise ServiceFault("replay", f"the recording ends after {len(self._steps)} steps")
+        step = self._steps[self._played]
+        self._played += 1
+        if self._latency == "recorded":
+            await asyncio.sleep(step.usage.seconds)
+        return step
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+    def _follow(self, conversation: Conversation) -> None:
+        said = [message for message in conversation.messages if isinstance(message, Step)]
+        expected = self._steps[self._played - 1].calls if self._played else ()
+        shown = said[-1].calls if said else ()
+        if shown != expected:
+            raise ServiceFault("replay", f"after step {self._played} the run shows other calls than the recording")

@@ -3,14 +3,30 @@
 ``Truth`` lives here, above everything that answers: only scorers and trainers can hold one.
 """
 
-from .confidence import Calibration, CalibrationBin, Selective, SelectivePoint, calibration, selective
-from .levels import AnswerNames, LevelResult, TruthNames, match_levels, named_levels
-from .metrics import LEVELS, NOT_GIVEN, NOT_NAMED, Accuracy, Summary, summarise, within
-from .paired import Comparison, PairedAccuracy, compare_paired, easy, score_or_zero
+from .levels import AnswerNames, LevelResult, Truth, TruthNames, match_levels, named_levels
+from .metrics import (
+    LEVELS,
+    NOT_GIVEN,
+    NOT_NAMED,
+    Accuracy,
+    Calibration,
+    CalibrationBin,
+    Comparison,
+    Estimate,
+    PairedAccuracy,
+    Selective,
+    SelectivePoint,
+    Summary,
+    calibration,
+    compare_paired,
+    easy,
+    score_or_zero,
+    selective,
+    summarise,
+    within,
+)
 from .published import Flag, Paper, PublishedRow, PublishedTable, papers, published_rows
 from .rewards import PRESETS, Helpers, Judge, Reasoning, Reward, Rewards, read_reward
-from .statistics import Estimate
-from .truth import Truth
 
 __all__ = [
     "LEVELS",

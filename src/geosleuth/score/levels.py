@@ -1,4 +1,4 @@
-"""Right country, right region, right city? An answer's names against the truth's, level by level.
+"""The truth about a photo, and an answer's names against it: right country, right region, right city?
 
 A level is None where the truth does not give it, and False where the answer does not. A level counts only where
 nothing above it is wrong:
@@ -19,10 +19,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from geosleuth.geo import LatLon
 from geosleuth.names import PlaceNames, RuleNames, country_code, fold
-from geosleuth.names.cities import is_far_city
+from geosleuth.names.cities import is_far_city, is_listed_region
 from geosleuth.names.folding import MAX_NAME_CHARS
-from geosleuth.names.regions import is_listed_region
 
 RULES: PlaceNames = RuleNames()
 """The comparison that is used where nobody asks for another."""
@@ -215,3 +215,13 @@ def _country_is_city(city: str, context: str | None, names: PlaceNames) -> bool:
 
 def _code(country: str | None) -> str:
     return (country_code(country) if country else None) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The true point and, where the data set names them, the true country, region and city."""
+
+    point: LatLon
+    country: str | None = None
+    region: str | None = None
+    city: str | None = None

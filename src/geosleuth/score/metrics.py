@@ -1,4 +1,6 @@
-"""How good are these answers: accuracy within distances, median error, GeoScore, levels.
+"""How good answers are: accuracy within distances, intervals, risk against coverage, calibration, paired tests.
+
+Each function says what it assumes; all intervals are 95 %.
 
 Everything is computed from arrays. A distance of NaN means *unlocated*: the record counts in n, is a miss at every
 threshold, scores 0 and is farther off than any located one.
@@ -6,13 +8,146 @@ threshold, scores 0 and is farther off than any located one.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import comb, erfc, exp, inf, lgamma, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.geo import GEOSCORE_MAX, THRESHOLDS_KM, geoscore
 
-from .statistics import Estimate, mean_estimate, median_estimate, wilson
+Z_95 = 1.959963984540054
+_MOST_FLIPPED = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def wilson(hits: int, n: int) -> Estimate:
+    """A proportion in [0, 1] with Wilson's score interval, which stays honest near 0 and 1 and for small n."""
+    if n == 0:
+        return Estimate(float("nan"), 0.0, 1.0)
+    share = hits / n
+    spread = Z_95**2 / n
+    middle = (share + spread / 2) / (1 + spread)
+    half = Z_95 / (1 + spread) * sqrt(share * (1 - share) / n + spread / (4 * n))
+    # The share itself is inside by definition; rounding must not push a bound past it at 0 or 1.
+    return Estimate(share, min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half)))
+
+
+def mean_estimate(values: NDArray[np.float64], *, lowest: float = -inf, highest: float = inf) -> Estimate:
+    """The mean with a normal interval; fine for the hundreds of bounded values it is used on.
+
+    A normal interval knows no bounds and would promise a mean GeoScore above 5000 where all answers are near; it is
+    cut off at ``lowest`` and ``highest``, beyond which no mean of such values can lie.
+    """
+    n = len(values)
+    if n == 0:
+        return Estimate(float("nan"), float("nan"), float("nan"))
+    mean = float(values.mean())
+    half = Z_95 * float(values.std(ddof=1)) / sqrt(n) if n > 1 else float("nan")
+    return Estimate(mean, max(mean - half, lowest), min(mean + half, highest))
+
+
+def median_estimate(values: NDArray[np.float64]) -> Estimate:
+    """The median with an interval from order statistics, which needs no assumption about the distribution.
+
+    Values may be infinite (an unlocated record is farther off than any other); then so may the result be. Fewer than
+    six values allow no such interval at 95 %: its bounds are NaN.
+    """
+    n = len(values)
+    if n == 0:
+        return Estimate(float("nan"), float("nan"), float("nan"))
+    ordered = np.sort(values)
+    middle = (float(ordered[(n - 1) // 2]), float(ordered[n // 2]))
+    median = middle[1] if middle[1] == inf else sum(middle) / 2
+    below = _largest_rank_below(n)
+    if below < 0:
+        return Estimate(median, float("nan"), float("nan"))
+    return Estimate(median, float(ordered[below]), float(ordered[n - 1 - below]))
+
+
+def _largest_rank_below(n: int) -> int:
+    """Largest k with P(Binomial(n, 1/2) <= k) <= 2.5 %, or -1."""
+    # The normal approximation lands next to it; from there every step is exact.
+    k = max(-1, int(n / 2 - Z_95 * sqrt(n) / 2) - 1)
+    total = _tail(n, k)
+    while total > 0.025:
+        total -= _mass(n, k)
+        k -= 1
+    while (grown := total + _mass(n, k + 1)) <= 0.025:
+        total = grown
+        k += 1
+    return k
+
+
+def _tail(n: int, k: int) -> float:
+    """P(Binomial(n, 1/2) <= k) for k below the middle, summed downwards until what is left can't be seen."""
+    if k < 0:
+        return 0.0
+    mass = total = _mass(n, k)
+    while k > 0 and mass > 1e-18 * total:
+        mass *= k / (n - k + 1)
+        total += mass
+        k -= 1
+    return total
+
+
+def _mass(n: int, k: int) -> float:
+    """P(Binomial(n, 1/2) = k)."""
+    return exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2))
+
+
+def mcnemar_p(only_first: int, only_second: int) -> float:
+    """Exact two-sided McNemar test: how surprising is this split of the pairs on which the two differ?"""
+    n = only_first + only_second
+    if n == 0:
+        return 1.0
+    k = min(only_first, only_second)
+    tail = sum(comb(n, i) for i in range(k + 1)) / (1 << n) if n <= 1000 else _tail(n, k)
+    return min(1.0, 2 * tail)
+
+
+def sign_flip_p(differences: NDArray[np.float64], *, rounds: int = 10_000, seed: int = 0) -> float:
+    """Two-sided permutation test that paired differences have mean 0: flip signs at random, count what is as extreme.
+
+    Counts itself once, so that the smallest value is 1 / (rounds + 1), never 0. Same seed, same value. With more than
+    20,000 pairs that moved, the sum under random signs is as good as normal, and its tail is taken from there instead
+    of from flips, with the same smallest value.
+    """
+    moved = differences[differences != 0]
+    if len(moved) == 0:
+        return 1.0
+    observed = abs(float(moved.sum()))
+    if len(moved) > _MOST_FLIPPED:
+        return max(erfc(observed / sqrt(2 * float(moved @ moved))), 1 / (rounds + 1))
+    random = np.random.default_rng(seed)
+    extreme = 0
+    # In batches, so that memory stays bounded however many pairs there are.
+    batch = max(1, 4_000_000 // len(moved))
+    done = 0
+    while done < rounds:
+        size = min(batch, rounds - done)
+        signs = random.integers(0, 2, size=(size, len(moved)), dtype=np.int8) * 2 - 1
+        extreme += int(np.count_nonzero(np.abs(signs @ moved) >= observed * (1 - 1e-12)))
+        done += size
+    return (extreme + 1) / (rounds + 1)
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """Holm's step-down correction: p-values adjusted for having asked several questions at once."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, floor = [0.0] * len(p_values), 0.0
+    for rank, index in enumerate(order):
+        floor = max(floor, min(1.0, p_values[index] * (len(p_values) - rank)))
+        adjusted[index] = floor
+    return adjusted
+
 
 LEVELS = ("country", "region", "city")
 NOT_GIVEN = -1  # a level that the truth does not name; neither right nor wrong
@@ -99,3 +234,172 @@ def within(distance_km: NDArray[np.float64], threshold_km: float) -> NDArray[np.
     return np.less_equal(
         distance_km, threshold_km, where=~np.isnan(distance_km), out=np.zeros(len(distance_km), np.bool_)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SelectivePoint:
+    """Keep the surest answers only: which share of all records is answered, and which share of those is wrong."""
+
+    coverage: float
+    risk: float
+    least_confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Selective:
+    """Risk against coverage at one threshold.
+
+    ``points`` run from the surest answers to all answers. Records without a point or a stated confidence are never
+    answered here, so full coverage may stay below 1. ``area`` is the mean risk over the covered range (lower is
+    better), ``ideal_area`` what a perfect ordering of the same answers would reach.
+    """
+
+    threshold_km: float
+    n: int
+    with_confidence: int
+    points: tuple[SelectivePoint, ...]
+    area: float
+    ideal_area: float
+
+    def risk_at(self, coverage: float) -> float | None:
+        """Risk of the smallest selection that covers at least this share of all records; None if none does."""
+        return next((point.risk for point in self.points if point.coverage >= coverage - 1e-12), None)
+
+
+def selective(
+    distance_km: NDArray[np.float64], confidence: NDArray[np.float64], threshold_km: float
+) -> Selective | None:
+    """Leave out the least sure answers, one confidence value at a time; None where no answer states a confidence."""
+    usable = ~np.isnan(confidence) & ~np.isnan(distance_km)
+    count = int(np.count_nonzero(usable))
+    if count == 0:
+        return None
+    order = np.argsort(-confidence[usable], kind="stable")
+    sure = confidence[usable][order]
+    wrong = (~within(distance_km[usable], threshold_km))[order]
+    # Equal confidences can't be told apart: they enter together.
+    last_of_tie = np.flatnonzero(np.append(sure[1:] != sure[:-1], True))
+    kept = last_of_tie + 1
+    risk = np.cumsum(wrong)[last_of_tie] / kept
+    points = tuple(
+        SelectivePoint(float(k / len(distance_km)), float(r), float(sure[i]))
+        for k, r, i in zip(kept, risk, last_of_tie, strict=True)
+    )
+    weights = np.diff(kept, prepend=0)
+    ideal = np.cumsum(np.sort(wrong)) / np.arange(1, count + 1)
+    return Selective(
+        threshold_km=threshold_km,
+        n=len(distance_km),
+        with_confidence=count,
+        points=points,
+        area=float(np.average(risk, weights=weights)),
+        ideal_area=float(ideal.mean()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationBin:
+    """Answers of about equal stated probability: what they said and how often it was so."""
+
+    n: int
+    stated: float
+    observed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Stated probability that the truth lies within the stated radius, against how often it did."""
+
+    n: int
+    bins: tuple[CalibrationBin, ...]
+    expected_error: float
+
+
+def calibration(
+    distance_km: NDArray[np.float64],
+    probability: NDArray[np.float64],
+    radius_km: NDArray[np.float64],
+    bins: int = 10,
+) -> Calibration | None:
+    """Expected calibration error over equal-width bins; None where no answer states both probability and radius."""
+    usable = ~(np.isnan(distance_km) | np.isnan(probability) | np.isnan(radius_km))
+    count = int(np.count_nonzero(usable))
+    if count == 0:
+        return None
+    stated = probability[usable]
+    inside = distance_km[usable] <= radius_km[usable]
+    index = np.minimum((stated * bins).astype(np.int64), bins - 1)
+    filled = [
+        CalibrationBin(int(chosen.sum()), float(stated[chosen].mean()), float(inside[chosen].mean()))
+        for chosen in (index == number for number in range(bins))
+        if chosen.any()
+    ]
+    error = sum(item.n * abs(item.stated - item.observed) for item in filled) / count
+    return Calibration(count, tuple(filled), error)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedAccuracy:
+    """Accuracy of both at one threshold, and an exact McNemar test on the images where they differ.
+
+    ``p_adjusted`` is Holm-corrected over all thresholds of the comparison.
+    """
+
+    threshold_km: float
+    first_percent: float
+    second_percent: float
+    only_first: int
+    only_second: int
+    p: float
+    p_adjusted: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything about a pair; differences are second minus first."""
+
+    n: int
+    accuracies: tuple[PairedAccuracy, ...]
+    geoscore_difference: Estimate
+    geoscore_p: float
+
+
+def compare_paired(
+    first_km: NDArray[np.float64],
+    second_km: NDArray[np.float64],
+    thresholds_km: Sequence[float] = THRESHOLDS_KM,
+) -> Comparison:
+    """Compare two answerers whose distances are aligned image by image; NaN is unlocated."""
+    n = len(first_km)
+    if n != len(second_km) or n == 0:
+        raise ValueError("a paired comparison needs the same images, at least one, in both")
+    counts = []
+    for km in thresholds_km:
+        one, two = within(first_km, km), within(second_km, km)
+        only_first, only_second = int((one & ~two).sum()), int((two & ~one).sum())
+        counts.append((km, int(one.sum()), int(two.sum()), only_first, only_second, mcnemar_p(only_first, only_second)))
+    adjusted = holm([count[-1] for count in counts])
+    difference = score_or_zero(second_km) - score_or_zero(first_km)
+    return Comparison(
+        n=n,
+        accuracies=tuple(
+            PairedAccuracy(km, 100 * one / n, 100 * two / n, only_first, only_second, p, fair)
+            for (km, one, two, only_first, only_second, p), fair in zip(counts, adjusted, strict=True)
+        ),
+        geoscore_difference=mean_estimate(difference, lowest=-GEOSCORE_MAX, highest=GEOSCORE_MAX),
+        geoscore_p=sign_flip_p(difference),
+    )
+
+
+def score_or_zero(distance_km: NDArray[np.float64]) -> NDArray[np.float64]:
+    """GeoScore per record, 0 where unlocated."""
+    return np.nan_to_num(np.asarray(geoscore(distance_km), dtype=np.float64), nan=0.0)
+
+
+def easy(distances_km: Sequence[NDArray[np.float64]], threshold_km: float = 10.0) -> NDArray[np.bool_]:
+    """MAPBench's tiers: easy where at least two answerers of three are within 10 km, else hard.
+
+    With another number of answerers, at least two thirds of them must be.
+    """
+    votes = np.sum([within(distance, threshold_km) for distance in distances_km], axis=0)
+    return np.asarray(votes * 3 >= 2 * len(distances_km), dtype=np.bool_)

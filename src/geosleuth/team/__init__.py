@@ -7,10 +7,24 @@ put the same agents together. ``recorded`` does it with answers that are already
 Truths are held in ``learning`` and nowhere else: whatever answers can't import it.
 """
 
-from .agreement import AGREE_WITHIN_KM, Placer, agree, cluster
-from .model import Member, Outcome, Reply, Request, Stage, Turn
-from .standing import Society, Standing, StrangersSociety
-from .tariff import image_tokens, reply_tokens, text_tokens
+from .model import (
+    AGREE_WITHIN_KM,
+    Member,
+    Outcome,
+    Placer,
+    Reply,
+    Request,
+    Society,
+    Stage,
+    StrangersSociety,
+    TrustWeights,
+    Turn,
+    agree,
+    cluster,
+    image_tokens,
+    reply_tokens,
+    text_tokens,
+)
 
 __all__ = [
     "AGREE_WITHIN_KM",
@@ -21,8 +35,8 @@ __all__ = [
     "Request",
     "Society",
     "Stage",
-    "Standing",
     "StrangersSociety",
+    "TrustWeights",
     "Turn",
     "agree",
     "cluster",

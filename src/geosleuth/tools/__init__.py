@@ -1,6 +1,6 @@
 """What an agent may call, each declared once; schemas for every surface are derived from the declaration."""
 
-from .declare import Tool, ToolFunction, as_tool, tool
+from .declare import Parameter, Tool, ToolFunction, as_tool, tool
 from .kinds import Length
 from .model import (
     Case,
@@ -14,7 +14,6 @@ from .model import (
     ToolCall,
     WebSearch,
 )
-from .schema import Parameter
 from .surfaces import (
     call_mcp,
     describe_tagged,

@@ -1,4 +1,7 @@
-"""A tool is declared once, as a typed async function with a docstring; every surface is derived from it.
+"""Declare a tool once, as a typed async function with a docstring; its JSON schemas for every surface follow.
+
+A result type is a ``TypedDict`` or a dataclass. It promises what is always there and no more: a reader must expect
+further keys.
 
 The decorator ``tool`` gives it the name that models know. Its first argument is the case, which models don't see. The
 docstring up to its sections (Google style) is what a model reads about the tool, and the lines of the section on
@@ -11,15 +14,291 @@ import dataclasses
 import inspect
 import json
 import re
+import types
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    TypedDict,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
-from .model import Case, Output
-from .needs import Need
-from .results import Schema, result_schema
-from .schema import Parameter, object_schema, parameters_of, read_arguments
+from geosleuth.errors import BadInput
+
+from .kinds import Kind, Length, Many, Maybe, Unfit, kind_of, shown, writable
+from .model import Case, Need, Output
 from .viewer import Viewer
+
+Schema = dict[str, Any]
+
+_PLAIN: dict[Any, Schema] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    type(None): {"type": "null"},
+    Any: {},
+    object: {},
+    dict: {"type": "object"},
+    list: {"type": "array"},
+}
+
+Box = Annotated[list[int], Length(4)]
+"""Left, top, right and bottom."""
+
+
+class PointData(TypedDict):
+    """A point in degrees."""
+
+    lat: float
+    lon: float
+
+
+class PlaceData(PointData):
+    """A place of the atlas."""
+
+    id: str
+    name: str
+    kind: str
+    extent: dict[str, float]
+    country: str | None
+    region: str | None
+    address: str | None
+    source: str
+
+
+class HitData(PlaceData):
+    """A place that was found, and how well it fits."""
+
+    score: float
+    match: str
+    matched: str
+    distance_km: float | None
+
+
+class Hits(TypedDict):
+    """Places, best first."""
+
+    results: list[HitData]
+
+
+class SpotData(PointData):
+    """An area that a clue leads to, and its share among all areas."""
+
+    name: str
+    radius_km: float
+    share: float
+    country: str | None
+
+
+def result_schema(hint: Any) -> Schema:
+    """Return the JSON schema of a result type; ``None`` stands for any JSON value.
+
+    A text in ``Annotated`` describes the value, and `Length` fixes the length of a list.
+
+    Raises:
+        TypeError: results can't have this type.
+    """
+    if hint is None:
+        return {}
+    if hint in _PLAIN:
+        return dict(_PLAIN[hint])
+    compose = _COMPOSED.get(get_origin(hint))
+    if compose is not None:
+        return compose(get_args(hint))
+    if is_typeddict(hint):
+        return _record(get_type_hints(hint, include_extras=True), hint.__required_keys__)
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        hints = get_type_hints(hint, include_extras=True)
+        return _record({one.name: hints[one.name] for one in dataclasses.fields(hint)})
+    raise TypeError(f"a tool's result can't have the type {hint!r}; use a TypedDict, a dataclass, or JSON types")
+
+
+def _record(hints: dict[str, Any], required: frozenset[str] | None = None) -> Schema:
+    properties = {name: result_schema(hint) for name, hint in hints.items()}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if required is None or name in required],
+    }
+
+
+def _union(parts: tuple[Any, ...]) -> Schema:
+    schemas = [result_schema(part) for part in parts if part is not type(None)]
+    if len(schemas) == len(parts):
+        return {"anyOf": schemas}
+    if len(schemas) == 1 and "type" in schemas[0]:
+        return {**schemas[0], "type": [schemas[0]["type"], "null"]}
+    return {"anyOf": [*schemas, {"type": "null"}]}
+
+
+def _annotated(parts: tuple[Any, ...]) -> Schema:
+    schema = result_schema(parts[0])
+    for mark in parts[1:]:
+        if isinstance(mark, Length):
+            schema |= {"minItems": mark.items, "maxItems": mark.items}
+        elif isinstance(mark, str):
+            schema["description"] = mark
+    return schema
+
+
+def _list(parts: tuple[Any, ...]) -> Schema:
+    return {"type": "array", "items": result_schema(parts[0])}
+
+
+_COMPOSED: dict[Any, Callable[[tuple[Any, ...]], Schema]] = {
+    Union: _union,
+    types.UnionType: _union,
+    Annotated: _annotated,
+    NotRequired: lambda parts: result_schema(parts[0]),
+    Literal: lambda parts: {"type": "string", "enum": list(parts)},
+    list: _list,
+    tuple: _list,
+    dict: lambda parts: {"type": "object", "additionalProperties": result_schema(parts[1])},
+}
+
+
+_MISSING = inspect.Parameter.empty
+_NAME_SHOWN = 40
+_UNKNOWN_SHOWN = 10
+_SPREAD = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument of a tool: its name, its type as written, what it means, and whether it may be left out."""
+
+    name: str
+    type: Any
+    meaning: str
+    default: Any = field(default=_MISSING, hash=False)
+
+    @property
+    def kind(self) -> Kind:
+        """What values it takes."""
+        return kind_of(self.type)
+
+    @property
+    def required(self) -> bool:
+        """Whether a call must give it."""
+        return self.default is _MISSING
+
+    @property
+    def description(self) -> str:
+        """What models read about it: its meaning, and how many items a list of fixed length has."""
+        kind = self.kind.inner if isinstance(self.kind, Maybe) else self.kind
+        fixed = isinstance(kind, Many) and kind.length is not None
+        return f"{self.meaning.rstrip('.')} ({kind.wanted})" if fixed else self.meaning
+
+    def schema(self) -> dict[str, Any]:
+        """This argument's JSON schema."""
+        return {**self.kind.schema(), "description": self.description}
+
+    def read(self, value: Any) -> Any:
+        """A model's value as the function wants it.
+
+        Raises:
+            BadInput: it can't be read as one; the message says what would be right.
+        """
+        try:
+            return self.kind.read(value)
+        except Unfit as error:
+            raise BadInput(f"{self.name} is {shown(value)}; it must be {error}") from error
+
+
+def parameters_of(function: Callable[..., Any], *, skip: int = 1) -> tuple[Parameter, ...]:
+    """The arguments of a tool function after its first, which is the case; ``skip`` is how many models don't see.
+
+    Raises:
+        TypeError: an argument has no type, a type that tools can't have, or no line in the docstring.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    meanings = argument_docs(inspect.getdoc(function) or "")
+    found = []
+    for name, parameter in list(inspect.signature(function).parameters.items())[skip:]:
+        if name not in hints or name not in meanings or parameter.kind in _SPREAD:
+            raise TypeError(f"the argument {name!r} of {function.__name__} needs a type and a line in the docstring")
+        kind_of(hints[name])
+        found.append(Parameter(name, hints[name], meanings[name], parameter.default))
+    return tuple(found)
+
+
+def argument_docs(docstring: str) -> dict[str, str]:
+    """The lines of a Google-style ``Args:`` section by argument, each joined into one."""
+    section = re.search(r"^Args:\n((?:[ \t]+.*\n?|\n)+)", docstring, re.MULTILINE)
+    meanings: dict[str, str] = {}
+    name = ""
+    for line in section[1].splitlines() if section else ():
+        start = re.match(r"    (\w+): (.*)", line)
+        if start:
+            name = start[1]
+            meanings[name] = start[2].strip()
+        elif name and line.strip():
+            meanings[name] += " " + line.strip()
+    return meanings
+
+
+def object_schema(parameters: tuple[Parameter, ...]) -> dict[str, Any]:
+    """The JSON schema of all arguments together; ``required`` is there only where something is."""
+    properties = {parameter.name: parameter.schema() for parameter in parameters}
+    required = [parameter.name for parameter in parameters if parameter.required]
+    return {"type": "object", "properties": properties} | ({"required": required} if required else {})
+
+
+def read_arguments(
+    given: Mapping[str, Any] | str, parameters: tuple[Parameter, ...], renames: Mapping[str, str]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """A model's arguments as the function wants them, and the names of those that it does not know.
+
+    What is plainly meant is taken: numbers written as text, one value for a list of one, null for what may be left out.
+
+    Raises:
+        BadInput: an argument is missing or can't be read; the message says what would be right.
+    """
+    named = _renamed(_object_in(given, parameters), renames)
+    taken = {}
+    for parameter in parameters:
+        value = named.pop(parameter.name, None if not parameter.required else _MISSING)
+        if value is _MISSING:
+            raise BadInput(f"{parameter.name} is missing; it must be {parameter.kind.wanted}: {parameter.meaning}")
+        if value is not None or parameter.required:
+            taken[parameter.name] = parameter.read(value)
+    return taken, tuple(writable(str(name)[:_NAME_SHOWN]) for name in list(named)[:_UNKNOWN_SHOWN])
+
+
+def _renamed(given: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, Any]:
+    """By our own names; where one argument came under two names, ours counts and the other stays unknown."""
+    named = dict(given)
+    for theirs, ours in renames.items():
+        if theirs in named and ours not in named:
+            named[ours] = named.pop(theirs)
+    return named
+
+
+def _object_in(given: Mapping[str, Any] | str, parameters: tuple[Parameter, ...]) -> Mapping[str, Any]:
+    found: object = given  # whatever a policy made of it
+    if isinstance(found, str):
+        try:
+            found = json.loads(found) if found.strip() else {}
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"the arguments are not valid JSON; {_right_way(parameters)}") from error
+    if not isinstance(found, Mapping):
+        raise BadInput(f"the arguments are not a JSON object; {_right_way(parameters)}")
+    return found
+
+
+def _right_way(parameters: tuple[Parameter, ...]) -> str:
+    wanted = [one for one in parameters if one.required] or parameters[:1]
+    inside = ", ".join(f'"{one.name}": <{one.kind.wanted}>' for one in wanted)
+    return f"write one object: {{{inside}}}"
+
 
 ToolFunction = Callable[..., Awaitable[Output]]
 

@@ -8,8 +8,7 @@ from geosleuth.names import country_name
 
 from .declare import tool
 from .model import Case, Output
-from .viewer import Viewer, text_of
-from .wording import asked, numbered, one_line, percent, required_text, unique
+from .viewer import Viewer, asked, numbered, one_line, percent, required_text, text_of, unique
 
 if TYPE_CHECKING:
     from geosleuth.atlas.facts import BrandHit, CountryFacts, Evidence

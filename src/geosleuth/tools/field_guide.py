@@ -8,8 +8,7 @@ from geosleuth.names import country_name
 
 from .declare import tool
 from .model import Case, Output
-from .viewer import Viewer, text_of
-from .wording import percent, required_text
+from .viewer import Viewer, percent, required_text, text_of
 
 _SOURCE = "geosleuth field guide"
 _SHOWN_COUNTRIES = 10

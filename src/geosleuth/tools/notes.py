@@ -8,13 +8,10 @@ from geosleuth.atlas import Hit, NotOffered
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 
-from .declare import tool
-from .ground import radius_km_of
+from .declare import PointData, tool
 from .model import Case, Output
-from .results import PointData
-from .viewer import Viewer, text_of
-from .whereabouts import Whereabouts, look_up, point_at
-from .wording import at, length, one_line, percent, place_words, point_data, required_text
+from .places import Whereabouts, look_up, point_at, radius_km_of
+from .viewer import Viewer, at, length, one_line, percent, place_words, point_data, required_text, text_of
 
 _PLACE_CHARS = 200
 _EVIDENCE_CHARS = 400

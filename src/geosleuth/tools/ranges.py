@@ -12,12 +12,10 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import Along, LatLon, Range, RangeFix, RangeFixes, distance_km, pair_conflict, range_fixes
 from geosleuth.names import country_code, country_name
 
-from .declare import tool
+from .declare import PointData, tool
 from .model import Case, Output
-from .results import PointData
-from .viewer import Viewer, several
-from .whereabouts import find_area
-from .wording import asked, one_line, point_data, unique
+from .places import find_area
+from .viewer import Viewer, asked, one_line, point_data, several, unique
 
 KM_A_MILE = 1.609344
 _MAX_TOWNS = 8

@@ -1,25 +1,339 @@
 """The tool `sun_position`: what the sun does at a place, and where on Earth it could stand as it does."""
 
 import asyncio
+import math
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
+
+import numpy as np
+import numpy.typing as npt
 
 from geosleuth.errors import BadInput
-from geosleuth.geo import LatLon
-from geosleuth.names import required_country_code
+from geosleuth.geo import (
+    EARTH_RADIUS_KM,
+    FloatArray,
+    LatLon,
+    SunDay,
+    equal_altitude_circle,
+    places_under_sun,
+    shadow_of_elevation,
+    subsolar_points,
+    sun_day,
+    sun_positions,
+    zenith_distance_deg,
+)
+from geosleuth.names import country_name, required_country_code
+from geosleuth.photo import Photo
 
-from .clocks import clock, fixed_zone, read_clock, zone_near
-from .declare import tool
+from .declare import PointData, tool
 from .kinds import Length
 from .model import Case, Output
-from .results import PointData
-from .sun_anywhere import sun_anywhere
-from .sun_here import sun_here
-from .sun_land import Window, windows_by_clock
-from .sun_sight import sight_of
-from .viewer import Viewer, point_of
-from .whereabouts import find, point_at
-from .wording import one_line
+from .places import find, point_at
+from .sun_sight import (
+    Band,
+    Sight,
+    Window,
+    clock,
+    compass,
+    draw_band,
+    find_band,
+    fixed_zone,
+    offset_name,
+    read_clock,
+    shown,
+    shown_time,
+    sight_of,
+    windows_by_clock,
+    written,
+    zone_near,
+)
+from .viewer import Viewer, at, one_line, percent, point_data, point_of
+
+_LONGEST_SHADOW = 60.0
+
+
+def sun_here(name: str, place: LatLon, window: Window, sight: Sight | None, here: tzinfo, note: str = "") -> Output:
+    """The sun at a place, at the ends of a window; with a sight, whether and when it stands so there.
+
+    Args:
+        name: the place's name, or nothing.
+        place: where it is.
+        window: the time asked about.
+        sight: how the sun is said to stand.
+        here: the clock of the place.
+        note: what else the reader should know.
+    """
+    moments = list(dict.fromkeys((window.start, window.end)))
+    day = sun_day(place, window.start.astimezone(here).date())
+    where = f"{name} ({at(place)})" if name else at(place)
+    lines = [f"{number}. {_moment_text(moment, place, here)}" for number, moment in enumerate(moments, 1)]
+    lines.append(f"{len(lines) + 1}. {_day_text(day, here)}")
+    data: dict[str, Any] = {
+        "name": name or None,
+        **point_data(place),
+        "clock": str(here),
+        "moments": [_moment_data(moment, place) for moment in moments],
+        "day": {
+            "kind": day.kind,
+            "sunrise": written(day.sunrise),
+            "noon": written(day.noon),
+            "sunset": written(day.sunset),
+            "noon_elevation_deg": round(day.noon_elevation_deg, 2),
+        },
+    }
+    if sight is not None:
+        fits, stretches = _fit(place, window, sight, day)
+        lines.append(f"{len(lines) + 1}. {_fit_text(fits=fits, stretches=stretches, sight=sight, here=here)}")
+        data["fit"] = {
+            "fits": fits,
+            "sun_elevation_deg": sight.elevation_deg,
+            "sun_azimuth_deg": sight.azimuth_deg,
+            "that_day": [[written(begin), written(end)] for begin, end in stretches],
+        }
+    ending = f"Level ground and a level horizon are assumed. {note}".rstrip()
+    return Output("\n".join([f"The sun at {where}:", *lines, ending]), data, sources=("sun formula",))
+
+
+def _moment_text(moment: datetime, place: LatLon, here: tzinfo) -> str:
+    sun = sun_positions(moment, place.lat, place.lon)
+    azimuth, elevation = float(sun.azimuth_deg), float(sun.apparent_elevation_deg)
+    clocks = " = ".join(dict.fromkeys((shown(moment), shown(moment, here))))
+    stands = f"{clocks}: the sun is in the {compass(azimuth)}, azimuth {azimuth:.1f}°, elevation {elevation:.1f}°"
+    if elevation <= 0:
+        return f"{stands}: below the horizon, no shadows."
+    ratio = shadow_of_elevation(elevation)
+    long = f"{ratio:.2f} times the height" if ratio <= _LONGEST_SHADOW else "too long to measure"
+    back = (azimuth + 180) % 360
+    return f"{stands}; shadows are {long} and point {compass(back)} ({back:.1f}°)."
+
+
+def _moment_data(moment: datetime, place: LatLon) -> dict[str, Any]:
+    sun = sun_positions(moment, place.lat, place.lon)
+    azimuth, elevation = float(sun.azimuth_deg), float(sun.apparent_elevation_deg)
+    up = elevation > 0
+    return {
+        "time": written(moment),
+        "azimuth_deg": round(azimuth, 3),
+        "elevation_deg": round(elevation, 3),
+        "elevation_without_air_deg": round(float(sun.elevation_deg), 3),
+        "shadow_ratio": round(shadow_of_elevation(elevation), 4) if up else None,
+        "shadow_direction_deg": round((azimuth + 180) % 360, 3) if up else None,
+    }
+
+
+def _day_text(day: SunDay, here: tzinfo) -> str:
+    date = day.noon.astimezone(here).date()
+
+    def local(moment: datetime) -> str:
+        return shown_time(moment, here, date)
+
+    noon = f"noon {local(day.noon)} at {day.noon_elevation_deg:.1f}°"
+    if day.kind == "polar day":
+        course = f"Polar day: the sun does not set; {noon}"
+    elif day.kind == "polar night":
+        course = f"Polar night: the sun does not rise; {noon}"
+    else:
+        rise = f"Sunrise {local(day.sunrise)}" if day.sunrise else "No sunrise: the sun was up before"
+        down = f"sunset {local(day.sunset)}" if day.sunset else "no sunset: the sun stays up"
+        course = f"{rise}, {noon}, {down}"
+    return f"{course}; {date} by the local clock ({offset_name(day.noon, here)})."
+
+
+def _fit(place: LatLon, window: Window, sight: Sight, day: SunDay) -> tuple[bool, list[tuple[datetime, datetime]]]:
+    """Whether the sun stands so at some time of the window, and when it does around that day's noon."""
+    minutes = np.arange(-720, 721)
+    noon = Window(day.noon, day.noon).times(1.0)[0]
+    good = _stands_so(noon + minutes.astype("timedelta64[m]"), place, sight)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], good.astype(np.int8), [0]])))
+    stretches = [
+        (day.noon + timedelta(minutes=int(minutes[begin])), day.noon + timedelta(minutes=int(minutes[end - 1])))
+        for begin, end in edges.reshape(-1, 2)
+    ]
+    return bool(_stands_so(window.times(0.25), place, sight).any()), stretches
+
+
+def _stands_so(times: npt.NDArray[np.datetime64], place: LatLon, sight: Sight) -> npt.NDArray[np.bool_]:
+    sun, bounds = sun_positions(times, place.lat, place.lon), sight.bounds
+    good = (sun.apparent_elevation_deg >= bounds.low_deg) & (sun.apparent_elevation_deg <= bounds.high_deg)
+    if bounds.azimuth_deg is not None:
+        off = np.abs((sun.azimuth_deg - bounds.azimuth_deg + 180) % 360 - 180)
+        good &= off <= bounds.azimuth_tolerance_deg
+    return np.asarray(good, dtype=np.bool_)
+
+
+def _fit_text(*, fits: bool, stretches: list[tuple[datetime, datetime]], sight: Sight, here: tzinfo) -> str:
+    verdict = "fits the place and time" if fits else "does not fit the place and time"
+    if not stretches:
+        return f"A sun that stands {sight.words} {verdict}: it never does there that day."
+    date = stretches[0][0].astimezone(here).date()
+    times = " and ".join(
+        f"{shown_time(begin, here, date)} to {shown_time(end, here, date)}" for begin, end in stretches
+    )
+    return f"A sun that stands {sight.words} {verdict}: it does on {date} from {times} by the local clock."
+
+
+_COUNTRIES_SHOWN = 12
+_RING_STEP_DEG = 2.0
+
+
+async def sun_anywhere(case: Case, windows: Sequence[Window], sight: Sight, country: str | None) -> Output:
+    """Everywhere that the sun is seen so in any of the windows."""
+    band = await asyncio.to_thread(find_band, windows, sight.bounds, country, sight.step_deg)
+    exact = [(moment, point) for moment in _moments(windows) for point in _points(moment, sight)]
+    names = await asyncio.gather(*(_name(case, point) for _, point in exact))
+    picture = await asyncio.to_thread(draw_band, band, windows, [point for _, point in exact], country)
+    return Output(
+        text=_text(windows, sight, country, band, exact, names),
+        data=_data(windows, sight, country, band, exact, names),
+        images=(Photo(picture),) if picture else (),
+        sources=("sun formula", "borders, GeoNames"),
+    )
+
+
+def _moments(windows: Sequence[Window]) -> list[datetime]:
+    return list(dict.fromkeys(moment for window in windows for moment in (window.start, window.end)))
+
+
+def _points(moment: datetime, sight: Sight) -> list[LatLon]:
+    """The one or two places where height and direction both fit exactly."""
+    if sight.elevation_deg is None or sight.azimuth_deg is None:
+        return []
+    return places_under_sun(moment, sight.elevation_deg, sight.azimuth_deg)
+
+
+async def _name(case: Case, point: LatLon) -> str:
+    return one_line((await case.atlas.reverse(point)).address) or "open sea"
+
+
+def _text(
+    windows: Sequence[Window],
+    sight: Sight,
+    country: str | None,
+    band: Band,
+    exact: Sequence[tuple[datetime, LatLon]],
+    names: Sequence[str],
+) -> str:
+    within = f", in {country_name(country)} alone" if country else ""
+    when = _when(windows)
+    lines = [f"Where the sun stands {sight.words} at {when}{within}:"]
+    if sight.elevation_deg is not None and not country:
+        lines.append(_ring_text(windows[0], sight))
+    for number, ((moment, point), name) in enumerate(zip(exact, names, strict=True), 1):
+        lines.append(f"Exactly so at {shown(moment)}, point {number}: {point.lat:.2f}, {point.lon:.2f} ({name}).")
+    people = sum(share.people for share in band.countries)
+    for number, share in enumerate(band.countries[:_COUNTRIES_SHOWN], 1):
+        live = f"{_part(share.people / people)} of the townspeople there" if share.people else "no larger town"
+        lines.append(f"{number}. {share.name}: {live}; {_part(share.of_its_land)} of the country's land.")
+    more = len(band.countries) - _COUNTRIES_SHOWN
+    if more > 0:
+        lines.append(f"... and {more} more countries.")
+    if not band.countries:
+        lines.append(
+            f"Nowhere in {country_name(country)}."
+            if country
+            else "No land at all: check the time, or widen the tolerance."
+        )
+    if band.seen.any():
+        lines.append("The picture shows it in orange; a red dot has the sun in the zenith, a cross is an exact point.")
+    lines.append("A lead, not a fix: slopes, a tilted camera and a clock that is off all move the band.")
+    return "\n".join(lines)
+
+
+def _when(windows: Sequence[Window]) -> str:
+    if len(windows) == 1:
+        return " to ".join(dict.fromkeys((shown(windows[0].start), shown(windows[0].end))))
+    clocks = [clock(min(window.zones)) for window in windows if window.zones]
+    offsets = [offset_name(window.start, zone) for window, zone in zip(windows, clocks, strict=True)]
+    ends = dict.fromkeys((windows[0].start, windows[0].end))
+    local = " to ".join(f"{moment.astimezone(clocks[0]):%Y-%m-%d %H:%M}" for moment in ends)
+    return f"{local} by the local clocks ({', '.join(offsets)})"
+
+
+def _part(share: float) -> str:
+    return percent(share) if share >= 0.01 else "under 1 %"
+
+
+def _ring_text(window: Window, sight: Sight) -> str:
+    lat, lon = (float(part) for part in subsolar_points(window.start))
+    bounds = sight.bounds
+    near, far = (_km(zenith_distance_deg(height)) for height in (bounds.high_deg, bounds.low_deg))
+    what = "The ring" if sight.azimuth_deg is None else "On the ring"
+    moves = ", moving west by 15° an hour" if window.end > window.start else ""
+    zenith = f"{lat:.1f}, {lon:.1f}, where the sun is in the zenith"
+    return f"{what} between {near:.0f} and {far:.0f} km around {zenith}{moves}."
+
+
+def _km(degrees: float) -> float:
+    return EARTH_RADIUS_KM * math.radians(max(0.0, degrees))
+
+
+def _data(
+    windows: Sequence[Window],
+    sight: Sight,
+    country: str | None,
+    band: Band,
+    exact: Sequence[tuple[datetime, LatLon]],
+    names: Sequence[str],
+) -> dict[str, Any]:
+    people = sum(share.people for share in band.countries)
+    land_km2 = sum(share.land_km2 for share in band.countries)
+    return {
+        "sun_elevation_deg": sight.elevation_deg,
+        "sun_azimuth_deg": sight.azimuth_deg,
+        "tolerance_deg": sight.tolerance_deg,
+        "direction_tolerance_deg": sight.azimuth_tolerance_deg,
+        "country": country,
+        "windows": [[written(window.start), written(window.end)] for window in windows],
+        "rings": [
+            _ring_data(moment, sight.elevation_deg, sight)
+            for moment in _moments(windows)
+            if sight.elevation_deg is not None and len(windows) == 1
+        ],
+        "points": [
+            {"time": written(moment), **point_data(LatLon(round(point.lat, 3), round(point.lon, 3))), "place": name}
+            for (moment, point), name in zip(exact, names, strict=True)
+        ],
+        "land_km2": round(land_km2),
+        "countries": [
+            {
+                "code": share.code,
+                "name": share.name,
+                "townspeople": round(share.people),
+                "people_share": round(share.people / people, 4) if people else 0.0,
+                "land_share": round(share.land_km2 / land_km2, 4) if land_km2 else 0.0,
+                "of_its_land": round(share.of_its_land, 4),
+            }
+            for share in band.countries
+        ],
+    }
+
+
+def _ring_data(moment: datetime, elevation_deg: float, sight: Sight) -> dict[str, Any]:
+    """The lines of equal height at a moment: the height itself, and the edges of the band, in (lon, lat)."""
+    lat, lon = (float(part) for part in subsolar_points(moment))
+    bounds = sight.bounds
+    return {
+        "time": written(moment),
+        "subsolar": {"lat": round(lat, 3), "lon": round(lon, 3)},
+        "radius_km": round(_km(zenith_distance_deg(elevation_deg)), 1),
+        "centre_line": _lines(moment, elevation_deg),
+        "inner_edge": _lines(moment, bounds.high_deg),
+        "outer_edge": _lines(moment, bounds.low_deg),
+    }
+
+
+def _lines(moment: datetime, elevation_deg: float) -> dict[str, Any]:
+    lats, lons = equal_altitude_circle(moment, elevation_deg, step_deg=_RING_STEP_DEG)
+    return {"type": "MultiLineString", "coordinates": _cut_at_antimeridian(lats, lons)}
+
+
+def _cut_at_antimeridian(lats: FloatArray, lons: FloatArray) -> list[list[list[float]]]:
+    """A line in pieces that don't leap across the map."""
+    breaks = np.flatnonzero(np.abs(np.diff(lons)) > 180) + 1
+    pairs = np.round(np.column_stack([lons, lats]), 2)
+    return [piece.tolist() for piece in np.split(pairs, breaks) if len(piece) > 1]
+
 
 _LONGEST = timedelta(hours=24)
 

@@ -1,18 +1,22 @@
-"""A set of tools that a run may use, and the one place where calls are carried out."""
+"""Every tool there is, the set that a run may use, and the one place where calls are carried out."""
 
 import asyncio
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
 
+from geosleuth import plugins
 from geosleuth.atlas.redaction import redacted
-from geosleuth.errors import BadInput, ServiceFault, UserError
+from geosleuth.errors import BadInput, BrokenPlugin, ServiceFault, UserError
 from geosleuth.photo import Photo, View
 
-from .declare import Tool
+from .declare import Tool, as_tool
 from .kinds import writable
-from .model import Case, FailureKind, ImageInfo, Observation, Output, ToolCall
-from .needs import Need
+from .model import Case, FailureKind, ImageInfo, Need, Observation, Output, ToolCall
 
 _NAME_SHOWN = 60
 CALL_SECONDS = 60.0
@@ -152,3 +156,84 @@ def _register(case: Case, image: View | Photo) -> View:
 def image_info(case: Case, view: View) -> ImageInfo:
     """What a trajectory records of a view."""
     return ImageInfo(view.handle, view.size, case.album.number_of(view), view.box_in_original)
+
+
+# Models are shown the tools in this order; others come last.
+_ORDER = (
+    "image_zoom_in_tool", "read_text", "search_image", "visual_prior", "search_web", "maps_geocode", "reverse_geocode",
+    "nearby", "poi_input_tips", "poi_keyword_search", "poi_detail_query", "find_colocated", "find_crossing",
+    "static_map_query", "satellite_map_query", "country_facts", "brand_lookup", "text_clues", "sun_position",
+    "range_fix", "note_hypothesis",
+)  # fmt: skip
+
+
+class Catalogue(Toolset):
+    """The tools of this package; those of other packages are found by name, and loaded when they are asked for."""
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of that name or alias, or the plug-in of that name, which ``PACKAGE:NAME`` makes sure of.
+
+        Raises:
+            BrokenPlugin: it is a plug-in that can't be loaded.
+        """
+        own = super().get(name)
+        if own is not None:
+            return own
+        named = plugins.find("tools", name) if ":" in name else _only(name)
+        return None if named is None else _loaded(named)
+
+    def _have(self) -> str:
+        return ", ".join((*self.names, *plugins.ids("tools")))
+
+
+@cache
+def all_tools() -> Catalogue:
+    """All tools, in the order that models are shown them: every `Tool` that a module beside this one declares."""
+    package = __name__.rpartition(".")[0]
+    here = import_module(package).__path__
+    names = [one.name for one in iter_modules(here) if not one.ispkg]
+    declared = [tool for name in names for tool in _declared_in(f"{package}.{name}")]
+    return Catalogue(sorted(declared, key=lambda tool: _ORDER.index(tool.name) if tool.name in _ORDER else len(_ORDER)))
+
+
+def with_plugins() -> tuple[Toolset, tuple[BrokenPlugin, ...]]:
+    """All tools, those of installed plug-ins at the end, and why others of these can't be used."""
+    tools, broken = list(all_tools()), []
+    for plugin in plugins.installed("tools"):
+        try:
+            tools.append(_loaded(plugin))
+            Toolset(tools)
+        except BrokenPlugin as error:
+            broken.append(error)
+        except ValueError as error:
+            tools.pop()
+            broken.append(BrokenPlugin(plugin.id, str(error)))
+    return Toolset(tools), tuple(broken)
+
+
+def _only(name: str) -> plugins.Plugin | None:
+    """The one plug-in whose tool goes by this name."""
+    found = [one for one in plugins.installed("tools") if one.name == name]
+    return found[0] if len(found) == 1 else None
+
+
+@cache
+def _loaded(plugin: plugins.Plugin) -> Tool:
+    def check(given: Any) -> Tool:
+        made = as_tool(given)
+        if made.name != plugin.name:
+            raise ValueError(f"its tool is called {made.name}; call the entry point the same")
+        taken = [name for name in (made.name, *made.aliases) if Toolset.get(all_tools(), name) is not None]
+        if taken:
+            raise ValueError(f"geosleuth has a tool {taken[0]} already")
+        made.data_schema()
+        return made
+
+    return plugin.load(check)
+
+
+def _declared_in(module: str) -> Iterator[Tool]:
+    for value in vars(import_module(module)).values():
+        # A module may import another's tool to call it.
+        if isinstance(value, Tool) and value.function.__module__ == module:
+            yield value

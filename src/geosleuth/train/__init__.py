@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .dryrun import Report, dry_run
-    from .evaluating import Evaluation, evaluate, read_evaluation
+    from .evaluation import Evaluation, evaluate, read_evaluation
     from .grpo import grpo_trainer, run_grpo
-    from .keeping import Finished, RunFolder
     from .metrics import metrics_callback, read_metrics
-    from .page import write_page
+    from .models import load_model, save_policy
     from .reading import read_recipe, recipe_names, recipe_of
     from .recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
+    from .run_folder import Finished, RunFolder
+    from .run_page import write_page
     from .sft import run_sft, sft_trainer
     from .tries import make_tries
-    from .tuning import load_model, save_policy
 
 __all__ = [
     "DataPart",
@@ -55,16 +55,16 @@ __all__ = [
 
 _MODULES = {
     "dryrun": ("Report", "dry_run"),
-    "evaluating": ("Evaluation", "evaluate", "read_evaluation"),
+    "evaluation": ("Evaluation", "evaluate", "read_evaluation"),
     "grpo": ("grpo_trainer", "run_grpo"),
-    "keeping": ("Finished", "RunFolder"),
+    "run_folder": ("Finished", "RunFolder"),
     "metrics": ("metrics_callback", "read_metrics"),
-    "page": ("write_page",),
+    "run_page": ("write_page",),
     "reading": ("read_recipe", "recipe_names", "recipe_of"),
     "recipe": ("DataPart", "ModelPart", "OptimPart", "Recipe", "RolloutPart", "RunPart"),
     "sft": ("run_sft", "sft_trainer"),
     "tries": ("make_tries",),
-    "tuning": ("load_model", "save_policy"),
+    "models": ("load_model", "save_policy"),
 }
 
 

@@ -20,14 +20,13 @@ from .configs import accelerate_config, batches, grpo_config, sft_config
 from .estimate import Estimate, estimate
 from .estimate import as_lines as estimate_lines
 from .estimate import as_mapping as estimate_mapping
+from .models import adapters, check_for_grpo, check_unseen, freeze_vision, has_gpu, open_processor, template_text
 from .papers import Difference, differences, ours, unaccounted
 from .prompts import prompt_rows
 from .reading import flat
 from .recipe import DataPart, ModelPart, Recipe
-from .rollouts import Ground, ground_of
+from .rollouts import RolloutSetup, rollout_setup
 from .samples import store_chats
-from .templates import check_for_grpo, check_unseen, template_text
-from .tuning import adapters, freeze_vision, has_gpu, open_processor
 
 _HEAD = 3
 _FOLDER = Path("dry-run")
@@ -82,10 +81,10 @@ def dry_run(recipe: Recipe) -> Report:
     absent: list[str] = []
     # What is soon known to be wrong comes first.
     _try_arguments(recipe, resolved, built)
-    ground = _try_ground(recipe, resolved, built) if recipe.stage == "grpo" else None
-    _try_template(recipe, ground, built)
+    setup = _try_setup(recipe, resolved, built) if recipe.stage == "grpo" else None
+    _try_template(recipe, setup, built)
     _try_model(recipe, resolved, built, absent)
-    rows = _try_data(recipe, ground, built, absent)
+    rows = _try_data(recipe, setup, built, absent)
     told = estimate(recipe, shape_of(configuration_of(recipe.model)), rows=rows)
     if resolved["parameters"] != told.weights or resolved["trained_parameters"] != told.trained:
         raise AssertionError("the model that was built has another number of weights than was counted")
@@ -156,15 +155,15 @@ def _is_here(part: ModelPart) -> bool:
     return (Path(part.path) / "config.json").is_file()
 
 
-def _try_template(recipe: Recipe, ground: Ground | None, built: list[str]) -> None:
+def _try_template(recipe: Recipe, setup: RolloutSetup | None, built: list[str]) -> None:
     """The chat template: whether there is one of that name, and whether TRL's GRPO can work with it."""
     part = recipe.model
-    tools = ground is not None and bool(ground.setting.toolset.names)
+    tools = setup is not None and bool(setup.setting.toolset.names)
     if (Path(part.path) / "tokenizer_config.json").is_file():
         processor = open_processor(part)
-        if ground is not None:
+        if setup is not None:
             check_for_grpo(processor, tools=tools)
-    elif ground is not None:
+    elif setup is not None:
         check_unseen(part, str(configuration_of(part).get("model_type")), tools=tools)
     elif part.chat_template is not None:
         template_text(part.chat_template)
@@ -222,11 +221,11 @@ def _step_samples(made: Any) -> int:
     return int(made.per_device_train_batch_size * made.gradient_accumulation_steps * made.world_size)
 
 
-def _try_ground(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> Ground:
+def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> RolloutSetup:
     """Environment, tools and reward."""
-    ground = ground_of(recipe)
-    setting = ground.setting
-    environment = ground.environment()
+    setup = rollout_setup(recipe)
+    setting = setup.setting
+    environment = setup.environment()
     tools = tuple(one.name for one in setting.toolset)
     if missing := [name for name in setting.toolset.names if not hasattr(environment, name)]:
         raise AssertionError(f"the environment lacks the tools {missing}")
@@ -244,16 +243,16 @@ def _try_ground(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -> G
     turns = setting.budget.turns
     built.append(f"environment: method {setting.method.name}, turns: {turns}, tools: {', '.join(tools) or 'none'}")
     built.append(f"reward: {' + '.join(f'{one.weight:g} {one.name}' for one in setting.reward.parts)}")
-    return ground
+    return setup
 
 
-def _try_data(recipe: Recipe, ground: Ground | None, built: list[str], absent: list[str]) -> int | None:
+def _try_data(recipe: Recipe, setup: RolloutSetup | None, built: list[str], absent: list[str]) -> int | None:
     """The head of the data, where it is here; how many rows there are, where that is known."""
     data = recipe.data
     if data.tries is not None and not data.tries.is_file():
         absent.append(f"tries: there is no file {data.tries}; make it with geosleuth train tries, or change data.tries")
-    if ground is not None:
-        return _try_prompts(data, ground, built, absent)
+    if setup is not None:
+        return _try_prompts(data, setup, built, absent)
     if data.store is None:
         built.append(f"data: questions about scenes of world {data.world}, at most {data.scenes:,} of each kind")
         return None
@@ -268,7 +267,7 @@ def _try_data(recipe: Recipe, ground: Ground | None, built: list[str], absent: l
     return min(len(store), data.limit or len(store))
 
 
-def _try_prompts(data: DataPart, ground: Ground, built: list[str], absent: list[str]) -> int | None:
+def _try_prompts(data: DataPart, setup: RolloutSetup, built: list[str], absent: list[str]) -> int | None:
     try:
         head = prompt_rows(replace(data, limit=_HEAD))
     except BadInput as error:
@@ -278,7 +277,7 @@ def _try_prompts(data: DataPart, ground: Ground, built: list[str], absent: list[
         return None
     if not head:
         raise BadInput(f"{data.photos}: has no rows")
-    if any(ground.pose(row).truth is None for row in head):
+    if any(setup.pose(row).truth is None for row in head):
         raise BadInput(f"{data.photos}: says of some photos not where they were taken, so there is nothing to reward")
     built.append(f"data: {data.photos or f'scenes of world {data.world}'}; the first {len(head)} rows can be posed")
     return min(data.scenes, data.limit or data.scenes) if data.photos is None else None

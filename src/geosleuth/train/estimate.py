@@ -13,8 +13,8 @@ from geosleuth.photo.views import FIRST_VIEW_PIXELS
 
 from .architectures import ModelShape
 from .configs import batches
+from .models import has_gpu
 from .recipe import Recipe
-from .tuning import has_gpu
 
 GB = 1e9
 _NO_TIME = "not estimated, as there is no GPU here and CPUs differ too much"

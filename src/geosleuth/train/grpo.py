@@ -1,4 +1,6 @@
-"""Reinforcement learning with tools, on TRL's GRPO: replies are drawn in the agent's own environment and rewarded.
+"""Reinforcement learning with tools, on TRL's GRPO: replies are drawn in the agent's environment and rewarded.
+
+Pure numpy; `geosleuth.train.grpo` hangs it into TRL.
 
 TRL does the work. What is ours comes in by its own hooks: the environment, one reward function that scores whole
 groups, and rows in the order of the run. A subclass does only what TRL has no hook for: advantages for the best of k,
@@ -7,26 +9,119 @@ and going on from a checkpoint in step with the rows.
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, partial
+from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from geosleuth.errors import BadInput, require
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from geosleuth.errors import BadInput, DataFault, require
 from geosleuth.photo.runtime import no_probing
-from geosleuth.policies.weights_folder import check_folder
+from geosleuth.policies.weights import check_folder
 from geosleuth.world.environment import prompt_for
 
 from .configs import grpo_config
-from .keeping import Finished, Progress, finished, held_run, nobody
 from .metrics import metrics_callback
-from .objective import check_k, check_loss_mask, scaled_advantages
+from .models import adapters, check_for_grpo, has_gpu, load_model, open_processor, quietly
 from .prompts import Row, phases, prompt_rows, run_order
 from .recipe import Recipe
-from .rollouts import Ground, Outcome, Remembered, Rollouts, ground_of
-from .rollouts_crew import Ahead, Crew, Dress, MakeGround, remote_environment, send_resets, usual_workers
+from .rollouts import (
+    Ahead,
+    MakeSetup,
+    Outcome,
+    Remembered,
+    Rollouts,
+    RolloutSetup,
+    WorkerPool,
+    WrapEnvironment,
+    remote_environment,
+    rollout_setup,
+    send_resets,
+    usual_workers,
+)
+from .run_folder import Finished, Progress, finished, held_run, nobody
 from .sft import silence, train_to_end
-from .templates import check_for_grpo
-from .tuning import adapters, has_gpu, load_model, open_processor, quietly
+
+_EPSILON = 1e-4  # as in TRL, so that both objectives treat groups of equal rewards alike
+
+Array = NDArray[np.float64]
+
+
+def check_k(k: int, group: int) -> None:
+    """Refuse a k for which there is no estimate.
+
+    Raises:
+        BadInput: it is below 1, or leaves no k other replies to compare with.
+    """
+    if not 1 <= k < group:
+        raise BadInput(f'the objective "pass@k" needs 1 <= k < group; k is {k} and the group has {group} replies')
+
+
+def expected_best(rewards: ArrayLike, k: int) -> Array:
+    """The mean, over all choices of k replies of a group, of the best reward among them.
+
+    It is what best-of-k earns, estimated without bias from the whole group. For rewards of 0 and 1 it is the usual
+    pass@k.
+
+    Args:
+        rewards: the last axis is the group.
+        k: how many are drawn; at most the size of the group.
+    """
+    ordered = np.sort(np.asarray(rewards, dtype=np.float64), axis=-1)
+    return np.asarray(ordered @ _chances(ordered.shape[-1], k), dtype=np.float64)
+
+
+def best_of_k_advantages(rewards: ArrayLike, k: int) -> Array:
+    """How much each reply adds to best-of-k: the unbiased gradient's weight of each reply, before any scaling.
+
+    For reply i it is ``k * (W - O)``. W is the mean best reward over all sets of k replies that hold i, O that over all
+    sets of k of the others. O does not depend on reply i, so it is a baseline that leaves the gradient of the expected
+    best of k without bias. With k = 1 it is the reward less the mean of the other rewards.
+
+    Args:
+        rewards: a row a group, a column a reply.
+        k: how many replies the best is taken of.
+
+    Raises:
+        BadInput: see `check_k`.
+    """
+    table = np.atleast_2d(np.asarray(rewards, dtype=np.float64))
+    size = table.shape[1]
+    check_k(k, size)
+    columns = np.arange(size)
+    others = np.sort(np.stack([table[:, columns != one] for one in columns], axis=1), axis=-1)
+    # The best of a set that holds i is that of i and of k - 1 others.
+    held = table[:, :, None]
+    with_it = np.maximum(held, others) @ _chances(size - 1, k - 1) if k > 1 else table
+    without_it = others @ _chances(size - 1, k)
+    return np.asarray(k * (with_it - without_it), dtype=np.float64)
+
+
+def scaled_advantages(rewards: ArrayLike, k: int) -> Array:
+    """`best_of_k_advantages` over the spread of rewards in each group, as plain GRPO scales its own."""
+    table = np.atleast_2d(np.asarray(rewards, dtype=np.float64))
+    spread = table.std(axis=1, ddof=1, keepdims=True)
+    return np.asarray(best_of_k_advantages(table, k) / (spread + _EPSILON), dtype=np.float64)
+
+
+def _chances(size: int, k: int) -> Array:
+    """How likely each of ``size`` values in rising order is the largest of k drawn without putting back."""
+    return np.array([comb(below, k - 1) for below in range(size)], dtype=np.float64) / comb(size, k)
+
+
+def check_loss_mask(batch: Any, image_tokens: frozenset[int]) -> None:
+    """Make sure that no picture's token in the replies of a TRL batch carries loss: no model ever writes one.
+
+    Raises:
+        DataFault: one does; the mask is broken, and training would teach the model its tools' answers.
+    """
+    mask = batch["completion_mask"] * batch.get("tool_mask", 1)
+    for token in image_tokens:
+        if bool(((batch["completion_ids"] == token) * mask).any()):
+            raise DataFault("tokens of a picture that a tool returned carry loss; the mask of this batch is broken")
 
 
 def run_grpo(
@@ -46,7 +141,7 @@ def run_grpo(
 
     Args:
         recipe: of stage "grpo".
-        folder: of the run, see `geosleuth.train.keeping`.
+        folder: of the run, see `geosleuth.train.run_folder`.
         resume: go on with a run that is there; otherwise it is refused.
         progress: hears how many steps are done.
         callbacks: more ``transformers.TrainerCallback``s.
@@ -62,19 +157,45 @@ def run_grpo(
         if (before := finished(run)) is not None:
             return before
         check_folder(Path(recipe.model.path))
-        check_for_grpo(open_processor(recipe.model), tools=bool(ground_of(recipe).setting.toolset.names))
+        check_for_grpo(open_processor(recipe.model), tools=bool(rollout_setup(recipe).setting.toolset.names))
         grpo_config(recipe, folder, cpu=not has_gpu())
         rows = prompt_rows(recipe.data)
         model, processor = load_model(recipe.model)
         own = metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard)
         workers = usual_workers() if environment_workers is None else environment_workers
         trainer = grpo_trainer(
-            model, processor, rows, recipe, folder, callbacks=(own, *callbacks), environment_workers=workers
+            model,
+            processor,
+            rows,
+            recipe,
+            folder,
+            callbacks=(own, *callbacks),
+            environments=EnvironmentPlan(workers=workers),
         )
         try:
             return train_to_end(trainer, recipe.model, run, progress=progress, seconds=seconds)
         finally:
             trainer.close_crew()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentPlan:
+    """Where replies are played.
+
+    Attributes:
+        setup: in place of the one that the recipe says; a function that makes it, where other processes are to serve
+            it.
+        workers: processes that serve tools; 0 serves them in this one.
+        wrap: changes the class of the environments, where they are served; for other processes it must be a function
+            of a module, or a ``partial`` of one, such as of `geosleuth.train.generator.shrinking`.
+    """
+
+    setup: RolloutSetup | MakeSetup | None = None
+    workers: int = 0
+    wrap: WrapEnvironment | None = None
+
+
+_AS_RECIPE_SAYS = EnvironmentPlan()
 
 
 def grpo_trainer(
@@ -84,9 +205,7 @@ def grpo_trainer(
     recipe: Recipe,
     folder: Path,
     *,
-    ground: Ground | MakeGround | None = None,
-    environment_workers: int = 0,
-    dress: Dress | None = None,
+    environments: EnvironmentPlan = _AS_RECIPE_SAYS,
     callbacks: Sequence[Any] = (),
 ) -> Any:
     """The `trl.GRPOTrainer` of a recipe.
@@ -97,11 +216,7 @@ def grpo_trainer(
         rows: see `prompt_rows`; filtering and curriculum of the recipe are applied here.
         recipe: what to do.
         folder: of the run.
-        ground: where replies are played, in place of the one that the recipe says; a function that makes it, where
-            other processes are to serve it.
-        environment_workers: processes that serve tools; 0 serves them in this one.
-        dress: changes the class of the environments, where they are served; for other processes it must be a function
-            of a module, or a ``partial`` of one, such as of `geosleuth.train.shrinking.shrinking`.
+        environments: where replies are played.
         callbacks: further ``transformers.TrainerCallback``s.
 
     Raises:
@@ -113,19 +228,20 @@ def grpo_trainer(
     if recipe.rollout.objective == "pass@k":
         check_k(recipe.rollout.k, recipe.rollout.group)
     order = run_order(phases(rows, recipe.data), recipe)
-    make: MakeGround = ground if callable(ground) else partial(ground_of, recipe)
-    played = ground if isinstance(ground, Ground) else make()
+    setup, wrap = environments.setup, environments.wrap
+    make: MakeSetup = setup if callable(setup) else partial(rollout_setup, recipe)
+    played = setup if isinstance(setup, RolloutSetup) else make()
     check_for_grpo(processor, tools=bool(played.setting.toolset.names))
     rollouts = Rollouts(played.setting, recipe.rollout.failed_call_cost)
-    environment: type = Ground(played.setting, Remembered(played.pose)).environment()
-    if dress is not None:
-        environment = dress(environment)
-    crew = None
-    if environment_workers:
-        if isinstance(ground, Ground):
-            raise BadInput("other processes can't take over a ground; give a function that makes it")
-        crew = Crew(make, environment_workers, dress)
-        environment = remote_environment(environment, played.setting.toolset.names, crew)
+    environment: type = RolloutSetup(played.setting, Remembered(played.pose)).environment()
+    if wrap is not None:
+        environment = wrap(environment)
+    pool = None
+    if environments.workers:
+        if isinstance(setup, RolloutSetup):
+            raise BadInput("other processes can't take over a setup; give a function that makes it")
+        pool = WorkerPool(make, environments.workers, wrap)
+        environment = remote_environment(environment, played.setting.toolset.names, pool)
     prompt = prompt_for(played.setting)
     # Environments are TRL's experiment; it would say so at every start.
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
@@ -146,23 +262,23 @@ def grpo_trainer(
             callbacks=list(callbacks),
         )
     silence(trainer)
-    trainer.rollouts, trainer.crew = rollouts, crew
+    trainer.rollouts, trainer.pool = rollouts, pool
     trainer.best_of = recipe.rollout.k if recipe.rollout.objective == "pass@k" else None
     return trainer
 
 
-def _arguments(recipe: Recipe, folder: Path, ground: Ground) -> Any:
+def _arguments(recipe: Recipe, folder: Path, setup: RolloutSetup) -> Any:
     arguments = grpo_config(recipe, folder, cpu=not has_gpu())
     # The rows are those of the whole run.
     arguments.num_train_epochs = 1
     # The last turn is the answer. A model that calls even then has said its last word.
-    arguments.max_tool_calling_iterations = max(0, ground.setting.budget.turns - 1)
+    arguments.max_tool_calling_iterations = max(0, setup.setting.budget.turns - 1)
     return arguments
 
 
 @cache
 def trainer_class() -> Any:
-    """The subclass of `trl.GRPOTrainer`; see `OnGround` for what it adds.
+    """The subclass of `trl.GRPOTrainer`; see `EnvironmentGRPOMixin` for what it adds.
 
     Raises:
         MissingExtra: TRL is not installed.
@@ -170,20 +286,20 @@ def trainer_class() -> Any:
     with no_probing():
         trl: Any = require("trl", extra="train")
         base: Any = trl.GRPOTrainer
-    return type("Trainer", (OnGround, base), {})
+    return type("Trainer", (EnvironmentGRPOMixin, base), {})
 
 
-class OnGround:
+class EnvironmentGRPOMixin:
     """What is ours in the trainer.
 
     Attributes:
         rollouts: the reward function; knows what the newest replies came to.
-        crew: other processes that serve environments.
+        pool: other processes that serve environments.
         best_of: the k of the objective "pass@k".
     """
 
     rollouts: Rollouts
-    crew: Crew | None = None
+    pool: WorkerPool | None = None
     best_of: int | None = None
 
     def play(self: Any, inputs: Sequence[Row]) -> Outcome | None:
@@ -197,8 +313,8 @@ class OnGround:
 
     def close_crew(self) -> None:
         """Send other processes home, where there are any."""
-        if self.crew is not None:
-            self.crew.close()
+        if self.pool is not None:
+            self.pool.close()
 
     def train(self: Any, *given: Any, **options: Any) -> Any:
         """Train; checkpoints and stops wait for whole samplings."""
@@ -214,10 +330,10 @@ class OnGround:
         return super()._prepare_inputs(generation_batch)  # type: ignore[misc]
 
     def _generate_and_score_completions(self: Any, inputs: Any) -> Any:
-        if self.crew is not None:
+        if self.pool is not None:
             (pool,), (make,) = self._environment_pool.values(), self.environment_factories.values()
             pool.extend(make() for _ in range(len(inputs) - len(pool)))
-            send_resets(pool[: len(inputs)], inputs, self.crew)
+            send_resets(pool[: len(inputs)], inputs, self.pool)
         batch = super()._generate_and_score_completions(inputs)  # type: ignore[misc]
         check_loss_mask(batch, frozenset({self._image_pad_token_id} - {None}))
         if self.best_of is not None and self.model.training:
@@ -230,16 +346,42 @@ class OnGround:
     def _tool_call_loop(
         self: Any, prompts: Any, prompt_ids: Any, completion_ids: Any, completions: Any, *given: Any
     ) -> Any:
-        if self.crew is not None:
-            self.crew.ahead = Ahead(self.environments, completions)
+        if self.pool is not None:
+            self.pool.ahead = Ahead(self.environments, completions)
         told = super()._tool_call_loop(prompts, prompt_ids, completion_ids, completions, *given)  # type: ignore[misc]
         # What TRL counts as failed are the calls that reached no environment.
-        self.rollouts.unheard = told[5]
+        self.rollouts.unheard = failed_calls(told)
         return told
 
     def _calculate_rewards(self: Any, *given: Any) -> Any:
         self._earned = super()._calculate_rewards(*given)  # type: ignore[misc]
         return self._earned
+
+
+class _ToolLoop(NamedTuple):
+    """What TRL 1.16's ``GRPOTrainer._tool_call_loop`` returns, in its order."""
+
+    tool_mask: Any
+    completions: Any
+    completion_ids: Any
+    logprobs: Any
+    tool_call_count: int
+    tool_failure_count: int
+    tool_images: Any
+
+
+def failed_calls(told: tuple[Any, ...]) -> int:
+    """How many calls TRL counts as failed, of what its tool loop returns.
+
+    Raises:
+        BadInput: another version of TRL is installed, which returns something else.
+    """
+    loop = _ToolLoop(*told) if len(told) == len(_ToolLoop._fields) else None
+    if loop is None or not isinstance(loop.tool_failure_count, int):
+        raise BadInput(
+            "this version of TRL runs tools in another way; install one that works: pip install 'trl==1.16.*'"
+        )
+    return loop.tool_failure_count
 
 
 def whole_samplings(base: Any) -> Any:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from geosleuth.errors import BadInput, require
-from geosleuth.policies.weights_chat import Abilities, find_abilities, with_thinking
+from geosleuth.policies.weights_engine import Abilities, find_abilities, with_thinking
 
 IGNORED = -100
 """The label of a token that nothing is learned from."""

@@ -1,4 +1,4 @@
-"""What a run writes down while it trains: one JSON object a logged step, and the same figures for TensorBoard.
+"""What a run writes down while it trains: one JSON object a logged step, TensorBoard figures, and GPU use.
 
 Names are TRL's own (``loss``, ``reward``, ``kl``, ``tools/call_frequency`` ...), so that people find what they know;
 those that TRL has no word for are named here.
@@ -7,6 +7,7 @@ those that TRL has no word for are named here.
 import json
 import math
 import os
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -19,7 +20,7 @@ from geosleuth.errors import BadInput, install_command, require
 from geosleuth.files import write_bytes_atomically
 from geosleuth.photo.runtime import no_probing
 
-from .keeping import RunFolder
+from .run_folder import RunFolder
 
 TOKENS_PER_SECOND = "tokens_per_second"
 GPU_UTILISATION = "gpu_utilisation"
@@ -290,13 +291,12 @@ def metrics_callback(
     """A ``transformers.TrainerCallback`` that keeps a run's figures and its page, from the first process alone.
 
     The page is drawn anew at checkpoints, at the end, and about once a minute in between. Arguments are those of
-    `Recorder`; where no ``figures`` are given, a GPU that torch sees is watched, see `geosleuth.train.gpu`.
+    `Recorder`; where no ``figures`` are given, a GPU that torch sees is watched, see `geosleuth.train.metrics`.
 
     Raises:
         MissingExtra: transformers is not installed.
     """
-    from .gpu import watch_gpu
-    from .page import write_page
+    from .run_page import write_page
 
     with no_probing():
         transformers: Any = require("transformers", extra="train")
@@ -312,3 +312,62 @@ def metrics_callback(
         say=say,
     )
     return type("Metrics", (_Hooks, base), {})(recorder, lambda: write_page(folder), watch)
+
+
+EVERY_S = 0.5
+_GB = 1e9
+
+
+class GpuWatch:
+    """Asks a device every half second; calling it gives the mean since the last call, and the most memory held.
+
+    Args:
+        busy: the share of the last moment in which the device was busy, 0 to 1.
+        memory_bytes: the most memory that was held since the process began.
+        every_s: how often it is asked.
+    """
+
+    def __init__(self, busy: Callable[[], float], memory_bytes: Callable[[], int], *, every_s: float = EVERY_S) -> None:
+        """Nothing is asked before `start`."""
+        self._busy, self._memory_bytes, self._every_s = busy, memory_bytes, every_s
+        self._lock, self._ended = threading.Lock(), threading.Event()
+        self._sum, self._asked = 0.0, 0
+
+    def start(self) -> "GpuWatch":
+        """Begin to ask. The thread ends with the process, with `stop`, or when the device can't say."""
+        self._ended = threading.Event()
+        threading.Thread(target=self._work, name="gpu-watch", daemon=True).start()
+        return self
+
+    def stop(self) -> None:
+        """Ask no more."""
+        self._ended.set()
+
+    def __call__(self) -> dict[str, float]:
+        """The figures, by the names of `geosleuth.train.metrics`."""
+        with self._lock:
+            total, asked = self._sum, self._asked
+            self._sum, self._asked = 0.0, 0
+        found = {GPU_MEMORY: round(self._memory_bytes() / _GB, 3)}
+        if asked:
+            found[GPU_UTILISATION] = round(total / asked, 4)
+        return found
+
+    def _work(self) -> None:
+        # Drivers that can't say raise errors of many kinds; a figure less is no reason to end a run.
+        with suppress(Exception):
+            ended = self._ended
+            while not ended.wait(self._every_s):
+                share = self._busy()
+                with self._lock:
+                    self._sum, self._asked = self._sum + share, self._asked + 1
+
+
+def watch_gpu() -> GpuWatch | None:
+    """A watch over this process's GPU, not yet started; None where torch sees no GPU."""
+    torch: Any = import_module("torch")
+    cuda = torch.cuda
+    if not cuda.is_available():
+        return None
+    device = cuda.current_device()
+    return GpuWatch(lambda: float(cuda.utilization(device)) / 100, lambda: int(cuda.max_memory_allocated(device)))

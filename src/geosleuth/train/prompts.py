@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.bench.sets import open_set
-from geosleuth.data.curriculum import curriculum
-from geosleuth.data.filtering import filtered, tries_of
-from geosleuth.data.filtering_sources import read_tries
+from geosleuth.data.filtering import curriculum, filtered, read_tries, tries_of
 from geosleuth.errors import BadInput
 from geosleuth.world.environment import row_of, scene_rows
 

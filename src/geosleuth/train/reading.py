@@ -4,16 +4,14 @@ A recipe is a YAML mapping with the fields of `geosleuth.train.recipe`; whatever
 it are seen from the folder that the command runs in.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
-from difflib import get_close_matches
-from functools import cache
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from importlib.resources import files
 from pathlib import Path
-from sys import float_info
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
+from geosleuth.decode import decode, nearest
 from geosleuth.errors import BadInput
 from geosleuth.files import plain_yaml, plain_yaml_values, yaml_complaint
 
@@ -22,6 +20,7 @@ from .recipe import Recipe
 _SUFFIXES = (".yaml", ".yml")
 _NOTHING: Mapping[str, Any] = {}
 _MOST_CLIP = 1000
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
 
 # From and up to, both included: far beyond anything that makes sense, and short of what breaks sums further on.
 _BOUNDS: Mapping[str, tuple[float, float]] = {
@@ -86,7 +85,7 @@ def read_recipe(path_or_name: str | Path, overrides: Mapping[str, Any] = _NOTHIN
     elif not path.is_file():
         if path.suffix in _SUFFIXES or len(path.parts) > 1:
             raise BadInput(f"{path}: there is no such file")
-        raise BadInput(f"there is no recipe {text!r}; {_nearest(text, recipe_names())}; or give a YAML file")
+        raise BadInput(f"there is no recipe {text!r}; {nearest(text, recipe_names())}; or give a YAML file")
     _refuse_twice(plain_yaml(path), path)
     values = plain_yaml_values(path)
     if not isinstance(values, Mapping):
@@ -101,7 +100,7 @@ def recipe_of(values: Mapping[str, Any], source: str = "the recipe") -> Recipe:
         BadInput: something in it is unknown, missing or can't be; the message begins with ``source``.
     """
     try:
-        recipe: Recipe = _made(Recipe, values, "")
+        recipe = decode(_with_numbers(values), Recipe)
         _check_bounds(recipe)
     except BadInput as error:
         raise BadInput(f"{source}: {error}") from error
@@ -157,78 +156,17 @@ def _shipped() -> Any:
     return files("geosleuth.train").joinpath("recipes")
 
 
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
 def _names(kind: Any) -> list[str]:
     return [one.name for one in fields(kind)]
 
 
-def _made(kind: Any, values: object, name: str) -> Any:
-    """A dataclass from a mapping of its fields."""
-    if not isinstance(values, Mapping):
-        raise BadInput(f"{name} must be a mapping with {', '.join(_names(kind))}, not {_shown(values)}")
-    known = _names(kind)
-    if unknown := [key for key in values if key not in known]:
-        raise BadInput(f"{_dotted(name, str(unknown[0]))} is no setting; {_nearest(str(unknown[0]), known)}")
-    needed = [one.name for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING]
-    if missing := [one for one in needed if one not in values]:
-        raise BadInput(f"lacks {_dotted(name, missing[0])}")
-    hints = _hints(kind)
-    return kind(**{key: _as(value, hints[key], _dotted(name, key)) for key, value in values.items()})
-
-
-def _as(value: object, hint: Any, name: str) -> Any:
-    """A plain value as a field's type wants it."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        if value is None and NoneType in inner:
-            return None
-        return _as(value, next(one for one in inner if one is not NoneType), name)
-    if origin is Literal:
-        if value not in inner:
-            raise BadInput(f"{name} must be one of {', '.join(map(str, inner))}, not {_shown(value)}")
-        return value
-    if origin is tuple:
-        return _as_tuple(value, inner, name)
-    if is_dataclass(hint):
-        return _made(hint, value, name)
-    return _as_leaf(value, origin or hint, name)
-
-
-def _as_tuple(value: object, inner: tuple[Any, ...], name: str) -> tuple[Any, ...]:
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        raise BadInput(f"{name} must be a list, not {_shown(value)}")
-    kinds = (inner[0],) * len(value) if inner[-1] is Ellipsis else inner
-    if len(kinds) != len(value):
-        raise BadInput(f"{name} must be a list of {len(kinds)}, not {_shown(value)}")
-    return tuple(
-        _as(one, kind, f"{name}, entry {at}") for at, (one, kind) in enumerate(zip(value, kinds, strict=True), 1)
-    )
-
-
-def _as_leaf(value: object, kind: Any, name: str) -> Any:
-    if kind is float and isinstance(value, str):
-        # YAML takes 1e-5 for a word.
-        try:
-            value = float(value)
-        except ValueError:
-            value = str(value)
-    fits = {
-        bool: lambda: isinstance(value, bool),
-        int: lambda: isinstance(value, int) and not isinstance(value, bool),
-        float: lambda: isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= float_info.max,
-        str: lambda: isinstance(value, str) and bool(value),
-        Path: lambda: isinstance(value, str | Path) and bool(str(value)),
-        Mapping: lambda: isinstance(value, Mapping),
-    }
-    words = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", Path: "a path"}
-    wanted = Mapping if kind not in words else kind
-    if not fits[wanted]():
-        raise BadInput(f"{name} must be {words.get(wanted, 'a mapping')}, not {_shown(value)}")
-    return dict(value) if isinstance(value, Mapping) else kind(value)
+def _with_numbers(value: Any) -> Any:
+    """Plain data with 1e-5 as a number: YAML 1.1 takes it for a word."""
+    if isinstance(value, Mapping):
+        return {key: _with_numbers(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_numbers(one) for one in value]
+    return float(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else value
 
 
 def _check_bounds(recipe: Recipe) -> None:
@@ -267,15 +205,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(one) for one in value]
     return str(value) if isinstance(value, Path) else value
-
-
-def _dotted(name: str, key: str) -> str:
-    return f"{name}.{key}" if name else key
-
-
-def _nearest(word: str, known: Sequence[str]) -> str:
-    near = get_close_matches(word, known, 1, 0.6)
-    return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
 
 
 def _shown(value: object) -> str:

@@ -1,33 +1,179 @@
-"""Chats to learn from: a store's trajectories, or questions about scenes; and the rows that a trainer takes them from.
+"""Chats to learn from: a store's trajectories or questions about scenes, as rows and as padded or packed batches.
+
+Everything is answered from what can be made out in the view that is shown, and no further: a country that nothing
+legible tells is not named. The wording varies with the scene; the same scene is always asked the same.
 
 Pictures stay files until a batch needs them: a block names its file, `open_picture` opens it as the agent shows it.
 """
 
 import json
+import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
 from geosleuth.agent import ToolObserved, Trajectory
 from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, cut
+from geosleuth.agent.events import Task
 from geosleuth.agent.exports import export, image_path
-from geosleuth.agent.exports.placed import IMAGE, PLACES
+from geosleuth.agent.exports.dialect import IMAGE, PLACES
 from geosleuth.agent.methods import METHODS, method
-from geosleuth.data import Store
-from geosleuth.data.reading import image_name
+from geosleuth.data import Store, geoagent
 from geosleuth.data.rows import sample_of
+from geosleuth.data.store import image_name
 from geosleuth.errors import BadInput, require
 from geosleuth.photo import BoxScale, Photo, first_view, open_photo
 from geosleuth.photo.runtime import no_probing
+from geosleuth.photo.text import script_of
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from geosleuth.tools.model import ImageInfo
-from geosleuth.world import MadeScene
+from geosleuth.world import Clue, MadeScene, Mark, Scene
+from geosleuth.world.reader import LEGIBLE_PX
 
-from .keeping import Progress, nobody
-from .masks import Chat, Message, Writer, length_of
-from .questions import KINDS, Question, questions_of
+from .masks import IGNORED, Chat, Encoded, Message, Writer, encode, length_of
+from .run_folder import Progress, nobody
+
+KINDS = ("country", "script", "signs", "boxes", "levels")
+_MOST_LINES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question about a picture with its answer; ``system`` is empty where nothing is said beforehand."""
+
+    kind: str
+    text: str
+    reply: str
+    system: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The scene as it can be made out, its lines in the view, dice, and what a pixel of the view is in boxes."""
+
+    legible: Scene
+    lines: Sequence["_Line"]
+    chance: random.Random
+    per_pixel: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    clue: Clue
+    box: tuple[int, int, int, int]
+
+
+def questions_of(
+    scene: Scene,
+    marks: Sequence[Mark],
+    view_size: tuple[int, int],
+    kinds: Sequence[str] = KINDS,
+    *,
+    box_scale: BoxScale = "pixels",
+) -> list[Question]:
+    """The questions of those kinds that a scene can be asked; one that has no answer there is left out.
+
+    Args:
+        scene: what is looked at.
+        marks: where its clues stand in the original picture.
+        view_size: the width and height of the view that is shown.
+        kinds: some of `KINDS`, in the order wanted.
+        box_scale: what boxes are given in: pixels of the view, or thousandths of its sides.
+
+    Raises:
+        BadInput: there is no such kind.
+    """
+    legible = geoagent.seen_at_once(scene, marks, view_size[0])
+    lines = _lines(legible, marks, view_size[0] / scene.size[0])
+    per_pixel = (1.0, 1.0) if box_scale == "pixels" else (1000 / view_size[0], 1000 / view_size[1])
+    found = []
+    for kind in kinds:
+        if kind not in _MAKERS:
+            raise BadInput(f"there are no questions of kind {str(kind)[:40]!r}; there are: {', '.join(KINDS)}")
+        chance = random.Random(f"question {kind} {scene.seed} {scene.id}")  # noqa: S311 - no secret depends on it
+        question = _MAKERS[kind](_Asked(legible, lines, chance, per_pixel))
+        if question is not None:
+            found.append(question)
+    return found
+
+
+def _lines(legible: Scene, marks: Sequence[Mark], scale: float) -> list[_Line]:
+    """What is written and can be read, from top to bottom."""
+    clues = {clue.id: clue for clue in legible.clues}
+    found = []
+    for mark in marks:
+        clue = clues.get(mark.clue)
+        if clue is not None and mark.line is not None and mark.letter_px * scale >= LEGIBLE_PX:
+            left, top, right, bottom = (round(side * scale) for side in mark.box)
+            found.append(_Line(clue.lines[mark.line], clue, (left, top, right, bottom)))
+    return sorted(found, key=lambda line: (line.box[1], line.box[0]))[:_MOST_LINES]
+
+
+_COUNTRY = (
+    "Which country is this?",
+    "In which country was this photo taken? Name it, or say that it can't be told.",
+    "Name the country.",
+)
+_OPEN_COUNTRY = "The country can't be told from what can be seen here."
+
+
+def _country(asked: _Asked) -> Question:
+    told = geoagent.honest_address(asked.legible).country
+    if told.conclusion is None:
+        doubt = f" {told.uncertainty}" if told.uncertainty else ""
+        return Question("country", asked.chance.choice(_COUNTRY), f"{_OPEN_COUNTRY}{doubt}")
+    because = f" {told.reasoning}" if told.reasoning else ""
+    return Question("country", asked.chance.choice(_COUNTRY), f"{told.conclusion}.{because}")
+
+
+_SCRIPT = ("Which scripts are the signs written in?", "Name the scripts that can be read here.")
+_NOTHING = "Nothing can be read in this picture."
+
+
+def _script(asked: _Asked) -> Question:
+    scripts = sorted({script_of(line.text) for line in asked.lines} - {"none"})
+    return Question("script", asked.chance.choice(_SCRIPT), f"{', '.join(scripts)}." if scripts else _NOTHING)
+
+
+_SIGNS = ("Read all that is written, from top to bottom, a line each.", "What is written here? One line for each.")
+
+
+def _signs(asked: _Asked) -> Question:
+    read = "\n".join(line.text for line in asked.lines)
+    return Question("signs", asked.chance.choice(_SIGNS), read or _NOTHING)
+
+
+_BOXES = ("Where is {what} written? Give its box.", "Find {what}.", "Give the box of the text {what}.")
+
+
+def _boxes(asked: _Asked) -> Question | None:
+    texts = [line.text for line in asked.lines]
+    single = [line for line in asked.lines if texts.count(line.text) == 1]
+    if not single:
+        return None
+    line = asked.chance.choice(single)
+    text = asked.chance.choice(_BOXES).format(what=json.dumps(line.text, ensure_ascii=False))
+    box = [round(side * asked.per_pixel[at % 2]) for at, side in enumerate(line.box)]
+    return Question("boxes", text, json.dumps({"bbox_2d": box}))
+
+
+def _levels(asked: _Asked) -> Question:
+    record = geoagent.record_of(asked.legible, geoagent.honest_address(asked.legible), asked.chance)
+    way, task = method(geoagent.METHOD), Task((), force_answer=False)
+    return Question("levels", way.prompt(task, ()), record.reply(), way.system(task, ()))
+
+
+_MAKERS: dict[str, Callable[[_Asked], Question | None]] = {
+    "country": _country,
+    "script": _script,
+    "signs": _signs,
+    "boxes": _boxes,
+    "levels": _levels,
+}
+
 
 CHATS, LENGTH = "chats", "length"
 """The columns of a trainer's rows: chats as JSON, several where they are packed, and how many tokens they come to."""
@@ -142,7 +288,7 @@ def scene_chats(
 
     Args:
         scenes: as `geosleuth.world.read_scenes` gives them.
-        kinds: of `geosleuth.train.questions.KINDS`.
+        kinds: of `geosleuth.train.samples.KINDS`.
         limit: no more chats than so many.
         pixels: how large the first view of a photo is; trainers must be given pictures of the same size.
         box_scale: what boxes are given in.
@@ -307,3 +453,167 @@ def chat_of(text: str, pictures: Pictures) -> Chat:
             if block.get("type") == "image":
                 block["image"] = pictures(block["image"])
     return Chat(told["messages"], told["tools"], told["last_only"], told["key"])
+
+
+_GROUPS = 50
+"""How many steps' samples are sorted by length together: more waste less, fewer mix better."""
+
+
+class Collator:
+    """Makes a batch of rows: pictures are opened and everything becomes tokens here, in whatever process loads data.
+
+    Args:
+        processor: of the model.
+        max_length: no chat, and no row of packed ones, is longer.
+        pictures: opens what image blocks name.
+        packing: rows hold several chats, which must not see each other.
+        positions: for packing: the model's own positions of a chat with pictures, see `positions_of`.
+    """
+
+    def __init__(
+        self,
+        processor: Any,
+        *,
+        max_length: int,
+        pictures: Pictures = open_picture,
+        packing: bool = False,
+        positions: Callable[..., Any] | None = None,
+    ) -> None:
+        """Look at the chat template once."""
+        self.writer = Writer(processor)
+        self._processor, self._pictures, self._max_length = processor, pictures, max_length
+        self._packing, self._positions = packing, positions
+
+    def __call__(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The batch.
+
+        Raises:
+            BadInput: a chat can't be shown, or is longer than it was counted to be.
+        """
+        encoded = [[self._encode(text) for text in row[CHATS]] for row in rows]
+        return self._packed(encoded) if self._packing else self._padded([row[0] for row in encoded])
+
+    def _encode(self, text: str) -> Encoded:
+        chat = chat_of(text, self._pictures)
+        made = encode(chat, self._processor, writer=self.writer)
+        if len(made.input_ids) > self._max_length:
+            raise BadInput(
+                f"{chat.key[:60]}: comes to {len(made.input_ids)} tokens, and no more than {self._max_length} are taken"
+            )
+        return made
+
+    def _padded(self, chats: Sequence[Encoded]) -> dict[str, Any]:
+        torch = require("torch", extra="train")
+        longest = max(len(chat.input_ids) for chat in chats)
+        pad = partial(_padded, length=longest)
+        batch = {
+            "input_ids": torch.tensor([pad(chat.input_ids, self._pad_id) for chat in chats]),
+            "attention_mask": torch.tensor([pad([1] * len(chat.input_ids), 0) for chat in chats]),
+            "labels": torch.tensor([pad(chat.labels, IGNORED) for chat in chats]),
+        }
+        if any(chat.token_types for chat in chats):
+            types = [pad(chat.token_types or [], 0) for chat in chats]
+            batch["mm_token_type_ids"] = torch.tensor(types)
+        return batch | _pictures_of(chats)
+
+    def _packed(self, rows: Sequence[Sequence[Encoded]]) -> dict[str, Any]:
+        torch = require("torch", extra="train")
+        longest = max(sum(len(chat.input_ids) for chat in row) for row in rows)
+        batch: dict[str, list[Any]] = {"input_ids": [], "labels": [], "position_ids": [], "mm_token_type_ids": []}
+        for row in rows:
+            short = longest - sum(len(chat.input_ids) for chat in row)
+            # What fills a row up is one more chat, from which nothing is learned.
+            filler = [Encoded([self._pad_id] * short, [IGNORED] * short)] if short else []
+            whole = [*row, *filler]
+            batch["input_ids"].append([number for chat in whole for number in chat.input_ids])
+            batch["labels"].append([number for chat in whole for number in chat.labels])
+            types = [chat.token_types or [0] * len(chat.input_ids) for chat in whole]
+            batch["mm_token_type_ids"].append([number for own in types for number in own])
+            batch["position_ids"].append(torch.cat([self._places(chat) for chat in whole], dim=-1))
+        found = {name: torch.tensor(batch[name]) for name in ("input_ids", "labels", "mm_token_type_ids")}
+        pictures = _pictures_of([chat for row in rows for chat in row])
+        if not pictures:
+            del found["mm_token_type_ids"]
+        # Text positions first: where they start anew, transformers keeps chats from seeing each other.
+        return found | {"position_ids": torch.stack(batch["position_ids"], dim=1)} | pictures
+
+    def _places(self, chat: Encoded) -> Any:
+        """Positions of one chat, counted from its own beginning: those of its text, then the model's own three."""
+        torch = require("torch", extra="train")
+        plain = torch.arange(len(chat.input_ids))
+        if self._positions is None or not chat.pictures:
+            return plain.expand(4, -1)
+        own, _ = self._positions(
+            input_ids=torch.tensor([chat.input_ids]),
+            mm_token_type_ids=torch.tensor([chat.token_types]),
+            image_grid_thw=chat.pictures["image_grid_thw"],
+        )
+        return torch.cat([plain[None], own[:, 0]])
+
+    @property
+    def _pad_id(self) -> int:
+        tokenizer = self._processor.tokenizer
+        found = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+        return int(found)
+
+
+def positions_of(model: Any) -> Callable[..., Any]:
+    """How a model counts positions where there are pictures, for packing.
+
+    Raises:
+        BadInput: chats can't be packed for this kind of model.
+    """
+    base = model.get_base_model() if hasattr(model, "get_base_model") else model
+    found = getattr(getattr(base, "model", base), "get_rope_index", None)
+    if found is None:
+        raise BadInput(f"chats can't be packed for {type(base).__name__}; leave optim.packing out")
+    counted: Callable[..., Any] = found
+    return counted
+
+
+class Order:
+    """In which order rows come: shuffled anew in every epoch, those of like length together; the same for a seed.
+
+    It has no state of its own, so that a run which goes on sees what it would have seen.
+
+    Args:
+        lengths: of the rows.
+        seed: another one gives another order.
+        epoch: says which epoch begins.
+        batch: how many rows a step has; 0 pays no heed to lengths.
+    """
+
+    def __init__(self, lengths: Sequence[int], *, seed: int, epoch: Callable[[], int], batch: int = 0) -> None:
+        """Nothing is drawn before the first row is asked for."""
+        self._lengths, self._seed, self._epoch, self._batch = list(lengths), seed, epoch, batch
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def __iter__(self) -> Iterator[int]:
+        chance = random.Random(f"order {self._seed} {self._epoch()}")  # noqa: S311 - no secret depends on it
+        numbers = list(range(len(self._lengths)))
+        chance.shuffle(numbers)
+        if not self._batch:
+            return iter(numbers)
+        steps: list[list[int]] = []
+        rest: list[int] = []
+        for start in range(0, len(numbers), _GROUPS * self._batch):
+            group = sorted(numbers[start : start + _GROUPS * self._batch], key=lambda one: -self._lengths[one])
+            cut = [group[at : at + self._batch] for at in range(0, len(group), self._batch)]
+            if len(cut[-1]) < self._batch:
+                rest = cut.pop()
+            steps += cut
+        chance.shuffle(steps)
+        # A step that is not full comes last, as it would without sorting.
+        return iter([number for step in [*steps, rest] for number in step])
+
+
+def _padded(numbers: Sequence[int], filler: int, length: int) -> list[int]:
+    return [*numbers, *[filler] * (length - len(numbers))]
+
+
+def _pictures_of(chats: Sequence[Encoded]) -> dict[str, Any]:
+    torch = require("torch", extra="train")
+    names = dict.fromkeys(name for chat in chats for name in chat.pictures)
+    return {name: torch.cat([chat.pictures[name] for chat in chats if name in chat.pictures]) for name in names}

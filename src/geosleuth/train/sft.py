@@ -12,9 +12,12 @@ from geosleuth.errors import BadInput, require
 from geosleuth.photo.runtime import no_probing, usable_cores
 from geosleuth.world import make_scenes, open_world, read_scenes
 
-from .collating import Collator, Order, positions_of
 from .configs import sft_config
-from .keeping import (
+from .masks import Chat, Writer
+from .metrics import metrics_callback
+from .models import adapters, has_gpu, load_model, quietly, save_trained
+from .recipe import ModelPart, Recipe
+from .run_folder import (
     Finished,
     Progress,
     RunFolder,
@@ -25,11 +28,18 @@ from .keeping import (
     nobody,
     write_done,
 )
-from .masks import Chat, Writer
-from .metrics import metrics_callback
-from .recipe import ModelPart, Recipe
-from .samples import LENGTH, Counted, Pictures, dataset_of, open_picture, scene_chats, store_chats
-from .tuning import adapters, has_gpu, load_model, quietly, save_trained
+from .samples import (
+    LENGTH,
+    Collator,
+    Counted,
+    Order,
+    Pictures,
+    dataset_of,
+    open_picture,
+    positions_of,
+    scene_chats,
+    store_chats,
+)
 
 _MOST_LOADERS = 8
 # What differs between two runs of the same.
@@ -53,7 +63,7 @@ def run_sft(
 
     Args:
         recipe: of stage "sft" or "coldstart".
-        folder: of the run, see `geosleuth.train.keeping`.
+        folder: of the run, see `geosleuth.train.run_folder`.
         resume: go on with what is there; off, a folder with a run in it is refused.
         progress: hears how many steps are done.
         callbacks: more `transformers.TrainerCallback`.

@@ -1,6 +1,6 @@
 """Tries of a policy at the rows of a recipe: how far off each was, for choosing the rows that teach something.
 
-Replies are drawn as in training, by the same code and on the same ground; nothing is learned.
+Replies are drawn as in training, by the same code and on the same setup; nothing is learned.
 """
 
 import json
@@ -14,17 +14,17 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.data.filtering import PAPER_TRIES, Tries, tries_of
-from geosleuth.data.filtering_sources import read_tries
+from geosleuth.data.filtering import PAPER_TRIES, Tries, read_tries, tries_of
 from geosleuth.errors import BadInput, require
 from geosleuth.files import write_bytes_atomically
+from geosleuth.train.grpo import EnvironmentPlan
 
 from .grpo import grpo_trainer
-from .keeping import Progress, nobody
+from .models import load_model
 from .prompts import Row, prompt_rows
 from .recipe import Recipe
-from .rollouts import Ground
-from .tuning import load_model
+from .rollouts import RolloutSetup
+from .run_folder import Progress, nobody
 
 
 def make_tries(
@@ -35,7 +35,7 @@ def make_tries(
     tries: int = PAPER_TRIES,
     at_once: int = 8,
     rows: Sequence[Row] | None = None,
-    ground: Ground | None = None,
+    setup: RolloutSetup | None = None,
     progress: Progress = nobody,
 ) -> Tries:
     """Let a policy try the rows of a recipe, and write a file that the recipe's ``data.tries`` can name.
@@ -50,7 +50,7 @@ def make_tries(
         tries: how many replies are drawn for a row; at least 2.
         at_once: rows of one generation.
         rows: in place of the recipe's.
-        ground: in place of the recipe's.
+        setup: in place of the recipe's.
         progress: hears how many rows are done.
 
     Raises:
@@ -76,7 +76,7 @@ def make_tries(
                 plan,
                 missing,
                 Path(scratch),
-                ground,
+                setup,
                 out,
                 lambda done: progress(done + len(asked) - len(missing), len(asked)),
             )
@@ -101,11 +101,11 @@ def _known(out: Path, tries: int) -> set[str]:
 
 
 def _draw(
-    plan: Recipe, rows: Sequence[Row], scratch: Path, ground: Ground | None, out: Path, done: Callable[[int], None]
+    plan: Recipe, rows: Sequence[Row], scratch: Path, setup: RolloutSetup | None, out: Path, done: Callable[[int], None]
 ) -> None:
     torch = require("torch", extra="train")
     model, processor = load_model(plan.model)
-    trainer = grpo_trainer(model, processor, rows, plan, scratch, ground=ground)
+    trainer = grpo_trainer(model, processor, rows, plan, scratch, environments=EnvironmentPlan(setup=setup))
     prompt, first = trainer.train_dataset[0]["prompt"], 0
     while first < len(rows):
         some = rows[first : first + plan.optim.batch]

@@ -1,16 +1,13 @@
 """Street scenes from real geography, drawn on the spot, and an environment to train in."""
 
-from .codec import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
+from .builder import MadeScene, make_scenes, read_scenes
 from .design import Wants, address_of, design_scene, locatability_of, tags_of, truth_of
 from .drawing import Drawing, draw_scene
-from .layer import ensure_layer, world_atlas
-from .making import Made, MadeScene, kind_of, make_scenes, read_scenes
 from .model import (
     Board,
     Business,
     Camera,
     Clue,
-    ClueLevel,
     Look,
     Mark,
     Scene,
@@ -20,22 +17,21 @@ from .model import (
     Split,
     Spot,
     Visibility,
+    scene_from_dict,
+    scene_to_dict,
 )
 from .towns import WorldTown
-from .world import Noise, World, open_world
+from .world import World, open_world, world_atlas
 
 __all__ = [
     "Board",
     "Business",
     "Camera",
     "Clue",
-    "ClueLevel",
     "Drawing",
     "Look",
-    "Made",
     "MadeScene",
     "Mark",
-    "Noise",
     "Scene",
     "SceneKind",
     "Sky",
@@ -49,12 +45,8 @@ __all__ = [
     "address_of",
     "design_scene",
     "draw_scene",
-    "ensure_layer",
-    "kind_of",
     "locatability_of",
     "make_scenes",
-    "mark_from_dict",
-    "mark_to_dict",
     "open_world",
     "read_scenes",
     "scene_from_dict",

@@ -13,13 +13,12 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from geosleuth.app.service.http import Hosts, Keys, named_hosts
-from geosleuth.app.service.http.bodies import Bodies
-from geosleuth.app.service.http.door import Sessions, check_host, check_origin, host_name
-from geosleuth.app.service.http.headers import PAGE_POLICY, with_online_tiles
+from geosleuth.app.service.http.door import Sessions, check_host, check_origin
+from geosleuth.app.service.http.limits import Bodies, Pace, Streams, client_of
 from geosleuth.app.service.http.page import tile_origin
-from geosleuth.app.service.http.rates import Pace, Streams, client_of
-from geosleuth.app.service.http.refusals import Refused
+from geosleuth.app.service.http.responses import PAGE_POLICY, Refused, with_online_tiles
 from geosleuth.errors import BadInput
+from geosleuth.net import host_name
 
 
 @pytest.mark.parametrize(

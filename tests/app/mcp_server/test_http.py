@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from geosleuth.app.cli.commands import whole_app
 from geosleuth.errors import UserError
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from locating import FINAL, ZOOM
 from mcp_talk import GEOSLEUTH, over_http, over_stdio, pictures_of, words_of
 from openai_server import Reply, ServerUrl, openai_server

@@ -24,8 +24,7 @@ from geosleuth.clues.visual import Cell, Distribution, Reach
 from geosleuth.geo import LatLon
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.tools import Case, Output, Toolset, tool
-from geosleuth.tools.surfaces import protocol
+from geosleuth.tools import Case, Output, Toolset, surfaces, tool
 from locating import FINAL, ZOOM
 from mcp_talk import pictures_of, words_of
 from openai_server import openai_server
@@ -156,7 +155,7 @@ def test_a_prior_keeps_its_schema() -> None:
 
 
 def test_a_picture_that_no_message_could_hold_is_shown_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "PICTURE_BYTES", 40_000)
+    monkeypatch.setattr(surfaces, "PICTURE_BYTES", 40_000)
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (700, 700, 3), dtype=np.uint8))
 
     async def use(client: Client) -> CallToolResult:

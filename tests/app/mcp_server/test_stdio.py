@@ -17,7 +17,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from geosleuth.app.cli.commands import whole_app
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from mcp_talk import over_stdio, pictures_of, words_of
 
 SQUARE = {"latitude": 43.7384, "longitude": 7.4246}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from geosleuth.app.service import shapes
-from geosleuth.app.service.http import asked, shown
+from geosleuth.app.service.http import schemas
 
 SOURCES = Path(__file__).parents[3] / "page" / "src"
 
@@ -80,17 +80,17 @@ def test_no_file_has_grown_past_reading() -> None:
 @pytest.mark.parametrize(
     ("name", "served"),
     [
-        ("RunRow", shown.RunShown),
-        ("CaseRow", shown.CaseShown),
-        ("PhotoRow", shown.PhotoShown),
-        ("About", shown.AboutShown),
-        ("Settings", shown.SettingsShown),
-        ("KeyRow", shown.KeyShown),
-        ("KeyList", shown.KeyList),
-        ("ModelChoice", shown.ModelShown),
-        ("RunRequest", asked.NewRun),
-        ("Feedback", asked.NewFeedback),
-        ("CheckedView", shown.CheckShown),
+        ("RunRow", schemas.RunShown),
+        ("CaseRow", schemas.CaseShown),
+        ("PhotoRow", schemas.PhotoShown),
+        ("About", schemas.AboutShown),
+        ("Settings", schemas.SettingsShown),
+        ("KeyRow", schemas.KeyShown),
+        ("KeyList", schemas.KeyList),
+        ("ModelChoice", schemas.ModelShown),
+        ("RunRequest", schemas.NewRun),
+        ("Feedback", schemas.NewFeedback),
+        ("CheckedView", schemas.CheckShown),
     ],
 )
 def test_rows_are_what_the_server_promises(name: str, served: Any) -> None:

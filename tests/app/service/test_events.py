@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from any_trajectory import trajectories
 from drawn import examples
 from geosleuth.agent import Event, Trajectory
-from geosleuth.agent.locating import Finding, cap_finding
+from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.agent.methods import method
-from geosleuth.app.report.steps import call_words, outcome_words, points_found
+from geosleuth.app.report.chain import call_words, outcome_words, points_found
 from geosleuth.app.service import shapes
 from geosleuth.app.service.events import EventTranslator, StreamItem
 from geosleuth.app.service.views import compare_view, result_view

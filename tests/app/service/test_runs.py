@@ -63,7 +63,7 @@ def test_a_reader_comes_back_and_misses_nothing(tmp_path: Path) -> None:
 
 
 def test_a_slow_reader_holds_up_nobody_and_misses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geosleuth.app.service.feed.RECENT", 4)
+    monkeypatch.setattr("geosleuth.app.service.jobs.RECENT", 4)
     model = recording(tmp_path, looks=8)
 
     async def work(desk: CaseService) -> None:

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import shapely
 
-from geosleuth.atlas.borders.arcs import Arcs
 from geosleuth.atlas.borders.borders import Borders
-from geosleuth.atlas.borders.layer import Layer, read_layer, unpack
+from geosleuth.atlas.borders.grid import Arcs, Layer, read_layer, unpack
 from geosleuth.errors import DataFault
 
 SCRIPT = Path(__file__).parents[3] / "scripts/build_borders.py"

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.atlas.borders import Borders
-from geosleuth.atlas.borders.layer import read_layer
-from geosleuth.atlas.borders.shapes import Outlines
+from geosleuth.atlas.borders.borders import Outlines
+from geosleuth.atlas.borders.grid import read_layer
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box
 

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from geosleuth.atlas.facts import Landmark, all_countries, climate_at, describe_climate, landmarks
-from geosleuth.atlas.facts.climate import CODES
+from geosleuth.atlas.facts.countries import CODES
 from geosleuth.geo import LatLon, distance_km
 
 

@@ -10,7 +10,7 @@ import shapely
 from PIL import Image
 
 from geosleuth.atlas import Picture
-from geosleuth.atlas.regions.schema import create_indexes, create_tables
+from geosleuth.atlas.regions.region_file import create_indexes, create_tables
 
 Shape = tuple[str, int, str | None, shapely.Geometry]
 Feature = tuple[str, str, float, float]

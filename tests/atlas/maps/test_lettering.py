@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import ImageChops
 
-from geosleuth.atlas.maps.lettering import MAX_LETTERS, can_shape, clean, line, measure, stencil, wrapped, writable
+from geosleuth.atlas.maps.labels import MAX_LETTERS, can_shape, clean, line, measure, stencil, wrapped, writable
 
 NAMES = {
     "sans": "Łódź, Škofja Loka, Đà Nẵng, Москва, Αθήνα",

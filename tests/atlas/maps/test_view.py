@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.atlas.maps.view import MAX_LAT_DEG, View
+from geosleuth.atlas.maps.canvas import MAX_LAT_DEG, View
 from geosleuth.geo import Box, LatLon
 
 centres = st.builds(LatLon, st.floats(-90, 90), st.floats(-180, 180))

@@ -5,8 +5,7 @@ from ipaddress import ip_network
 import pytest
 
 from geosleuth.atlas.online import OnlineSettings
-from geosleuth.atlas.online.addresses import address_of, is_at_home, is_public
-from geosleuth.atlas.online.consent import check_addresses
+from geosleuth.atlas.online.access import address_of, check_addresses, is_at_home, is_public
 from geosleuth.errors import ServiceFault
 
 # IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and its updates), then multicast and deprecated

@@ -14,12 +14,11 @@ from urllib.parse import quote
 import pytest
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings, make_online
-from geosleuth.atlas.online.consent import check_addresses
+from geosleuth.atlas.online.access import check_addresses, key_from_environment
 from geosleuth.atlas.online.http import Question
-from geosleuth.atlas.online.keys import key_from_environment
 from geosleuth.errors import BadInput, Offline, ServiceFault
 from geosleuth.geo import LatLon
-from geosleuth.pipeline.services import online_settings
+from geosleuth.pipeline.plan import online_settings
 
 Settings = Callable[..., OnlineSettings]
 ANYWHERE = LatLon(43.73, 7.42)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from geosleuth.atlas.model import Place
 from geosleuth.atlas.online import OnlineSettings, make_online
-from geosleuth.atlas.online import overpass_ql as ql
-from geosleuth.atlas.online.together import colocations
+from geosleuth.atlas.online import overpass as ql
+from geosleuth.atlas.online.overpass import colocations
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, Disc, LatLon, destination, distance_km
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from geosleuth.atlas.regions import Regions, import_osm
-from geosleuth.atlas.regions.candidates import Candidates, resolve
-from geosleuth.atlas.regions.colocated import lie_in_order
+from geosleuth.atlas.regions.colocated import Candidates, lie_in_order, resolve
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon, bearing_deg, distance_km
 

@@ -9,7 +9,7 @@ import pytest
 import shapely
 
 from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm
-from geosleuth.atlas.regions.schema import LAYERS
+from geosleuth.atlas.regions.region_file import LAYERS
 from geosleuth.errors import BadInput
 from pbf_damage import damaged, not_utf8
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.atlas.regions import Regions, RegionStore, import_osm, writer
+from geosleuth.atlas.regions import Regions, RegionStore, import_osm, region_file
 from geosleuth.errors import BadInput
 
 SCRIPT = """
@@ -88,15 +88,15 @@ def test_a_complete_file_is_spared_until_it_has_its_name(
     tmp_path: Path, monaco_pbf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spared: list[bool] = []
-    sync = writer._sync
+    sync = region_file._sync
 
     def slow_sync(path: Path) -> None:
         if path.suffix == ".partial":
-            writer.clear_abandoned(tmp_path)  # what another import does first
+            region_file.clear_abandoned(tmp_path)  # what another import does first
             spared.append(path.exists())
         sync(path)
 
-    monkeypatch.setattr(writer, "_sync", slow_sync)
+    monkeypatch.setattr(region_file, "_sync", slow_sync)
     import_osm(monaco_pbf, "monaco", folder=tmp_path)
     assert spared == [True]
     assert [path.name for path in tmp_path.iterdir()] == ["monaco.region.sqlite"]
@@ -109,7 +109,7 @@ def test_without_locks_only_old_files_are_cleared(tmp_path: Path, monkeypatch: p
         path.write_bytes(b"half")
     two_days_ago = time.time() - 2 * 86_400
     os.utime(old, (two_days_ago, two_days_ago))
-    writer.clear_abandoned(tmp_path)
+    region_file.clear_abandoned(tmp_path)
     assert list(tmp_path.iterdir()) == [fresh]
 
 

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geosleuth.atlas import search
+from geosleuth.atlas import search as index_module
 from geosleuth.atlas.search import (
     NameIndex,
     add_names,
@@ -17,12 +19,8 @@ from geosleuth.atlas.search import (
     create_tables,
     exact_key,
     finish,
-    keys,
     latin_key,
     similarity,
-)
-from geosleuth.atlas.search import (
-    index as index_module,
 )
 
 NAMES = [
@@ -147,13 +145,13 @@ _WRITTEN = st.lists(st.text(alphabet="abcdilmnorvw015q |'.東京éя", max_size=
 
 
 def _triples_by_name(names: list[str]) -> set[tuple[str, int]]:
-    return {(gram, place) for place, name in enumerate(names) for gram in keys.triples(keys.squeeze(name))}
+    return {(gram, place) for place, name in enumerate(names) for gram in search.triples(search.squeeze(name))}
 
 
 @given(_WRITTEN)
 def test_triples_of_many_names_are_those_of_each(names: list[str]) -> None:
-    codes, places = keys.text_triples("".join(f"{name}\n" for name in names))
-    found = list(zip(keys.spell_triples(codes), places.tolist(), strict=True))
+    codes, places = search.text_triples("".join(f"{name}\n" for name in names))
+    found = list(zip(search.spell_triples(codes), places.tolist(), strict=True))
     assert found == sorted(found)
     assert len(set(found)) == len(found)
     assert set(found) == _triples_by_name(names)
@@ -162,8 +160,8 @@ def test_triples_of_many_names_are_those_of_each(names: list[str]) -> None:
 def test_triples_of_more_letters_than_fit_one_number_are_the_same() -> None:
     """Half a million letters take 19 bits each, which leaves seven for the name."""
     names = ["".join(map(chr, range(start, start + 1000))) for start in range(0x20000, 0xA0000, 1000)]
-    codes, places = keys.text_triples("".join(f"{name}\n" for name in names))
-    assert set(zip(keys.spell_triples(codes), places.tolist(), strict=True)) == _triples_by_name(names)
+    codes, places = search.text_triples("".join(f"{name}\n" for name in names))
+    assert set(zip(search.spell_triples(codes), places.tolist(), strict=True)) == _triples_by_name(names)
     assert codes.tolist() == sorted(codes.tolist())
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.atlas.tiles.lettering import written
+from geosleuth.atlas.tiles.settlements import written
 
 
 @pytest.mark.parametrize("name", ["Köln", "Αθήνα", "Москва", "東京都", "서울", "თბილისი", "Երևան", "Hà Nội"])

@@ -5,7 +5,7 @@ import pytest
 from geosleuth.agent.methods import method
 from geosleuth.bench.ablation import PRESETS, preset
 from geosleuth.errors import BadInput
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 
 def sets(name: str) -> dict[str, frozenset[str]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.bench.ablation import Variant, parse_vary, read_variants, variants_of
-from geosleuth.bench.ablation.plan import AblationPlan, begin_plan, read_plan
+from geosleuth.bench.ablation.variants import AblationPlan, begin_plan, read_plan
 from geosleuth.errors import BadInput
 
 

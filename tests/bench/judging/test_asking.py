@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.bench.judging import PROMPT_VERSION, Judge, Limits, Question, VerdictCache, prompt_for, read_verdict
-from geosleuth.bench.judging.deciding import Level, stand
+from geosleuth.bench.judging.judge import JudgeSettings, Level, stand
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.policies import Conversation, Prompt, Step, Usage
 from geosleuth.score import AnswerNames, TruthNames
@@ -74,7 +74,7 @@ def ask(
 ) -> tuple[Judge, dict[Question, str]]:
     async def work() -> tuple[Judge, dict[Question, str]]:
         with VerdictCache(tmp_path / "cache.sqlite") as cache:
-            judge = Judge(policy, cache, model="scripted", **more)  # type: ignore[arg-type]
+            judge = Judge(policy, cache, model="scripted", settings=JudgeSettings(**more))  # type: ignore[arg-type]
             return judge, {one: found.says for one, found in (await judge.verdicts(questions)).items()}
 
     return asyncio.run(work())
@@ -110,10 +110,10 @@ def test_a_long_answer_is_cut() -> None:
 
 def test_what_was_answered_is_never_asked_again(tmp_path: Path) -> None:
     first, _ = ask(tmp_path, ScriptedPolicy([says("yes")]), CITY, CITY)
-    assert (first.standing.asked, first.standing.from_cache) == (1, 0)
+    assert (first.progress.asked, first.progress.from_cache) == (1, 0)
     silent = ScriptedPolicy([], then=AssertionError("asked again"))
     second, verdicts = ask(tmp_path, silent, CITY)
-    assert (second.standing.asked, second.standing.from_cache, verdicts) == (0, 1, {CITY: "yes"})
+    assert (second.progress.asked, second.progress.from_cache, verdicts) == (0, 1, {CITY: "yes"})
 
 
 def test_another_model_is_asked_anew(tmp_path: Path) -> None:
@@ -143,17 +143,17 @@ def test_a_question_that_fails_stays_open(tmp_path: Path) -> None:
     questions = many(3)
     judge, verdicts = ask(tmp_path, ScriptedPolicy([says("no"), fault, says("yes")]), *questions, at_once=1)
     assert verdicts == {questions[0]: "no", questions[2]: "yes"}
-    assert (judge.standing.failed, judge.standing.stopped) == (1, None)
+    assert (judge.progress.failed, judge.progress.stopped) == (1, None)
     again, verdicts = ask(tmp_path, ScriptedPolicy([says("yes")]), *questions)
-    assert (again.standing.asked, len(verdicts)) == (1, 3)
+    assert (again.progress.asked, len(verdicts)) == (1, 3)
 
 
 def test_a_host_that_fails_time_and_again_is_left_alone(tmp_path: Path) -> None:
     policy = ScriptedPolicy([], then=ServiceFault("host", "broke"))
     judge, verdicts = ask(tmp_path, policy, *many(100), at_once=1)
     assert (len(policy.seen), verdicts) == (5, {})
-    assert judge.standing.given_up
-    assert "broke" in (judge.standing.stopped or "")
+    assert judge.progress.given_up
+    assert "broke" in (judge.progress.stopped or "")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_a_host_that_fails_time_and_again_is_left_alone(tmp_path: Path) -> None:
 def test_limits_stop_it_cleanly(tmp_path: Path, limits: Limits, word: str) -> None:
     policy = ScriptedPolicy([], then=says("no", usage=Usage(100, 20, cost_usd=0.1)))
     judge, verdicts = ask(tmp_path, policy, *many(20), limits=limits, at_once=1)
-    assert word in (judge.standing.stopped or "")
+    assert word in (judge.progress.stopped or "")
     assert len(verdicts) == len(policy.seen) == (0 if limits.seconds else 3)
 
 
@@ -176,7 +176,7 @@ def test_money_can_not_be_limited_where_the_price_is_not_known(tmp_path: Path) -
     policy = ScriptedPolicy([], then=says("no", usage=Usage(100, 20, cost_usd=None)))
     judge, _ = ask(tmp_path, policy, *many(20), limits=Limits(usd=1.0), at_once=1)
     assert len(policy.seen) == 1
-    assert "--usd" in (judge.standing.stopped or "")
+    assert "--usd" in (judge.progress.stopped or "")
 
 
 def test_several_questions_are_under_way_at_once(tmp_path: Path) -> None:
@@ -220,8 +220,8 @@ def test_a_disk_that_fills_up_is_said_in_one_line_and_loses_nothing(tmp_path: Pa
     with pytest.raises(BadInput, match="disk is full"):
         asyncio.run(work())
     judge, verdicts = ask(tmp_path, ScriptedPolicy([], then=says("no")), *questions)
-    assert judge.standing.from_cache > 10
-    assert judge.standing.from_cache + judge.standing.asked == len(verdicts) == 90
+    assert judge.progress.from_cache > 10
+    assert judge.progress.from_cache + judge.progress.asked == len(verdicts) == 90
 
 
 def test_a_word_that_nobody_knows_is_asked_again(tmp_path: Path) -> None:
@@ -229,4 +229,4 @@ def test_a_word_that_nobody_knows_is_asked_again(tmp_path: Path) -> None:
     with VerdictCache(tmp_path / "cache.sqlite") as cache:
         cache._connection.execute("UPDATE verdict SET says = 'perhaps'")
     judge, verdicts = ask(tmp_path, ScriptedPolicy([says("no")]), CITY)
-    assert (judge.standing.asked, verdicts) == (1, {CITY: "no"})
+    assert (judge.progress.asked, verdicts) == (1, {CITY: "no"})

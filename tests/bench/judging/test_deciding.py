@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.bench.judging import Question, entries_of, granted, stand
-from geosleuth.bench.judging.deciding import Level, RuleSays
+from geosleuth.bench.judging.judge import Level, RuleSays
 from geosleuth.bench.records import read_records
 from geosleuth.geo import distance_km
 from geosleuth.score import AnswerNames, TruthNames, match_levels

@@ -18,6 +18,7 @@ from geosleuth.bench.judging import (
     judged_csv,
     judged_document,
 )
+from geosleuth.bench.judging.judge import JudgeSettings
 from geosleuth.policies import Conversation, Prompt, Step
 from geosleuth.score import AnswerNames, TruthNames
 from scripted import ScriptedPolicy, says
@@ -55,7 +56,7 @@ def judged(
 ) -> JudgedFile:
     async def work() -> JudgedFile:
         with VerdictCache(tmp_path / "cache.sqlite") as cache:
-            judge = Judge(policy, cache, model="m", at_once=1)
+            judge = Judge(policy, cache, model="m", settings=JudgeSettings(at_once=1))
             return await judge_entries(entries or copies(), judge, label="f", model="m", ask=ask, sample=sample)
 
     return asyncio.run(work())

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.bench.makers.coverage import coverage_of
 from geosleuth.bench.makers.labels import Labelled, label
+from geosleuth.bench.makers.sampling import coverage_of
 from geosleuth.bench.sets import Item
 from maker_sets import item
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from geosleuth.bench.makers.filters import Filter, Sieved, sieve
+from geosleuth.bench.makers.ratings import Filter, Sieved, sieve
 from geosleuth.errors import BadInput
 from maker_sets import item
 

@@ -9,18 +9,34 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.giving_up import GIVE_UP
-from geosleuth.bench.makers.landmarks import landmark_named, read_landmark
-from geosleuth.bench.makers.locatability import legible_letters, read_locatability
-from geosleuth.bench.makers.looks import FIELDS, HEURISTIC, Look, Unread, heuristic_look, look
-from geosleuth.bench.makers.memory import Memory, open_memory
-from geosleuth.bench.makers.pixels import pixel_figures
-from geosleuth.bench.makers.rating import GivenUp, Seen, by_model, each
-from geosleuth.bench.makers.reading import object_in
-from geosleuth.bench.makers.tags import TAGS, read_tags
+from geosleuth.bench.makers.locatability import (
+    TAGS,
+    landmark_named,
+    legible_letters,
+    object_in,
+    pixel_figures,
+    read_landmark,
+    read_locatability,
+    read_tags,
+)
+from geosleuth.bench.makers.ratings import (
+    FIELDS,
+    HEURISTIC,
+    GivenUp,
+    Look,
+    Memory,
+    Seen,
+    Unread,
+    by_model,
+    each,
+    heuristic_look,
+    look,
+    open_memory,
+)
 from geosleuth.bench.sets import DataSet
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.photo import Photo
+from geosleuth.policies.endpoints import GIVE_UP
 from maker_sets import jpeg, photo_set, picture
 from scene_drawing import Backdrop, Board, draw
 from scripted import ScriptedPolicy, says
@@ -176,7 +192,7 @@ def test_the_heuristic_puts_scenes_with_legible_signs_above_blank_ones(tmp_path:
 def test_the_heuristic_gives_a_plain_picture_nothing() -> None:
     from PIL import Image
 
-    from geosleuth.bench.makers.looks import look_by_code
+    from geosleuth.bench.makers.ratings import look_by_code
 
     found = look_by_code(Photo(Image.new("RGB", (400, 300), (120, 120, 120))), [])
     assert found.locatability.score == 0

@@ -9,9 +9,17 @@ import pytest
 from PIL import Image
 from pyproj import Transformer
 
-from geosleuth.bench.makers.mosaics import Frame, frame_around, make_mosaic, make_mosaics, write_mosaic
-from geosleuth.bench.makers.places import place_at
-from geosleuth.bench.makers.scenes import Scene, find_scenes
+from geosleuth.bench.makers.mosaics import (
+    Frame,
+    MosaicSettings,
+    Scene,
+    find_scenes,
+    frame_around,
+    make_mosaic,
+    make_mosaics,
+    write_mosaic,
+)
+from geosleuth.bench.makers.photo_tables import place_at
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, distance_km
@@ -162,7 +170,7 @@ def test_cities_become_a_data_set(tmp_path: Path) -> None:
     cities = [place_at("Lisbon", CITY, "Lisbon", "Portugal"), place_at("Porto", LatLon(41.15, -8.61))]
     out = tmp_path / "out"
     scenes = find_scenes([tmp_path / "scenes"])
-    made = make_mosaics(cities, scenes, out, side_px=SIDE)
+    made = make_mosaics(cities, scenes, out, settings=MosaicSettings(side_px=SIDE))
     assert made.made == ("Lisbon",)
     assert made.refused == {"Porto": "no scene shows any of this square"}
     (item,) = open_set(f"table:{out}")
@@ -171,7 +179,7 @@ def test_cities_become_a_data_set(tmp_path: Path) -> None:
     assert (item.fields["clear"], item.fields["empty"]) == ("1.0000", "0.0000")
     with Image.open(item.picture.where) as image:
         assert image.size == (SIDE, SIDE)
-    again = make_mosaics(cities[:1], scenes, out, side_px=SIDE)
+    again = make_mosaics(cities[:1], scenes, out, settings=MosaicSettings(side_px=SIDE))
     assert (again.made, again.kept) == ((), ("Lisbon",))
     assert [one.fields for one in open_set(f"table:{out}")] == [item.fields]
 
@@ -180,16 +188,16 @@ def test_what_is_finished_stays_in_the_table_while_the_rest_is_made(tmp_path: Pa
     write(tmp_path / "a_TCI.tif", flat(GREEN))
     scenes, out = find_scenes([tmp_path / "a_TCI.tif"]), tmp_path / "out"
     cities = [place_at(name, CITY) for name in ("Almada", "Lisbon", "Tagus")]
-    make_mosaics(cities[1:], scenes, out, side_px=SIDE)
+    make_mosaics(cities[1:], scenes, out, settings=MosaicSettings(side_px=SIDE))
 
     def cut_off(done: int, _total: int) -> None:
         if done:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make_mosaics(cities, scenes, out, side_px=SIDE, progress=cut_off)
+        make_mosaics(cities, scenes, out, settings=MosaicSettings(side_px=SIDE), progress=cut_off)
     assert [one.id for one in open_set(f"table:{out}")] == ["Almada", "Lisbon", "Tagus"]
-    last = make_mosaics(cities, scenes, out, side_px=SIDE)
+    last = make_mosaics(cities, scenes, out, settings=MosaicSettings(side_px=SIDE))
     assert (last.made, last.kept) == ((), ("Almada", "Lisbon", "Tagus"))
 
 
@@ -205,9 +213,11 @@ def test_a_geotiff_says_where_it_lies(tmp_path: Path) -> None:
 def test_too_empty_a_square_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "w_TCI.tif", flat(RED)[:, :, :40])
     scenes = find_scenes([tmp_path])
-    made = make_mosaics([place_at("Lisbon", CITY)], scenes, tmp_path / "out", side_px=SIDE)
+    made = make_mosaics([place_at("Lisbon", CITY)], scenes, tmp_path / "out", settings=MosaicSettings(side_px=SIDE))
     assert "% of the square is shown by no scene" in made.refused["Lisbon"]
-    allowed = make_mosaics([place_at("Lisbon", CITY)], scenes, tmp_path / "out", side_px=SIDE, most_empty=0.9)
+    allowed = make_mosaics(
+        [place_at("Lisbon", CITY)], scenes, tmp_path / "out", settings=MosaicSettings(side_px=SIDE, most_empty=0.9)
+    )
     assert allowed.made == ("Lisbon",)
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from geosleuth.bench.makers.panoramas import make_panoramas, stitch, write_panorama
-from geosleuth.bench.makers.places import read_places
-from geosleuth.bench.makers.tiles import find_tiles
+from geosleuth.bench.makers.panoramas import find_tiles, make_panoramas, stitch, write_panorama
+from geosleuth.bench.makers.photo_tables import read_places
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo

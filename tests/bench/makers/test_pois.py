@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from geosleuth.atlas.regions import Regions, import_osm
-from geosleuth.bench.makers.places import place_at, read_places
+from geosleuth.bench.makers.photo_tables import place_at, read_places
 from geosleuth.bench.makers.pois import AtlasPois, PoiSet, TablePois, choose_pois, write_pois
 from geosleuth.bench.sets import DataSet, open_set
 from geosleuth.errors import BadInput

@@ -8,8 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.bench.makers.figures import atlas_figures, atlas_people, countries_at, read_figures, read_people
-from geosleuth.bench.makers.sampling import CountryFigures, Weights, country_shares, draw, largest_remainder
+from geosleuth.bench.makers.sampling import (
+    CountryFigures,
+    DrawRules,
+    Weights,
+    atlas_figures,
+    atlas_people,
+    countries_at,
+    country_shares,
+    draw,
+    largest_remainder,
+    read_figures,
+    read_people,
+)
 from geosleuth.errors import BadInput
 from geosleuth.geo import CellGrid
 
@@ -85,13 +96,13 @@ def test_what_is_lacking_is_told_and_may_be_made_up_for() -> None:
         "CC": (19, 0),
     }
     assert plain.short == 44
-    refilled = draw(countries, [0] * 205, people, FIGURES, total=100, seed=0, refill=True)
+    refilled = draw(countries, [0] * 205, people, FIGURES, total=100, seed=0, rules=DrawRules(refill=True))
     assert refilled.short == 0
     assert {one.country: one.drawn for one in refilled.countries} == {"BB": 95, "AA": 5, "CC": 0}
 
 
 def test_a_cell_without_people_may_be_given_some() -> None:
-    drawn = draw(["AA"] * 3, [0, 1, 2], {}, {"AA": FIGURES["AA"]}, total=2, seed=0, least_people=1.0)
+    drawn = draw(["AA"] * 3, [0, 1, 2], {}, {"AA": FIGURES["AA"]}, total=2, seed=0, rules=DrawRules(least_people=1.0))
     assert len(drawn.chosen) == 2
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.makers.tables import check_table, field_names, writing_table
+from geosleuth.bench.makers.photo_tables import check_table, field_names, writing_table
 from geosleuth.bench.sets import Box, Item, open_set
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon

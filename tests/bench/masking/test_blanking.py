@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from drawn import examples
-from geosleuth.bench.masking import ALL_TEXT, blank, text_boxes
-from geosleuth.bench.masking.blanking import widened
+from geosleuth.bench.masking import ALL_TEXT, blank, text_boxes, widened
 from geosleuth.bench.sets import Box
 from geosleuth.photo import Photo
 from geosleuth.photo.text import read_text

@@ -8,13 +8,14 @@ import pytest
 from PIL import Image, ImageDraw
 
 from geosleuth.agent import Trajectory, run
-from geosleuth.agent.locating import open_case
+from geosleuth.agent.locate import open_case
+from geosleuth.agent.setup import AgentSetup, Question, Resources
 from geosleuth.bench.masking import clue_boxes
 from geosleuth.bench.sets import Box
 from geosleuth.photo import Claims, OpenedPhoto, Photo, cut_views
 from geosleuth.photo.panorama import boxes_in_panorama
 from geosleuth.tools import Case, Output, Toolset, tool
-from geosleuth.tools.framing import view_of
+from geosleuth.tools.image_tools import view_of
 from scripted import Line, ScriptedPolicy, answers, call, calls
 from small_runs import ALL_TOOLS, draw_map, small_method
 
@@ -42,8 +43,14 @@ TOOLS = Toolset([*(one for one in ALL_TOOLS if one is not draw_map), reads_a_sig
 
 def worked_on(photo: Photo, *script: Line) -> Trajectory:
     claims = Claims("JPEG", 1, "0" * 64, photo.size)
-    case, views = open_case([OpenedPhoto(photo, claims)], small_method(), cast("Atlas", None))
-    return asyncio.run(run(case, method=small_method(), policy=ScriptedPolicy(script), toolset=TOOLS, views=views))
+    case, views = open_case([OpenedPhoto(photo, claims)], small_method(), Resources(cast("Atlas", None)))
+    return asyncio.run(
+        run(
+            case,
+            AgentSetup(method=small_method(), policy=ScriptedPolicy(script), toolset=TOOLS),
+            question=Question(views=views),
+        )
+    )
 
 
 def plain(size: tuple[int, int] = (4000, 3000)) -> Photo:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from geosleuth.bench.published import rows_for
-from geosleuth.bench.report_run import GroundMap, Told, report_run, report_runs, with_pictures
+from geosleuth.bench.report import rows_for
+from geosleuth.bench.report_run import GroundMap, RunsReport, report_run, report_runs, with_pictures
 from geosleuth.bench.report_run.page import render_run_page
-from geosleuth.bench.report_run.terminal import run_view
+from geosleuth.bench.report_run.views import run_view
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.scored import score_file
 from geosleuth.geo import Box, LatLon
@@ -55,7 +55,7 @@ class Reader(HTMLParser):
         return [attributes for name, attributes in self.elements if name == tag]
 
 
-def told(*folders: Path, gallery: int = 4) -> Told:
+def told(*folders: Path, gallery: int = 4) -> RunsReport:
     return report_runs(
         [
             report_run(
@@ -68,11 +68,11 @@ def told(*folders: Path, gallery: int = 4) -> Told:
     )
 
 
-def page_of(found: Told, **more: object) -> Reader:
+def page_of(found: RunsReport, **more: object) -> Reader:
     return Reader(render_run_page(found, generated="today", **more))  # type: ignore[arg-type]
 
 
-def printed(found: Told) -> str:
+def printed(found: RunsReport) -> str:
     console = Console(width=160, markup=False, emoji=False, color_system=None)
     with console.capture() as captured:
         console.print(run_view(found))

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from geosleuth.answer import Answer
-from geosleuth.bench.report_run import Told, frame, hung_on_of_folders, report_run, report_runs
-from geosleuth.bench.report_run.costs import COST, SECONDS, TOKENS, by_spending, common_measure, spread
-from geosleuth.bench.report_run.document import run_document
-from geosleuth.bench.report_run.gallery import PER_COUNTRY, choose
-from geosleuth.bench.report_run.reading import read_journal
+from geosleuth.bench.report_run import RunsReport, frame, hung_on_of_folders, report_run, report_runs
+from geosleuth.bench.report_run.figures import COST, SECONDS, TOKENS, by_spending, common_measure, read_journal, spread
+from geosleuth.bench.report_run.run_report import PER_COUNTRY, choose
+from geosleuth.bench.report_run.views import run_document
 from geosleuth.bench.run.folder import RunFolder
-from geosleuth.bench.run.names import name_of
+from geosleuth.bench.run.journal import name_of
 from geosleuth.bench.scored import Scored, score_file
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
@@ -35,7 +34,7 @@ def scored(folder: Path) -> Scored:
     return score_file(folder / "results.jsonl", parser="lenient", distance="geodesic", label=folder.name)
 
 
-def told(*folders: Path, gallery: int = 3) -> Told:
+def told(*folders: Path, gallery: int = 3) -> RunsReport:
     return report_runs([report_run(RunFolder.read(one), scored(one), gallery=gallery) for one in folders])
 
 
@@ -173,8 +172,8 @@ def test_where_there_is_one_country_the_gallery_is_still_full(tmp_path: Path) ->
     st.tuples(st.floats(-80, 80), st.floats(-180, 180)),
 )
 def test_a_map_holds_both_places_or_there_is_none(truth: tuple[float, float], answer: tuple[float, float]) -> None:
-    from geosleuth.bench.page.plane import mercator
-    from geosleuth.bench.report_run.gallery import MAP_PX
+    from geosleuth.bench.page.worldmap import mercator
+    from geosleuth.bench.report_run.run_report import MAP_PX
 
     seen = frame(LatLon(*truth), LatLon(*answer))
     if seen is None:

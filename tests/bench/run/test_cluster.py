@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.bench.run.cluster import hands, ray_worker
-from geosleuth.bench.run.engine import Ending, run_set
+from geosleuth.bench.run import cluster as ray_cluster
+from geosleuth.bench.run.cluster import ray_worker
+from geosleuth.bench.run.engine import Ending, LocalWorker, RunListeners, RunRules, run_set
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.run.journal import TryRecord
-from geosleuth.bench.run.local import LocalWorker
 from geosleuth.errors import BadInput, UserError
 from geosleuth.policies import EndpointSettings
-from geosleuth.policies.gates import HostNews, listening
+from geosleuth.policies.endpoints import HostNews, listening
 from openai_server import Reply, Request, failure, openai_server
 from ray_nodes import Nodes, ray_nodes
 from served_runs import ServedMaking, ServedReady, begin, coloured_set, says
@@ -121,7 +121,12 @@ class ClusterRun:
             ) as worker:
                 beside = asyncio.create_task(asyncio.to_thread(meanwhile or (lambda: None)))
                 ending = await run_set(
-                    coloured_set(self.photos), run, worker, at_once=3 * self.at_once, ended=enter, give_up=self.photos
+                    coloured_set(self.photos),
+                    run,
+                    worker,
+                    at_once=3 * self.at_once,
+                    listeners=RunListeners(ended=enter),
+                    rules=RunRules(give_up=self.photos),
                 )
                 await beside
         return ending
@@ -174,8 +179,8 @@ def test_a_node_that_is_killed_loses_nothing_and_changes_nothing(
         keys = {request.headers["authorization"] for request in url.requests}
         at_once = url.most_at_once
         plain = run_here(url, tmp_path / "plain", photos)
-    assert (ending.why, ending.standing.answered) == ("done", photos)
-    assert (plain.why, plain.standing.answered) == ("done", photos)
+    assert (ending.why, ending.progress.answered) == ("done", photos)
+    assert (plain.why, plain.progress.answered) == ("done", photos)
     assert results(tmp_path / "cluster") == results(tmp_path / "plain")
     with RunFolder.read(tmp_path / "cluster") as folder:
         assert Counter(one.id for one in folder.tries()) == {f"photo-{number}": 1 for number in range(photos)}
@@ -209,8 +214,8 @@ def test_without_being_given_to_others_the_photos_of_a_dead_process_fail(nodes: 
 
         ending = asyncio.run(run.go(kill_one))
         assert ending.why == "done"
-        assert 1 <= ending.standing.failed <= 2
-        assert ending.standing.answered == photos - ending.standing.failed
+        assert 1 <= ending.progress.failed <= 2
+        assert ending.progress.answered == photos - ending.progress.failed
         errors = (tmp_path / "run" / "errors.jsonl").read_text(encoding="utf-8")
         assert "its process died" in errors
 
@@ -232,7 +237,7 @@ def test_limits_per_host_and_rests_hold_for_all_nodes_together(nodes: Nodes, tmp
     with openai_server([reply]) as url, listening(news.append):
         run = ClusterRun(nodes, ServedMaking(url, settings), tmp_path / "run", photos)
         ending = asyncio.run(run.go())
-    assert ending.standing.answered == photos
+    assert ending.progress.answered == photos
     assert url.most_at_once == 2
     assert [one.state for one in news][:1] == ["resting"]
     assert [one.state for one in news][-1:] == ["back"]
@@ -245,7 +250,7 @@ def test_no_more_photos_travel_than_there_are_slots(nodes: Nodes, tmp_path: Path
         host = url.root.removeprefix("http://")
         run = ClusterRun(nodes, ServedMaking(url, PLENTY), tmp_path / "run", 12, at_once=3, limits={host: 50})
         ending = asyncio.run(run.go())
-    assert ending.standing.answered == 12
+    assert ending.progress.answered == 12
     assert url.most_at_once <= 3
 
 
@@ -288,7 +293,7 @@ def test_a_ray_of_this_machine_alone_leaves_nothing_behind(tmp_path: Path) -> No
     with openai_server([says]) as url:
         ending = asyncio.run(go(url))
         run_here(url, tmp_path / "plain", 6)
-    assert ending.standing.answered == 6
+    assert ending.progress.answered == 6
     assert results(tmp_path / "run") == results(tmp_path / "plain")
     assert own_folders() <= before
 
@@ -312,6 +317,6 @@ def test_what_must_be_mended_is_said_before_anything_is_done(
 
     with pytest.raises(UserError, match=r"^node [0-9.]+: set GEOSLEUTH_SERVER_KEY$"):
         asyncio.run(start(Unwilling()))
-    monkeypatch.setattr(hands, "__version__", "99.0")
+    monkeypatch.setattr(ray_cluster, "__version__", "99.0")
     with pytest.raises(BadInput, match=r"has geosleuth [0-9.]+, here is 99.0; install the same version"):
         asyncio.run(start(ServedMaking("http://127.0.0.1:9/v1", PLENTY)))

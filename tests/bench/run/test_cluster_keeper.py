@@ -5,19 +5,18 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from geosleuth.bench.run.cluster.hands import Node, shares
-from geosleuth.bench.run.cluster.joining import check_address, joined
-from geosleuth.bench.run.cluster.keeper import Keeper
+from geosleuth.bench.run.cluster import Node, check_address, joined, shares
+from geosleuth.bench.run.cluster_nodes import GateHolder
 from geosleuth.errors import BadInput
-from geosleuth.policies.gates import GateSettings, HostNews
+from geosleuth.policies.endpoints import GateSettings, HostNews
 
 HOST = "models.example"
 TWO = GateSettings(concurrency=2, failures=1, rest_s=0.2)
 
 
-def with_keeper(work: Callable[[Keeper], Awaitable[None]], lease_s: float = 30.0, **limits: int) -> None:
+def with_keeper(work: Callable[[GateHolder], Awaitable[None]], lease_s: float = 30.0, **limits: int) -> None:
     async def go() -> None:
-        await work(Keeper({name.replace("_", "."): limit for name, limit in limits.items()}, lease_s))
+        await work(GateHolder({name.replace("_", "."): limit for name, limit in limits.items()}, lease_s))
 
     asyncio.run(go())
 
@@ -28,7 +27,7 @@ async def is_waiting(task: "asyncio.Task[float | str]") -> bool:
 
 
 def test_all_processes_share_a_host() -> None:
-    async def work(keeper: Keeper) -> None:
+    async def work(keeper: GateHolder) -> None:
         assert isinstance(await keeper.enter(HOST, TWO, ("a", 1), 1), float)
         assert isinstance(await keeper.enter(HOST, TWO, ("b", 1), 1), float)
         third = asyncio.create_task(keeper.enter(HOST, TWO, ("c", 1), 1))
@@ -41,7 +40,7 @@ def test_all_processes_share_a_host() -> None:
 
 
 def test_the_runs_own_limit_goes_before_what_those_who_ask_want() -> None:
-    async def work(keeper: Keeper) -> None:
+    async def work(keeper: GateHolder) -> None:
         await keeper.enter(HOST, TWO, ("a", 1), 1)
         assert await is_waiting(asyncio.create_task(keeper.enter(HOST, TWO, ("b", 1), 1)))
 
@@ -50,14 +49,14 @@ def test_the_runs_own_limit_goes_before_what_those_who_ask_want() -> None:
 
 @pytest.mark.parametrize("how", ["said to be dead", "not heard of"])
 def test_what_the_dead_held_comes_back(how: str) -> None:
-    async def work(keeper: Keeper) -> None:
+    async def work(keeper: GateHolder) -> None:
         for number in (1, 2):
             await keeper.enter(HOST, TWO, ("dead", number), 1)
         waiting_dead = asyncio.create_task(keeper.enter(HOST, TWO, ("dead", 3), 1))
         waiting = [asyncio.create_task(keeper.enter(HOST, TWO, ("alive", number), 1)) for number in (1, 2)]
         assert await is_waiting(waiting[0])
         if how == "said to be dead":
-            await keeper.bury("dead")
+            await keeper.release("dead")
         else:
             for _ in range(8):
                 await asyncio.sleep(0.1)
@@ -72,7 +71,7 @@ def test_what_the_dead_held_comes_back(how: str) -> None:
 
 
 def test_who_is_called_off_while_waiting_takes_no_slot() -> None:
-    async def work(keeper: Keeper) -> None:
+    async def work(keeper: GateHolder) -> None:
         for number in (1, 2):
             await keeper.enter(HOST, TWO, ("a", number), 1)
         called_off = asyncio.create_task(keeper.enter(HOST, TWO, ("b", 1), 1))
@@ -89,7 +88,7 @@ def test_who_is_called_off_while_waiting_takes_no_slot() -> None:
 
 
 def test_a_host_rests_for_all_and_everybody_hears_of_it() -> None:
-    async def work(keeper: Keeper) -> None:
+    async def work(keeper: GateHolder) -> None:
         assert await keeper.news(0, 0.01) == []
         listening = asyncio.create_task(keeper.news(0, 5))
         await keeper.enter(HOST, TWO, ("a", 1), 1)

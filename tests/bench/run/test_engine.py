@@ -12,18 +12,7 @@ import pytest
 from bench_child import Options, data_of, make_photos, manifest_of, replayed, true_place, work
 from geosleuth.agent import Spent, TrajectoryWriter, read_trajectory
 from geosleuth.answer import Answer
-from geosleuth.bench.run import (
-    Attempt,
-    Attempted,
-    Job,
-    LocalWorker,
-    RunFolder,
-    Standing,
-    TryRecord,
-    engine,
-    feeding,
-    run_set,
-)
+from geosleuth.bench.run import Attempt, Attempted, Job, LocalWorker, RunFolder, RunProgress, TryRecord, engine, run_set
 from geosleuth.bench.sets import DataSet, FilePicture, Item
 from geosleuth.errors import BadInput
 from geosleuth.policies import Usage
@@ -67,7 +56,7 @@ def test_every_photo_is_answered_once_and_keeps_its_trajectory(tmp_path: Path, p
             assert trajectory.spent == one.spent
             assert "paris" not in folder.trajectory(one.image, 1).read_text()
     again = work(photos, run)
-    assert (again.words, again.standing.measured) == ("all 20 photos are done", 20)
+    assert (again.words, again.progress.measured) == ("all 20 photos are done", 20)
     assert tries(run) == told
 
 
@@ -113,11 +102,11 @@ def test_large_photos_do_not_fill_the_memory_while_they_wait(
     tmp_path: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size = max(file.stat().st_size for file in photos.glob("*.jpg"))
-    monkeypatch.setattr(feeding, "_AHEAD_BYTES", 2 * size)
+    monkeypatch.setattr(engine, "_AHEAD_BYTES", 2 * size)
     most = 0
 
-    class Watched(feeding.Feed):
-        async def next(self) -> feeding.Todo | None:
+    class Watched(engine.Feed):
+        async def next(self) -> engine.Todo | None:
             nonlocal most
             most = max(most, self._waiting_bytes)
             return await super().next()
@@ -128,7 +117,7 @@ def test_large_photos_do_not_fill_the_memory_while_they_wait(
         await asyncio.sleep(0.01)
         return await replayed(job, keep_in)
 
-    assert work(photos, tmp_path / "run", Options(at_once=8), attempt=slow).standing.answered == 20
+    assert work(photos, tmp_path / "run", Options(at_once=8), attempt=slow).progress.answered == 20
     assert 0 < most <= 2 * size
 
 
@@ -136,7 +125,7 @@ def test_whoever_looks_on_sees_time_go_by_while_no_photo_ends(
     tmp_path: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "_TICK_S", 0.02)
-    seen: list[Standing] = []
+    seen: list[RunProgress] = []
 
     async def slow(job: Job, keep_in: Path) -> Attempted:
         if job.id == "paris-00000":
@@ -155,12 +144,12 @@ def test_errors_are_kept_apart_and_tried_again_alone(tmp_path: Path, photos: Pat
     some = failing(lambda one: one.endswith(("3", "7")))
     ending = work(photos, run, Options(at_once=1), attempt=some)
     assert ending.words == "all 20 photos are done, 4 of them failed"
-    assert (ending.standing.answered, ending.standing.failed, ending.standing.measured) == (16, 4, 16)
+    assert (ending.progress.answered, ending.progress.failed, ending.progress.measured) == (16, 4, 16)
     errors = [json.loads(line) for line in (run / "errors.jsonl").read_text().splitlines()]
     wanted = {"trouble": "is busy", "host": "api.example", "reason": "service", "tries": 1}
     assert errors == [{"id": f"paris-{number:05}", **wanted} for number in (3, 7, 13, 17)]
     # The same command again leaves them alone.
-    assert work(photos, run, attempt=some).standing.failed == 4
+    assert work(photos, run, attempt=some).progress.failed == 4
     assert len(tries(run)) == 20
 
     worked: list[str] = []
@@ -171,7 +160,7 @@ def test_errors_are_kept_apart_and_tried_again_alone(tmp_path: Path, photos: Pat
 
     ending = work(photos, run, Options(retry="errors"), attempt=some_better)
     assert sorted(worked) == [error["id"] for error in errors]
-    assert (ending.standing.answered, ending.standing.failed) == (19, 1)
+    assert (ending.progress.answered, ending.progress.failed) == (19, 1)
     left = [json.loads(line) for line in (run / "errors.jsonl").read_text().splitlines()]
     assert left == [{"id": "paris-00013", **wanted, "tries": 2}]
     with RunFolder.read(run) as folder:
@@ -189,7 +178,7 @@ def test_retrying_errors_leaves_missing_photos_alone(tmp_path: Path, photos: Pat
     run = tmp_path / "run"
     work(photos, run, Options(at_once=1, limits={"photos": 5}), attempt=failing(lambda one: one.endswith("1")))
     ending = work(photos, run, Options(retry="errors"))
-    assert (ending.why, ending.standing.answered, ending.standing.missing) == ("done", 5, 15)
+    assert (ending.why, ending.progress.answered, ending.progress.missing) == ("done", 5, 15)
     assert ending.words == "every photo that had failed was tried again; 15 photos are missing"
 
 
@@ -203,7 +192,7 @@ def test_a_photo_that_can_t_be_read_or_opened_is_an_error_of_its_own(tmp_path: P
     async def through() -> None:
         with RunFolder.begin(tmp_path / "run", manifest) as run:
             ending = await run_set(data, run, LocalWorker(replayed, run), at_once=2)
-            assert (ending.why, ending.standing.answered, ending.standing.failed) == ("done", 4, 2)
+            assert (ending.why, ending.progress.answered, ending.progress.failed) == ("done", 4, 2)
 
     asyncio.run(through())
     gone, strange = (json.loads(line) for line in (tmp_path / "run" / "errors.jsonl").read_text().splitlines())
@@ -227,11 +216,11 @@ def test_a_model_that_keeps_failing_the_same_way_is_given_up(tmp_path: Path, pho
     ending = work(photos, tmp_path / "run", Options(at_once=2), attempt=attempt)
     assert ending.why == "given up"
     assert ending.words.startswith("stopped: 5 times in a row no such model (request 00")
-    assert 5 <= ending.standing.failed <= 7
-    assert f"{20 - ending.standing.failed} photos are missing" in ending.words
+    assert 5 <= ending.progress.failed <= 7
+    assert f"{20 - ending.progress.failed} photos are missing" in ending.words
     # Photos that are bad themselves say nothing about the model.
     bad = failing(lambda _one: True, "is no photo", host=None)
-    assert work(photos, tmp_path / "other", attempt=bad).standing.failed == 20
+    assert work(photos, tmp_path / "other", attempt=bad).progress.failed == 20
 
 
 def test_what_the_user_must_mend_ends_the_run_after_what_is_under_way(tmp_path: Path, photos: Path) -> None:
@@ -249,7 +238,7 @@ def test_what_the_user_must_mend_ends_the_run_after_what_is_under_way(tmp_path: 
     told = {one.id: one.outcome for one in tries(run)}
     assert told == {f"paris-{number:05}": "interrupted" if number == 3 else "answered" for number in range(4)}
     assert json.loads((run / "summary.json").read_text())["answered"] == 3
-    assert work(photos, run).standing.answered == 20
+    assert work(photos, run).progress.answered == 20
     assert [one.number for one in tries(run) if one.id == "paris-00003"] == [1, 2]
 
 
@@ -265,7 +254,7 @@ def test_a_bug_in_an_attempt_comes_out_and_loses_nothing(
     with pytest.raises(heard):
         work(photos, tmp_path / "run", Options(at_once=1), attempt=attempt)
     assert len(tries(tmp_path / "run")) == 5
-    assert work(photos, tmp_path / "run").standing.answered == 20
+    assert work(photos, tmp_path / "run").progress.answered == 20
 
 
 def test_a_run_that_is_called_off_keeps_what_is_finished_and_counts_the_rest(tmp_path: Path, photos: Path) -> None:
@@ -300,8 +289,8 @@ def test_a_run_that_is_called_off_keeps_what_is_finished_and_counts_the_rest(tmp
     assert (summary["spent"]["interrupted_tries"], summary["spent"]["input_tokens"]) == (2, 800)
     assert (run / "results.jsonl").read_bytes().count(b"\n") == 6
     ending = work(photos, run)
-    assert ending.standing.answered == 20
-    assert ending.standing.tokens == 22 * 120
+    assert ending.progress.answered == 20
+    assert ending.progress.tokens == 22 * 120
 
 
 def test_tries_that_were_cut_off_unnoticed_are_entered_with_what_they_spent(tmp_path: Path, photos: Path) -> None:
@@ -321,7 +310,7 @@ def test_tries_that_were_cut_off_unnoticed_are_entered_with_what_they_spent(tmp_
         team.write_bytes(whole)
         team.with_name(f"{team.stem}.run1.jsonl").write_bytes(whole)
         assert len(folder.strays()) == 5
-    assert work(photos, run, Options(at_once=3)).standing.answered == 20
+    assert work(photos, run, Options(at_once=3)).progress.answered == 20
     interrupted = {one.id: one for one in tries(run) if one.outcome == "interrupted"}
     spent = {one.id: one.spent.usage.input_tokens for one in interrupted.values()}
     assert spent == {
@@ -346,20 +335,20 @@ def test_a_cut_off_retry_leaves_an_error_an_error(tmp_path: Path, photos: Path) 
     work(photos, run, Options(at_once=1), attempt=failing(lambda one: one == "paris-00002"))
     with RunFolder.begin(run, manifest_of(data_of(photos))) as folder:
         TrajectoryWriter(folder.place(folder.name_of("paris-00002"), 2)).close()
-    assert work(photos, run).standing.failed == 1
+    assert work(photos, run).progress.failed == 1
     assert [one.outcome for one in tries(run) if one.id == "paris-00002"] == ["failed", "interrupted"]
     assert json.loads((run / "errors.jsonl").read_text())["trouble"] == "is busy"
-    assert work(photos, run, Options(retry="errors")).standing.answered == 20
+    assert work(photos, run, Options(retry="errors")).progress.answered == 20
     assert [one.number for one in tries(run) if one.id == "paris-00002"] == [1, 2, 3]
 
 
 def test_onlookers_see_where_the_run_stands(tmp_path: Path, photos: Path) -> None:
-    seen: list[Standing] = []
+    seen: list[RunProgress] = []
     ended: list[TryRecord] = []
     ending = work(photos, tmp_path / "run", watch=seen.append, ended=ended.append)
     assert (seen[0].done, seen[0].missing, seen[0].eta_s, seen[0].median_km) == (0, 20, None, None)
-    assert seen[-1] == ending.standing
-    last = ending.standing
+    assert seen[-1] == ending.progress
+    last = ending.progress
     assert (last.done, last.answered, last.missing, last.under_way, last.eta_s) == (20, 20, 0, 0, 0.0)
     assert last.tokens == 20 * 120
     assert last.usd == pytest.approx(0.2)
@@ -370,7 +359,7 @@ def test_onlookers_see_where_the_run_stands(tmp_path: Path, photos: Path) -> Non
     assert last.within_25km is not None
     assert 100 * last.within_25km == pytest.approx(within["25"])
     assert last.median_km == pytest.approx(summary["accuracy"]["median_km"], rel=0.02)
-    again: list[Standing] = []
+    again: list[RunProgress] = []
     work(photos, tmp_path / "run", watch=again.append)
     assert (again[-1].measured, again[-1].within_25km) == (20, last.within_25km)
 
@@ -393,7 +382,7 @@ def test_what_stops_the_reading_of_the_data_set_comes_out(tmp_path: Path, photos
     with pytest.raises(BadInput, match="line 10 is no row"):
         asyncio.run(through())
     assert len(tries(tmp_path / "run")) == 9
-    assert work(photos, tmp_path / "run").standing.answered == 20
+    assert work(photos, tmp_path / "run").progress.answered == 20
 
 
 @pytest.mark.parametrize("readable", [True, False])

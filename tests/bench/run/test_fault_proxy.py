@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from fault_proxy import FAULTS, FaultProxy
-from geosleuth.bench.run.engine import Ending, run_set
+from geosleuth.bench.run.engine import Ending, LocalWorker, RunRules, run_set
 from geosleuth.bench.run.folder import RunFolder
-from geosleuth.bench.run.local import LocalWorker
 from geosleuth.policies import EndpointSettings
-from geosleuth.policies.gates import HostNews, listening
+from geosleuth.policies.endpoints import HostNews, listening
 from openai_server import Reply, Request, failure, openai_server
 from served_runs import TURNS, ServedMaking, begin, coloured_set, says
 
@@ -40,8 +39,7 @@ def run_through(url: str, folder: Path, photos: int, *, retry: bool = False) -> 
                     run,
                     LocalWorker(ready.attempt, run),
                     at_once=AT_ONCE,
-                    retry="errors" if retry else None,
-                    give_up=photos,
+                    rules=RunRules(retry="errors" if retry else None, give_up=photos),
                 )
         finally:
             await ready.aclose()
@@ -52,7 +50,7 @@ def run_through(url: str, folder: Path, photos: int, *, retry: bool = False) -> 
 def check_faulty_run(tmp_path: Path, photos: int) -> None:
     with openai_server([says]) as url:
         plain = run_through(url, tmp_path / "plain", photos)
-    assert (plain.why, plain.standing.answered) == ("done", photos)
+    assert (plain.why, plain.progress.answered) == ("done", photos)
 
     news: list[HostNews] = []
     unlucky: set[bytes] = set()
@@ -66,8 +64,8 @@ def check_faulty_run(tmp_path: Path, photos: int) -> None:
     with openai_server([proxy]) as url, listening(news.append):
         ending = run_through(url, tmp_path / "faulty", photos)
         assert ending.why == "done"
-        assert ending.standing.missing == 0
-        assert ending.standing.answered + ending.standing.failed == photos
+        assert ending.progress.missing == 0
+        assert ending.progress.answered + ending.progress.failed == photos
         # Every kind of trouble came, and enough of it.
         assert all(proxy.faults[kind] > 0 for kind in FAULTS)
         assert proxy.faults["outage"] > 0
@@ -79,16 +77,16 @@ def check_faulty_run(tmp_path: Path, photos: int) -> None:
         states = [one.state for one in news]
         assert states[0] == "resting"
         assert states[-1] == "back"
-        assert 1 <= ending.standing.failed <= photos // 4
+        assert 1 <= ending.progress.failed <= photos // 4
 
         unlucky = {b"nobody"}
         rounds = 0
-        while ending.standing.failed and rounds < 5:
-            answered = ending.standing.answered
+        while ending.progress.failed and rounds < 5:
+            answered = ending.progress.answered
             ending = run_through(url, tmp_path / "faulty", photos, retry=True)
-            assert ending.standing.answered >= answered
+            assert ending.progress.answered >= answered
             rounds += 1
-    assert (ending.standing.answered, ending.standing.failed) == (photos, 0)
+    assert (ending.progress.answered, ending.progress.failed) == (photos, 0)
     faulty = tmp_path / "faulty"
     assert (faulty / "results.jsonl").read_bytes() == (tmp_path / "plain" / "results.jsonl").read_bytes()
     assert (faulty / "errors.jsonl").read_bytes() == b""

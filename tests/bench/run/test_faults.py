@@ -92,7 +92,7 @@ def test_a_file_that_may_not_grow_stops_the_run_too(tmp_path: Path, photos: Path
     assert 0 < finished < 60
     assert counts(run)["answered"] == finished
     assert (run / "journal.jsonl").read_bytes().endswith(b"\n")
-    assert work(photos, run).standing.answered == 60
+    assert work(photos, run).progress.answered == 60
     assert (run / "results.jsonl").read_bytes() == whole
 
 
@@ -122,7 +122,7 @@ with RunFolder.read(Path(sys.argv[1])) as folder:
         {"code": 2},
         5,
     ]
-    assert work(photos, begun).standing.answered == 60
+    assert work(photos, begun).progress.answered == 60
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
@@ -142,7 +142,7 @@ def test_a_torn_last_line_is_cut_off_and_its_photo_done_again(tmp_path: Path, ph
     ending = work(photos, run, say=said.append)
     last = len(content.splitlines(keepends=True)[-1])
     assert said == [f"{journal}: the last line was only half there; {last - 20} bytes were cut off"]
-    assert ending.standing.answered == 60
+    assert ending.progress.answered == 60
     # What the torn try had used is counted, and its trajectory kept.
     assert counts(run) == {"answered": 60, "different": 60, "tries": 61}
     assert (run / "results.jsonl").read_bytes() == whole
@@ -163,7 +163,7 @@ def test_a_damaged_line_in_the_middle_stops_everything_until_it_is_mended(
         RunFolder.read(run)
     assert journal.read_bytes() == damaged
     journal.write_bytes(b"".join([*lines[:30], *lines[31:]]))
-    assert work(photos, run).standing.answered == 60
+    assert work(photos, run).progress.answered == 60
     assert (run / "results.jsonl").read_bytes() == whole
 
 
@@ -184,7 +184,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, photos: Path, whole: byte
     assert summary["why"] == "stopped"
     assert (run / "results.jsonl").read_bytes().count(b"\n") == summary["answered"]
     assert counts(run)["tries"] == finished
-    assert work(photos, run).standing.answered == 60
+    assert work(photos, run).progress.answered == 60
     assert (run / "results.jsonl").read_bytes() == whole
 
 
@@ -220,7 +220,7 @@ def test_a_process_that_was_killed_lets_go_of_the_run(tmp_path: Path, photos: Pa
     holder.kill()
     holder.communicate()
     began = time.monotonic()
-    assert work(photos, run, Options(count=None)).standing.answered == 60
+    assert work(photos, run, Options(count=None)).progress.answered == 60
     assert time.monotonic() - began < 30
 
 

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from geosleuth.agent import Spent
 from geosleuth.answer import Address, Answer
-from geosleuth.bench.run.committing import LineWriter
+from geosleuth.bench.run.folder import LineWriter
 from geosleuth.bench.run.journal import (
     Index,
     TryRecord,
+    WorkedTime,
     header_line,
     read_tries,
     record_from_line,
     record_to_line,
     scan,
 )
-from geosleuth.bench.run.worked import WorkedTime
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.policies import Usage

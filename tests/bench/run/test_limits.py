@@ -10,7 +10,7 @@ import pytest
 from bench_child import Options, make_photos, replayed, work
 from geosleuth.agent import Spent
 from geosleuth.bench.run import Attempted, Job, RunFolder, RunLimits
-from geosleuth.bench.run.limits import SoFar, in_the_way
+from geosleuth.bench.run.engine import SoFar, in_the_way
 from geosleuth.policies import Usage
 
 
@@ -81,13 +81,13 @@ def test_a_run_stops_cleanly_at_its_limit_and_goes_on_when_it_is_raised(
         assert ending.why == why
         assert words in ending.words
         assert "raise the limit to go on" in ending.words
-        assert (ending.standing.done, ending.standing.missing) == (done, 30 - done)
+        assert (ending.progress.done, ending.progress.missing) == (done, 30 - done)
         summary = json.loads((run / "summary.json").read_text())
         assert (summary["answered"], summary["missing"], summary["why"]) == (done, 30 - done, why)
         assert summary["words"] == ending.words
         assert (run / "results.jsonl").read_bytes().count(b"\n") == done
     ending = work(photos, run, Options(at_once=4))
-    assert (ending.why, ending.standing.missing) == ("done", 0)
+    assert (ending.why, ending.progress.missing) == ("done", 0)
     assert ending.words == "all 30 photos are done"
     with RunFolder.read(run) as folder:
         assert folder.index.tries == 30
@@ -103,12 +103,12 @@ def test_a_run_out_of_time_stops_and_counts_earlier_time(tmp_path: Path, photos:
 
     first = work(photos, run, options, attempt=slow)
     assert first.why == "seconds"
-    assert 0 < first.standing.done < 30
+    assert 0 < first.progress.done < 30
     assert "limit of 0.15 seconds; " in first.words
     second = work(photos, run, options, attempt=slow)
     assert second.why == "seconds"
     # A command that finds the time used up does nothing; what is left of it may do for one photo more.
-    assert second.standing.done <= first.standing.done + 1
+    assert second.progress.done <= first.progress.done + 1
 
 
 def test_money_can_t_be_kept_where_the_price_is_not_known(tmp_path: Path, photos: Path) -> None:
@@ -118,5 +118,5 @@ def test_money_can_t_be_kept_where_the_price_is_not_known(tmp_path: Path, photos
         return Attempted(done.outcome, done.answer, done.by, done.reason, spent)
 
     ending = work(photos, tmp_path / "run", Options(limits={"usd": 5.0}), attempt=unpriced)
-    assert (ending.why, ending.standing.done, ending.standing.usd) == ("usd", 1, None)
+    assert (ending.why, ending.progress.done, ending.progress.usd) == ("usd", 1, None)
     assert "the price of this model is not known" in ending.words

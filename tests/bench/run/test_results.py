@@ -104,7 +104,7 @@ def test_the_summary_is_what_the_ruler_says(tmp_path: Path, photos: Path) -> Non
 def test_results_of_a_run_without_an_answer_are_empty_files(tmp_path: Path, photos: Path) -> None:
     run = tmp_path / "run"
     ending = work(photos, run, Options(limits={"photos": 0}))
-    assert (ending.why, ending.standing.missing) == ("photos", 40)
+    assert (ending.why, ending.progress.missing) == ("photos", 40)
     assert (run / "results.jsonl").read_bytes() == (run / "errors.jsonl").read_bytes() == b""
     told = json.loads((run / "summary.json").read_text())
     assert told["accuracy"]["median_km"] is None

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.bench.run.standing import SHOWN_KM, Errors
+from geosleuth.bench.run.results import SHOWN_KM, Errors
 from geosleuth.geo import LatLon, distances_km
 from geosleuth.score import summarise
 

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.bench.sets import Fault, Strict, open_set, subset
-from geosleuth.bench.sets.parquet import ParquetFile
+from geosleuth.bench.sets.hugging_face import ParquetFile
 from geosleuth.errors import BadInput
 from set_files import jpeg, put, put_jsonl, put_parquet
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from geosleuth.bench.sets import Box, open_set
-from geosleuth.bench.sets.shelf import BadName, clean_name
+from geosleuth.bench.sets.archives import BadName, clean_name
 from geosleuth.errors import BadInput
 from set_files import jpeg, put, put_jsonl
 

@@ -11,11 +11,10 @@ from typing import Literal
 import pytest
 
 from factory_scenes import opened, plain_picture, scene_of, without
-from geosleuth.data.annotations import ByModel, ByRules, Note, import_notes, read_notes
-from geosleuth.data.annotations.importing import key_of
+from geosleuth.data.annotations import ByModel, ByRules, Note, import_notes, key_of, read_notes
 from geosleuth.data.geoagent import LEVELS, Record, honest_address, record_of, recorded, seen_at_once
-from geosleuth.data.model import Made, Rejected, Sample
-from geosleuth.data.rejection import judge_assembled
+from geosleuth.data.rows import Made, Rejected, Sample
+from geosleuth.data.spotagent import judge_assembled
 from geosleuth.errors import BadInput
 from geosleuth.world import Clue, Mark, Scene
 from scripted import ScriptedPolicy, says

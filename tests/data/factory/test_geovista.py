@@ -9,7 +9,7 @@ from factory_scenes import opened, scene_of
 from geosleuth.agent import Trajectory
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.data.geovista import ModelProposer, assemble
-from geosleuth.data.rejection import judge_assembled
+from geosleuth.data.spotagent import judge_assembled
 from geosleuth.data.standins import NO_SLIPS, StandInProposer
 from scripted import ScriptedPolicy, says
 

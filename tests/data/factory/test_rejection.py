@@ -8,8 +8,7 @@ import pytest
 from factory_scenes import SOEST, opened, scene_of
 from geosleuth.agent import Trajectory
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.data.rejection import judge, judge_assembled, tally_markdown, tally_of, tally_to_dict
-from geosleuth.data.spotagent import synthesise
+from geosleuth.data.spotagent import judge, judge_assembled, synthesise, tally_markdown, tally_of, tally_to_dict
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import distance_km
 from geosleuth.policies import Step

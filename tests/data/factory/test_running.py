@@ -19,7 +19,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.bench.run import RunLimits
 from geosleuth.data import About, Rejected, Sample, write_store
 from geosleuth.data.factory import kept_files, made_in, photo_of, replays, run_factory, tally_in
-from geosleuth.data.factory.packing import drawn_of, pack_scene, unpack
+from geosleuth.data.factory.attempt import drawn_of, pack_scene, unpack
 from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo
 
@@ -64,7 +64,7 @@ def test_a_run_that_is_stopped_and_taken_up_again_holds_the_same_bytes(whole: Pa
     work = hand_work(tmp_path / "set", SCENES)
     first = asyncio.run(run_factory(work, tmp_path / "run", limits=RunLimits(photos=3)))
     assert first.why == "photos"
-    assert first.standing.done == 3
+    assert first.progress.done == 3
     assert asyncio.run(run_factory(work, tmp_path / "run")).why == "done"
     assert contents(tmp_path / "run") == contents(whole)
 

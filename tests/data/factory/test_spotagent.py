@@ -11,11 +11,10 @@ from geosleuth.agent import Event, ToolObserved, Trajectory
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.data import Sample
 from geosleuth.data.factory import made_in, replay_difference, replays, run_factory
-from geosleuth.data.factory.timeless import timeless
-from geosleuth.data.rejection import judge, states_reasons
-from geosleuth.data.spotagent import TOOLS, synthesise
+from geosleuth.data.factory.attempt import timeless
+from geosleuth.data.spotagent import TOOLS, judge, states_reasons, synthesise
 from geosleuth.data.standins import NO_SLIPS, Slips, StandInCaller, StandInObserver
-from geosleuth.data.standins.slips import Slipped
+from geosleuth.data.standins.observer import Slipped
 from geosleuth.geo import distance_km
 from geosleuth.photo import open_photo
 from geosleuth.policies import Observed, Prompt

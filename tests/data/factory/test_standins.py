@@ -9,14 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factory_scenes import opened, plain_picture, scene_of, without
-from geosleuth.data.factory.makers import opened as as_worked_on
-from geosleuth.data.factory.packing import pack_scene
-from geosleuth.data.factory.scenes import SceneRange
-from geosleuth.data.observer import Lettering, lettering_words, read_lettering, read_told, told
+from geosleuth.data.factory.attempt import SceneRange, pack_scene
+from geosleuth.data.factory.recipe import opened as as_worked_on
+from geosleuth.data.spotagent import Lettering, lettering_words, read_lettering, read_told, told
 from geosleuth.data.standins import NO_SLIPS, Slips, StandInObserver, misread
-from geosleuth.data.standins.noted import is_address, is_phone, is_web, locality
-from geosleuth.data.standins.slips import Slipped
-from geosleuth.data.standins.weighing import country_odds
+from geosleuth.data.standins.caller_notes import country_odds, is_address, is_phone, is_web, locality
+from geosleuth.data.standins.observer import Slipped
 from geosleuth.errors import BadInput
 from geosleuth.photo import Album
 from geosleuth.world import Clue, Mark, Sort

@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from geosleuth.data.curriculum import PHASES_KM, curriculum
 from geosleuth.data.filtering import (
     PAPER_KEPT,
     PAPER_PHOTOS,
+    PHASES_KM,
     REGIMES_KM,
     Tries,
+    curriculum,
     filtered,
     passes,
     teaches,

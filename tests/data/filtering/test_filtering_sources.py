@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from geosleuth.agent import write_trajectory
-from geosleuth.bench.run.names import file_name, name_of
-from geosleuth.data.filtering import filtered, tries_of
-from geosleuth.data.filtering_sources import read_tries
+from geosleuth.bench.run.journal import file_name, name_of
+from geosleuth.data.filtering import filtered, read_tries, tries_of
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth

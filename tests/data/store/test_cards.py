@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.data import Rejected, Sample, Store, write_store
-from geosleuth.data.cards import Spread, card_text, figures_of
+from geosleuth.data.store_card import Spread, card_text, figures_of
 from stored import ABOUT, about, made, pictures, real_run, sample
 
 

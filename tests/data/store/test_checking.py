@@ -11,10 +11,10 @@ import pytest
 from PIL import Image
 
 from geosleuth.data import Store, StoreWriter, write_store
-from geosleuth.data.checking import check_store
-from geosleuth.data.exporting import export_store
-from geosleuth.data.reading import CARD, sha_of
 from geosleuth.data.rows import Row, row_of, schema
+from geosleuth.data.store import CARD, sha_of
+from geosleuth.data.store_card import check_store
+from geosleuth.data.trainer_files import export_store
 from geosleuth.errors import BadInput
 from stored import ABOUT, made, pictures, sample
 

@@ -11,7 +11,7 @@ import pytest
 from geosleuth.agent import Prompted, ToolObserved, Trajectory, event_to_dict
 from geosleuth.agent.exports import import_
 from geosleuth.data import Sample, Store, write_store
-from geosleuth.data.exporting import TRAINERS, Trainer, ends_with_reply, export_store, read_export
+from geosleuth.data.trainer_files import TRAINERS, Trainer, ends_with_reply, export_store, read_export
 from geosleuth.errors import BadInput
 from stored import ABOUT, made, pictures, sample
 

@@ -34,8 +34,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from PIL import Image, ImageDraw, TiffImagePlugin
 
 from geosleuth.errors import BadInput
-from geosleuth.pipeline.inspect.scorer import TRUTH_KEY
-from geosleuth.pipeline.inspect.tasks import locate
+from geosleuth.pipeline.inspect.tasks import TRUTH_KEY, locate
 from openai_server import Line, chat_reply, openai_server
 
 pytestmark = [

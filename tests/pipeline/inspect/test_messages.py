@@ -17,7 +17,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall as InspectCall
 
 from geosleuth.photo import View
-from geosleuth.pipeline.inspect.messages import memory_key, native_messages, step_of, usage_of
+from geosleuth.pipeline.inspect.policy import memory_key, native_messages, step_of, usage_of
 from geosleuth.policies import Conversation, Message, Observed, Prompt, Step, Wire
 from geosleuth.tools import Observation, ToolCall
 

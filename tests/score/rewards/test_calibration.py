@@ -7,7 +7,7 @@ import pytest
 
 from geosleuth.errors import BadInput
 from geosleuth.score.rewards import fit_thresholds, name_pairs
-from geosleuth.score.rewards.calibration import LEVELS, NEVER, NamePair, PairLevel, measure, table_scores
+from geosleuth.score.rewards.encoders import LEVELS, NEVER, NamePair, PairLevel, measure, table_scores
 
 
 class Angles:

@@ -16,7 +16,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.score import AnswerNames, Truth
 from geosleuth.score.rewards import PARTS, PRESETS, Columns, Helpers, Reasoning, Reward, Weighted, read_reward
-from geosleuth.score.rewards.parts import Hierarchical, Spatial
+from geosleuth.score.rewards.reward import Hierarchical, Spatial
 
 ULM = Truth(LatLon(48.3984, 9.9916), "Germany", "Baden-Württemberg", "Ulm")
 KM_A_DEGREE = 6371.0 * math.pi / 180

@@ -7,7 +7,7 @@ import pytest
 
 from geosleuth.score import AnswerNames, TruthNames
 from geosleuth.score.rewards import cosines, similarities
-from geosleuth.score.rewards.similarity import equal_texts, table_verdicts
+from geosleuth.score.rewards.encoders import equal_texts, table_verdicts
 
 
 class Letters:

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from geosleuth.errors import BadInput
-from geosleuth.tools.borrowed import borrowing_of, read_lenders, tool_name
-from geosleuth.tools.borrowed.given import usable_schema
+from geosleuth.tools.borrowed import borrowing_of, read_lenders, tool_name, usable_schema
 
 
 def servers(folder: Path, document: Any) -> Path:

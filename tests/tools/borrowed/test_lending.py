@@ -16,8 +16,8 @@ from PIL import Image
 
 import mcp_lender
 from geosleuth.errors import BadInput
-from geosleuth.tools import Case, Observation, ToolCall, Toolset, native_tools
-from geosleuth.tools.borrowed import Borrowing, Lender, connection, lent_tools
+from geosleuth.tools import Case, Observation, ToolCall, Toolset, borrowed, native_tools
+from geosleuth.tools.borrowed import Borrowing, Lender, lent_tools
 from tool_cases import case_of
 
 SCRIPT = str(Path(mcp_lender.__file__))
@@ -155,7 +155,7 @@ def test_a_key_that_the_server_repeats_is_left_out() -> None:
 def test_a_slow_tool_is_not_waited_for_and_a_server_that_dies_is_an_observation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connection, "CALL_SECONDS", 5.0)
+    monkeypatch.setattr(borrowed, "CALL_SECONDS", 5.0)
     slow, good, dies, later = called(
         ("tides__slow", {}),
         ("tides__high_water", {"place": "x"}),

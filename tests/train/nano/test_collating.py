@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.train.nano.collating import IGNORED, Collator, batches
-from geosleuth.train.nano.encoding import Encoded, encode_chat
+from geosleuth.train.nano.shards import Encoded, encode_chat
+from geosleuth.train.nano.trainer import IGNORED, Collator, batches
 from nano_models import TOOLS, chat, noise, tiny_nano_model, tiny_nano_processor
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed; it is part of the extra train")

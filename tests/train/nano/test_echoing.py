@@ -5,7 +5,7 @@ import random
 import re
 from itertools import pairwise
 
-from geosleuth.train.nano.echoing import echoes, listed, whole_words
+from geosleuth.train.nano.lessons import echoes, listed, whole_words
 from nano_lessons import words_of
 from nano_models import tiny_nano_processor
 

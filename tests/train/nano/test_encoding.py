@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drawn import examples
-from geosleuth.train.nano.encoding import encode_chat, final_pixels, final_size
+from geosleuth.train.nano.shards import encode_chat, final_pixels, final_size
 from nano_models import TOOLS, chat, noise, tiny_nano_processor
 
 pytest.importorskip("transformers", reason="transformers is not installed; it is part of the extra train")

@@ -10,11 +10,21 @@ import pytest
 
 from geosleuth.errors import BadInput
 from geosleuth.train.nano import fast
-from geosleuth.train.nano.fast import FastGenerator
-from geosleuth.train.nano.fast_check import Prompts, check, image_ids, logprob_differences, random_prompts
+from geosleuth.train.nano.fast import (
+    FastGenerator,
+    Positions,
+    Prompt,
+    Prompts,
+    check,
+    chunks,
+    image_ids,
+    logprob_differences,
+    random_prompts,
+    rope_positions,
+    split_prompts,
+)
 from geosleuth.train.nano.fast_decode import Decoder, batch_bucket, span_bucket
-from geosleuth.train.nano.fast_prompts import Positions, Prompt, chunks, rope_positions, split_prompts
-from geosleuth.train.nano.fast_vision import patch_vision_attention, patch_vision_inputs
+from geosleuth.train.nano.vision import patch_vision_attention, patch_vision_inputs
 from tiny_vlm import tiny_vlm_folder
 
 torch: Any = import_module("torch")

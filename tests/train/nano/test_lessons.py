@@ -12,7 +12,7 @@ from geosleuth.agent.methods import method
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo.text import script_of
-from geosleuth.tools.looks import around, thousandths
+from geosleuth.tools.image_tools import around, thousandths
 from geosleuth.train.nano.lessons import READ_PX, answer_words, levels, padded, precise, seeing, town_to_guess, unseen
 from geosleuth.world import Mark, Wants, World
 from nano_lessons import Taught, pairs, words_of

@@ -12,11 +12,17 @@ import pytest
 
 from asked import album_of, conversation_about
 from geosleuth.policies.weights import WeightsPolicy
-from geosleuth.policies.weights_chat import find_abilities
-from geosleuth.policies.weights_engine import load_processor
-from geosleuth.train.nano.model import SHAPES, _configuration, load_nano_processor, make_nano, parameters
-from geosleuth.train.nano.tokens import make_tokenizer
-from geosleuth.train.nano.words_for_tokens import corpus, digit_groups
+from geosleuth.policies.weights_engine import find_abilities, load_processor
+from geosleuth.train.nano.model import (
+    SHAPES,
+    _configuration,
+    corpus,
+    digit_groups,
+    load_nano_processor,
+    make_nano,
+    make_tokenizer,
+    parameters,
+)
 from geosleuth.world import open_world
 from nano_models import TEXTS, TOOLS, chat, noise, tiny_nano_folder, tiny_nano_model, tiny_nano_processor
 from tiny_vlm import force

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geosleuth.train.nano.encoding import Encoded
-from geosleuth.train.nano.shards import ShardWriter
+from geosleuth.train.nano.shards import Encoded, ShardWriter
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 sys.path.append(str(SCRIPTS))  # scripts find their neighbours

@@ -10,14 +10,14 @@ from PIL import Image
 
 from geosleuth.photo import open_photo
 from geosleuth.policies.weights_engine import load_processor
-from geosleuth.train.grpo import grpo_trainer
-from geosleuth.train.nano.collating import Collator
-from geosleuth.train.nano.encoding import final_pixels
-from geosleuth.train.nano.fast_vision import patch_vision_inputs
-from geosleuth.train.nano.quick import quicken, ready_images
+from geosleuth.train.generator import Shrink, shrinking
+from geosleuth.train.grpo import EnvironmentPlan, grpo_trainer
+from geosleuth.train.nano.fast_grpo import quicken, ready_images
+from geosleuth.train.nano.shards import final_pixels
+from geosleuth.train.nano.trainer import Collator
+from geosleuth.train.nano.vision import patch_vision_inputs
 from geosleuth.train.prompts import prompt_rows
 from geosleuth.train.recipe import RolloutPart
-from geosleuth.train.shrinking import Shrink, shrinking
 from geosleuth.world.environment import GeoEnvironment, Posed, environment_for, offline_setting
 from nano_models import chat, noise, tiny_nano_folder, tiny_nano_processor
 from scripted_grpo import FAR, NEAR, called, make_photos, script, tiny_recipe
@@ -265,8 +265,8 @@ def test_a_copy_of_a_picture_is_made_ready_no_second_time() -> None:
 def test_pictures_from_other_processes_are_shrunk_too(tmp_path: Path) -> None:
     tools = ("image_zoom_in_tool", "maps_geocode")
     rollout = RolloutPart(method="nano", tools=tools, reward="spotagent", group=2, reply_tokens=1400)
-    dress = partial(shrinking, shrink=SHRINK, tools=("zoom", "geocode"))
-    trainer = trainer_of(tmp_path, rollout, environment_workers=2, dress=dress)
+    wrap = partial(shrinking, shrink=SHRINK, tools=("zoom", "geocode"))
+    trainer = trainer_of(tmp_path, rollout, environments=EnvironmentPlan(workers=2, wrap=wrap))
     said = iter([[called("zoom", bbox_2d=[0, 0, 500, 500]), called("geocode", address="Monaco")], [NEAR, FAR]])
     script(trainer.model, trainer.processing_class.tokenizer, lambda _rows: next(said))
     patch_vision_inputs(trainer.model, trainer.processing_class.image_processor)

@@ -6,9 +6,9 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from geosleuth.train.nano.encoding import final_pixels
 from geosleuth.train.nano.lessons import Kind
-from geosleuth.train.nano.school import ECHOES, LISTS, TELLINGS, Speaking, Teaching
+from geosleuth.train.nano.shards import final_pixels
+from geosleuth.train.nano.teacher import ECHOES, LISTS, TELLINGS, Speaking, Teaching
 from geosleuth.world import World
 from nano_lessons import SEED, Taught, words_of
 from nano_models import tiny_nano_processor

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from geosleuth.errors import BadInput
-from geosleuth.train.nano.encoding import Encoded
-from geosleuth.train.nano.shards import Shard, ShardPool, ShardWriter
+from geosleuth.train.nano.shards import Encoded, Shard, ShardPool, ShardWriter
 
 
 def sample(number: int) -> Encoded:

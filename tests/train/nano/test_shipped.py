@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from geosleuth.agent.events import Said
-from geosleuth.agent.locating import locate
+from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.geo import distance_km
 from geosleuth.photo import open_photo
 from geosleuth.policies import make_policy
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 from geosleuth.world import World, world_atlas
 from geosleuth.world.reader import clue_reader
 from nano_lessons import Taught
@@ -43,11 +44,10 @@ def test_it_reads_asks_the_map_and_answers(
     found = asyncio.run(
         locate(
             [photo],
-            policy=make_policy(f"hf:{NANO}"),
-            method=words,
-            toolset=words.toolset(all_tools()),
-            atlas=world_atlas(few_towns),
-            reader=clue_reader(one.scene, one.drawing.marks, photo=photo.photo.handle),
+            AgentSetup(method=words, policy=make_policy(f"hf:{NANO}"), toolset=words.toolset(all_tools())),
+            Resources(
+                world_atlas(few_towns), reader=clue_reader(one.scene, one.drawing.marks, photo=photo.photo.handle)
+            ),
         )
     )
     said = [event.body.step for event in found.trajectory.events if isinstance(event.body, Said)]

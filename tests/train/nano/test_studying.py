@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geosleuth.train.nano import studying
-from geosleuth.train.nano.encoding import Encoded, encode_chat
-from geosleuth.train.nano.shards import ShardWriter
-from geosleuth.train.nano.studying import Study, fresh_batches, study
+from geosleuth.train.nano import trainer
+from geosleuth.train.nano.shards import Encoded, ShardWriter, encode_chat
+from geosleuth.train.nano.trainer import Study, fresh_batches, study
 from nano_models import TOOLS, chat, noise, tiny_nano_folder, tiny_nano_processor
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed; it is part of the extra train")
@@ -83,7 +82,7 @@ def test_a_run_ends_when_three_lines_in_a_row_are_good_enough(
 
 
 def test_good_lines_count_only_in_a_row() -> None:
-    content = studying._content(object, 0.95)
+    content = trainer._content(object, 0.95)
     stopped = []
     for right in (0.97, 0.96, 0.9, 0.97, 0.97, 0.95, 0.2):
         control = SimpleNamespace(should_training_stop=False)
@@ -161,7 +160,7 @@ def test_a_pool_that_is_still_empty_is_waited_for(tmp_path: Path, monkeypatch: p
         with ShardWriter(tmp_path, "levels", "w") as shards:
             shards.add(sample)
 
-    monkeypatch.setattr("geosleuth.train.nano.studying.sleep", write)
+    monkeypatch.setattr("geosleuth.train.nano.trainer.sleep", write)
     assert numbers(next(fresh_batches(tmp_path, how(), list)))[0] == sample.input_ids.tobytes()
 
 

@@ -13,11 +13,10 @@ from geosleuth.agent.method import Context
 from geosleuth.agent.methods import method
 from geosleuth.agent.methods.nano import RESULT_TOKENS, TURNS
 from geosleuth.photo import open_photo
-from geosleuth.tools.looks import holds, thousandths
+from geosleuth.tools.image_tools import holds, thousandths
 from geosleuth.train.nano import teacher
-from geosleuth.train.nano.lessons import AREAS, CHAIN, Chat, closer_looks, precise, town_to_guess
+from geosleuth.train.nano.lessons import AREAS, CHAIN, Chat, closer_looks, precise, rows, town_to_guess
 from geosleuth.train.nano.teacher import Notes, looking_up, stroll, teach
-from geosleuth.train.nano.undrawn import rows
 from geosleuth.world import World, truth_of, world_atlas
 from geosleuth.world.environment import GeoEnvironment, Posed, environment_for, offline_setting
 from geosleuth.world.reader import clue_reader

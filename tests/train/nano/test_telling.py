@@ -3,8 +3,7 @@
 import json
 import random
 
-from geosleuth.train.nano.lessons import town_to_guess
-from geosleuth.train.nano.telling import SCENES, lines_in_sight, tellings
+from geosleuth.train.nano.lessons import SCENES, lines_in_sight, tellings, town_to_guess
 from geosleuth.world import World
 from geosleuth.world.design import design_scene
 from nano_lessons import pairs, words_of

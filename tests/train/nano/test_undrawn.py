@@ -2,9 +2,8 @@
 
 import json
 
-from geosleuth.train.nano.lessons import Chat, town_to_guess
-from geosleuth.train.nano.school import UNDRAWN, UNDRAWN_SEED
-from geosleuth.train.nano.undrawn import blank, rows, without_pictures
+from geosleuth.train.nano.lessons import Chat, blank, rows, town_to_guess, without_pictures
+from geosleuth.train.nano.teacher import UNDRAWN, UNDRAWN_SEED
 from geosleuth.world import World, design_scene
 from nano_lessons import SEED, Taught, calls, words_of
 

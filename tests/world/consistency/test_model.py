@@ -9,7 +9,7 @@ from geosleuth.errors import ServiceFault
 from geosleuth.policies import Prompt
 from geosleuth.score import AnswerNames
 from geosleuth.score.rewards import Reasoning
-from geosleuth.world.consistency_model import PolicyJudge
+from geosleuth.world.consistency import PolicyJudge
 from scripted import ScriptedPolicy, says
 
 TOLD = Reasoning("Signs in German.", "Half-timbered houses.", "A minster.")

@@ -8,10 +8,9 @@ from geosleuth.answer import Address, Level
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.names import country_name
 from geosleuth.score.rewards import agreements, judged, without_conclusions
-from geosleuth.score.rewards.judging import conclusions_of
+from geosleuth.score.rewards.conclusions import conclusions_of
 from geosleuth.world import Business, World, WorldTown, address_of
-from geosleuth.world.consistency import RuleReader
-from geosleuth.world.consistency_map import map_search
+from geosleuth.world.consistency import RuleReader, map_search
 from worlds import scenes
 
 

@@ -10,9 +10,9 @@ from geosleuth.clues.plates import FORMS
 from geosleuth.geo import distance_km
 from geosleuth.names import fold
 from geosleuth.world import Scene, World
-from geosleuth.world.design.plates import _FORMS, number_plate
-from geosleuth.world.design.roads import _FORMS as ROADS
-from geosleuth.world.design.roads import road_number
+from geosleuth.world.design.appearance import _FORMS, number_plate
+from geosleuth.world.design.scene_clues import _FORMS as ROADS
+from geosleuth.world.design.scene_clues import road_number
 from worlds import scenes
 
 
@@ -38,7 +38,7 @@ def test_numbers_on_notices_are_valid_there_and_name_no_other_region(many: list[
 
 
 def test_area_codes_of_america_are_those_of_the_state(many: list[Scene]) -> None:
-    from geosleuth.world.design.areas import _STATES
+    from geosleuth.world.design.scene_clues import _STATES
 
     for scene in many:
         for clue in scene.clues:

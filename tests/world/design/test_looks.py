@@ -7,9 +7,7 @@ import pytest
 
 from geosleuth.geo import LatLon
 from geosleuth.world import Scene, World
-from geosleuth.world.design.looks import terrain_at
-from geosleuth.world.design.skies import season_of, sky_at
-from geosleuth.world.design.styles import STYLES, centre_line, edge_line, style_of
+from geosleuth.world.design.appearance import STYLES, centre_line, edge_line, season_of, sky_at, style_of, terrain_at
 from worlds import scenes
 
 

@@ -15,9 +15,8 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import distance_km, sun_positions
 from geosleuth.world import Scene, Split, Wants, World, design_scene, scene_from_dict, scene_to_dict
 from geosleuth.world.design import HIDDEN_SHARE, LEVEL_SHARES, MISLEADING_SHARE, SMALL_SHARE
-from geosleuth.world.drawing.designs import designs_for
-from geosleuth.world.drawing.lettering import drawable
-from geosleuth.world.splits import cell_of, split_of_cell
+from geosleuth.world.drawing.lettering import designs_for, drawable
+from geosleuth.world.towns import cell_of, split_of_cell
 from worlds import scenes
 
 MANY = 300

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from geosleuth.bench.makers.tags import TAGS
+from geosleuth.bench.makers.locatability import TAGS
 from geosleuth.world import Scene, Wants, World, address_of, locatability_of, tags_of, truth_of
 from worlds import scenes
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from geosleuth.world.drawing import drawable
-from geosleuth.world.drawing.designs import Lettering
-from geosleuth.world.drawing.lettering import height_em, letters, width_em
+from geosleuth.world.drawing.lettering import Lettering, height_em, letters, width_em
 
 TEXTS = ("Bäckerei Huber", "Улица Ленина", "さくら薬局", "شارع النيل", "ถนนสุขุมวิท", "रेलवे स्टेशन", "Λεωφόρος 12")
 

@@ -5,7 +5,7 @@ import pytest
 
 from drawn_streets import street_scene
 from geosleuth.world.drawing import draw_scene
-from geosleuth.world.drawing.panorama import Round
+from geosleuth.world.drawing.picture import Round
 
 
 @pytest.fixture(scope="module")

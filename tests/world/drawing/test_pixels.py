@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from drawn_streets import street_scene
-from geosleuth.atlas.maps.lettering import can_shape
+from geosleuth.atlas.maps.labels import can_shape
 from geosleuth.world.drawing import draw_scene
 from geosleuth.world.model import Scene, Sky
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from geosleuth.world.drawing.plants import HEIGHTS_M, draw_plant, sprite
-from geosleuth.world.drawing.sky_light import Light
+from geosleuth.world.drawing.sky import Light
 from geosleuth.world.model import Plant
 from nature import Season, empty_street, light_with
 

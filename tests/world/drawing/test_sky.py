@@ -8,10 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from drawn_streets import street_scene
-from geosleuth.world.drawing.sky import draw_sky
-from geosleuth.world.drawing.sky_light import light_of
-from geosleuth.world.drawing.sky_window import SkyWindow
-from geosleuth.world.drawing.terrain import draw_ground, draw_terrain
+from geosleuth.world.drawing.sky import SkyWindow, draw_sky, light_of
+from geosleuth.world.drawing.street import draw_ground, draw_terrain
 from geosleuth.world.model import Ground, Sky, Terrain
 from nature import CAMERA, Season, Weather, sky_with
 

@@ -10,15 +10,15 @@ from PIL import Image, ImageDraw, ImageFont
 from geosleuth.photo.text import read_text
 from geosleuth.world.drawing.vehicles import (
     CAR_COLOURS,
+    Facing,
     Side,
     car_size_m,
+    draw_bus,
     draw_car,
     lane_x,
     parked_facing,
     random_kind,
 )
-from geosleuth.world.drawing.vehicles_body import Facing
-from geosleuth.world.drawing.vehicles_large import draw_bus
 from nature import empty_street, light_with
 
 

@@ -5,9 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from geosleuth.world.drawing.people import draw_person
-from geosleuth.world.drawing.poles import draw_bollard, draw_lamp, pole_line
-from geosleuth.world.drawing.weather import draw_air, draw_weather
+from geosleuth.world.drawing.furniture import draw_bollard, draw_lamp, draw_person, pole_line
+from geosleuth.world.drawing.sky import draw_air, draw_weather
 from nature import Weather, empty_street, light_with, sky_with
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.world import World
-from geosleuth.world.layer import world_atlas
+from geosleuth.world.world import world_atlas
 from homes import home_with_base
 from worlds import world_of
 

@@ -18,7 +18,7 @@ from geosleuth.atlas.regions import RegionStore
 from geosleuth.tools import Case, Tool
 from geosleuth.tools.maps import find_crossing, maps_geocode, nearby, poi_detail_query, poi_keyword_search
 from geosleuth.world import Business, World, WorldTown
-from geosleuth.world.layer import ensure_layer
+from geosleuth.world.world import ensure_layer
 from tool_cases import call, case_of
 
 

@@ -10,8 +10,7 @@ from geosleuth.atlas.regions import RegionStore
 from geosleuth.errors import BadInput
 from geosleuth.tools.maps import poi_keyword_search
 from geosleuth.world import World, open_world
-from geosleuth.world.layer import ensure_layer, world_atlas
-from geosleuth.world.world_regions import region_file
+from geosleuth.world.world import ensure_layer, region_file, world_atlas
 from tool_cases import MONACO, call, case_of
 
 

@@ -13,10 +13,10 @@ from geosleuth.atlas.facts import all_countries
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold
 from geosleuth.world import Business, World, WorldTown, open_world
-from geosleuth.world.businesses_names import CHAIN_SHARE, HOMONYM_SHARE
-from geosleuth.world.lands import KINDS, TONGUES
-from geosleuth.world.lands.areas import areas
-from geosleuth.world.splits import HELD_OUT_SHARE, cell_of, split_of_cell
+from geosleuth.world.businesses import CHAIN_SHARE, HOMONYM_SHARE
+from geosleuth.world.locales import KINDS, LANGUAGES
+from geosleuth.world.locales.names import areas
+from geosleuth.world.towns import HELD_OUT_SHARE, cell_of, split_of_cell
 
 SCRIPTS = {
     "LATIN", "CYRILLIC", "GREEK", "ARABIC", "HEBREW", "DEVANAGARI", "BENGALI", "TAMIL", "TELUGU", "KANNADA",
@@ -37,7 +37,7 @@ def test_there_are_towns_enough_in_countries_and_scripts_enough(world: World) ->
     assert 800 <= len(world.towns) <= 2000
     assert len({town.country for town in world.towns}) >= 60
     assert len({town.id for town in world.towns}) == len(world.towns)
-    letters = "".join(word for town in world.towns for _, word in town.tongue.trade_words)
+    letters = "".join(word for town in world.towns for _, word in town.language.trade_words)
     written = {unicodedata.name(letter, "").split(" ")[0].split("-")[0] for letter in set(letters) if letter.isalpha()}
     assert written >= SCRIPTS
 
@@ -199,9 +199,9 @@ def test_a_land_calls_its_streets_and_shops_in_its_own_way(world: World) -> None
 
 
 def test_every_language_has_words_for_every_trade_and_chains_that_are_told_apart() -> None:
-    for tongue in TONGUES.values():
-        assert len(tongue.trades) == len(KINDS)
-        assert len({kind for _, kind in tongue.chains}) == len(tongue.chains) >= 3
-        assert len(set(tongue.people)) == len(tongue.people)
-        assert len(set(tongue.houses)) == len(tongue.houses)
-        assert not set(tongue.common) & set(tongue.houses)
+    for language in LANGUAGES.values():
+        assert len(language.trades) == len(KINDS)
+        assert len({kind for _, kind in language.chains}) == len(language.chains) >= 3
+        assert len(set(language.people)) == len(language.people)
+        assert len(set(language.houses)) == len(language.houses)
+        assert not set(language.common) & set(language.houses)

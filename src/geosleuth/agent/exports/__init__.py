@@ -1,7 +1,7 @@
 """Trajectories in the dialects that others speak, and back again without loss.
 
 `export` makes a record of a trajectory, `import_` a trajectory of a record; `record_line` and `records_in` are their
-files. A dialect's own fields carry all that they can; `frame` keeps the rest.
+files. A dialect's own fields carry all that they can; `roundtrip` keeps the rest.
 """
 
 import json
@@ -19,11 +19,8 @@ from geosleuth.policies import Wire
 from geosleuth.tools import Tool
 
 from . import ms_swift, openai, sharegpt, tagged, trl
-from .frame import KEY, frame_text, read_frame
-from .pictures import image_path, write_images
-from .placed import Cuts
-from .rebuild import IMPORTED, rebuilt
-from .talk import Talk, offered, plain_json, talk_of
+from .dialect import Cuts, Talk, image_path, offered, plain_json, talk_of, write_images
+from .roundtrip import IMPORTED, KEY, frame_text, read_frame, rebuilt
 
 __all__ = [
     "DIALECTS",

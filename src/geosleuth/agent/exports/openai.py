@@ -17,19 +17,21 @@ from geosleuth.errors import BadInput
 from geosleuth.policies import Prompt, Step
 from geosleuth.tools import Tool, native_tools
 
-from .pictures import Handles, image_path
-from .placed import Cuts
-from .records import messages_of, word
-from .talk import (
+from .dialect import (
+    Cuts,
+    Handles,
     Item,
     Result,
     Talk,
     call_of,
     caption,
+    image_path,
+    messages_of,
     plain_json,
     prompt_segments,
     read_segments,
     tool_names,
+    word,
 )
 
 NAME = "openai"

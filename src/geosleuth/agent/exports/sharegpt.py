@@ -17,13 +17,30 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 from geosleuth.policies import Step
-from geosleuth.policies.tagged_escaping import SPOKEN
+from geosleuth.policies.tagged import SPOKEN
 from geosleuth.tools import Tool
 
-from .pictures import Handles, image_path, paths_of
-from .placed import PLACES, Cuts, TextReader, TextWriter, read_words, sides, step_of, text_of, thought
-from .records import messages_of, word
-from .talk import Item, Result, Talk, plain_json, tool_names
+from .dialect import (
+    PLACES,
+    Cuts,
+    Handles,
+    Item,
+    Result,
+    Talk,
+    TextReader,
+    TextWriter,
+    image_path,
+    messages_of,
+    paths_of,
+    plain_json,
+    read_words,
+    sides,
+    step_of,
+    text_of,
+    thought,
+    tool_names,
+    word,
+)
 
 NAME = "sharegpt"
 CARRIES: frozenset[str] = frozenset()

@@ -19,10 +19,23 @@ from geosleuth.policies import Conversation, Step
 from geosleuth.policies.tagged import render_step, system_text, tool_block
 from geosleuth.tools import Tool
 
-from .pictures import Handles, image_path, paths_of
-from .placed import PLACES, Cuts, TextReader, TextWriter, read_words, sides, step_of, text_of
-from .records import messages_of
-from .talk import Item, Talk, call_of
+from .dialect import (
+    PLACES,
+    Cuts,
+    Handles,
+    Item,
+    Talk,
+    TextReader,
+    TextWriter,
+    call_of,
+    image_path,
+    messages_of,
+    paths_of,
+    read_words,
+    sides,
+    step_of,
+    text_of,
+)
 
 NAME = "tagged"
 CARRIES: frozenset[str] = frozenset()

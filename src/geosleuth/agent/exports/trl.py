@@ -18,14 +18,25 @@ from typing import Any
 
 from geosleuth.errors import BadInput
 from geosleuth.policies import Prompt, Step
-from geosleuth.policies.tagged import prompt_text
-from geosleuth.policies.tagged_escaping import DATA, PROMPTS, SPOKEN
+from geosleuth.policies.tagged import DATA, PROMPTS, SPOKEN, prompt_text
 from geosleuth.tools import Tool, ToolCall, native_tools
 
-from .pictures import Handles, image_path, paths_of
-from .placed import Cuts
-from .records import messages_of, word
-from .talk import Item, Result, Talk, call_of, prompt_segments, read_segments, result_segments, tool_names
+from .dialect import (
+    Cuts,
+    Handles,
+    Item,
+    Result,
+    Talk,
+    call_of,
+    image_path,
+    messages_of,
+    paths_of,
+    prompt_segments,
+    read_segments,
+    result_segments,
+    tool_names,
+    word,
+)
 
 NAME = "trl"
 CARRIES = frozenset({"ids", "names"})

@@ -107,7 +107,7 @@ def read_answer(text: str) -> Answer:
 def default(box_scale: BoxScale = "pixels") -> Method:
     """Our own method."""
     # Every tool there is: what they need is imported only now.
-    from geosleuth.tools.catalogue import all_tools
+    from geosleuth.tools.toolset import all_tools
 
     return Method(
         name="default",

@@ -16,7 +16,7 @@ from .default import default
 def detective(box_scale: BoxScale = "pixels") -> Method:
     """The method of the policy in code."""
     from geosleuth.policies.detective import TOOLS
-    from geosleuth.tools.catalogue import all_tools
+    from geosleuth.tools.toolset import all_tools
 
     return replace(
         default(box_scale),

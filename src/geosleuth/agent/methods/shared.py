@@ -39,7 +39,7 @@ def tool_list(tools: Sequence[str], shown_as: Mapping[str, str] | None = None) -
 
 def _find(name: str) -> Tool | None:
     # What the tools need is imported only where words about them are written.
-    from geosleuth.tools.catalogue import all_tools
+    from geosleuth.tools.toolset import all_tools
 
     return all_tools().get(name)
 

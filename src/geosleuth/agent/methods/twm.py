@@ -107,4 +107,5 @@ def twm(box_scale: BoxScale = "pixels") -> Method:
         sampling=Sampling(max_tokens=TWM.reply_tokens),
         box_scale=box_scale,
         shown_as=SHOWN_AS,
+        wants_guess=True,
     )

@@ -4,15 +4,68 @@ An `Entry` is an answer with its `Context`. `capped_entry` makes one that tells 
 write down what they are given and hide nothing.
 """
 
-from .circle import Polygons, circle_polygons
-from .context import Context, Entry, capped_entry
-from .csv_rows import CSV_HEADER, csv_row, to_csv
-from .darwin_core import DARWIN_CORE_TERMS, darwin_core_row, to_darwin_core
-from .document import DOCUMENT_FORMAT, document, to_json
-from .geojson import area_geometry, geojson, to_geojson
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from geosleuth.errors import BadInput
+
+from .context import Context, Entry, Polygons, capped_entry, circle_polygons
+from .csv_rows import CSV_HEADER, DARWIN_CORE_TERMS, csv_row, darwin_core_row, to_csv, to_darwin_core
+from .geojson import DOCUMENT_FORMAT, area_geometry, document, geojson, to_geojson, to_json
 from .kml import to_kml
-from .registry import FORMATS, Format, format_of, render_as
 from .xmp import to_xmp
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A way to write findings down; ``many`` says whether one file may hold several."""
+
+    name: str
+    ending: str
+    media_type: str
+    render: Callable[[Sequence[Entry]], str] = field(repr=False)
+    many: bool = True
+
+
+_ALL = (
+    Format("json", ".json", "application/json", to_json),
+    Format("geojson", ".geojson", "application/geo+json", to_geojson),
+    Format("kml", ".kml", "application/vnd.google-earth.kml+xml", to_kml),
+    Format("csv", ".csv", "text/csv", to_csv),
+    Format("darwin-core", ".dwc.csv", "text/csv", to_darwin_core),
+    Format("xmp", ".xmp", "application/rdf+xml", to_xmp, many=False),
+)
+FORMATS: Mapping[str, Format] = {one.name: one for one in _ALL}
+
+
+def format_of(path: Path) -> Format:
+    """The format that a file's ending asks for.
+
+    Raises:
+        BadInput: none does.
+    """
+    name = path.name.lower()
+    fits = [one for one in _ALL if name.endswith(one.ending)]
+    if not fits:
+        endings = ", ".join(one.ending for one in _ALL)
+        raise BadInput(f"{path}: no format goes by this ending; there are {endings}")
+    return max(fits, key=lambda one: len(one.ending))
+
+
+def render_as(name: str, entries: Sequence[Entry]) -> str:
+    """The findings in the named format.
+
+    Raises:
+        BadInput: there is no such format, or it holds one finding and several were given.
+    """
+    if name not in FORMATS:
+        raise BadInput(f"there is no format {name[:40]!r}; there are {', '.join(FORMATS)}")
+    chosen = FORMATS[name]
+    if not chosen.many and len(entries) != 1:
+        raise BadInput(f"a {name} file holds one finding; write one for each photo")
+    return chosen.render(entries)
+
 
 __all__ = [
     "CSV_HEADER",

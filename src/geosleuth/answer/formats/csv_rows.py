@@ -1,4 +1,8 @@
-"""One row a finding, for spreadsheets. The header never changes its order; new columns only come at its end."""
+"""Rows for spreadsheets, and Darwin Core rows with their georeference terms. Columns never change their order.
+
+Collections can join the rows to their records by ``associatedMedia``. Nothing here is a verified georeference, and the
+rows say so.
+"""
 
 import csv
 import io
@@ -6,8 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from geosleuth.answer.model import Answer
 
-from .context import Context, Entry
-from .text import candidate_line, cell, degrees
+from .context import ESTIMATED, Context, Entry, candidate_line, cell, degrees, metres, odds
 
 CSV_HEADER = (
     "file", "sha256", "located", "lat", "lon", "radius_km", "probability", "country", "country_code", "region",
@@ -57,3 +60,55 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
+
+
+DARWIN_CORE_TERMS = (
+    "associatedMedia", "decimalLatitude", "decimalLongitude", "geodeticDatum", "coordinateUncertaintyInMeters",
+    "country", "countryCode", "stateProvince", "municipality", "locality", "verbatimLocality", "georeferencedBy",
+    "georeferencedDate", "georeferenceProtocol", "georeferenceSources", "georeferenceVerificationStatus",
+    "georeferenceRemarks", "dataGeneralizations", "informationWithheld",
+)  # fmt: skip
+
+
+def darwin_core_row(answer: Answer, context: Context) -> list[str]:
+    """The cells under `DARWIN_CORE_TERMS`; an answer without a place has no coordinates and no datum."""
+    point, address = answer.point, answer.address
+    capped = context.granularity != "exact"
+    media = [f"sha256:{context.sha256}" if context.sha256 else None, context.file_name]
+    return [
+        cell(" | ".join(part for part in media if part)),
+        "" if point is None else degrees(point.lat, answer.radius_km),
+        "" if point is None else degrees(point.lon, answer.radius_km),
+        "" if point is None else "WGS84",
+        "" if point is None or answer.radius_km is None else str(metres(answer.radius_km)),
+        cell(address.country.conclusion),
+        cell(context.country_code),
+        cell(address.region.conclusion),
+        cell(context.city),
+        cell(address.precise.conclusion),
+        cell(str(address)),
+        cell(context.made_by),
+        cell(context.when_text),
+        cell(f"{ESTIMATED} {context.geosleuth}" + (f", method {context.method}" if context.method else "")),
+        cell(" | ".join(context.sources)),
+        "unable to georeference" if point is None else "requires verification",
+        cell(_remarks(answer, whole=bool(context.outline))),
+        f"coordinates given to the {context.granularity} only" if capped and point is not None else "",
+        f"any place finer than the {context.granularity}" if capped else "",
+    ]
+
+
+def to_darwin_core(entries: Sequence[Entry]) -> str:
+    """Header and rows, comma-separated."""
+    return table(DARWIN_CORE_TERMS, (darwin_core_row(*entry) for entry in entries))
+
+
+def _remarks(answer: Answer, *, whole: bool) -> str:
+    sure = odds(answer, whole=whole)
+    parts = [
+        "No place could be told from the picture." if answer.point is None else "An estimate from the picture.",
+        f"{sure}, by its own estimate." if sure else None,
+        answer.explanation,
+        f"Also considered: {'; '.join(map(candidate_line, answer.candidates))}." if answer.candidates else None,
+    ]
+    return " ".join(part for part in parts if part)

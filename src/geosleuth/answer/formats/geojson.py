@@ -1,20 +1,69 @@
-"""GeoJSON as RFC 7946 has it: longitude first, WGS 84, polygons that stop at the antimeridian.
+"""A finding as JSON: one document in its full form, or GeoJSON as RFC 7946 has it.
 
 One feature is the finding, one the circle of its uncertainty, and one each candidate; ``role`` tells them apart. A
 finding that is a whole country is the country's outline, with the point that stands for it in its properties, and no
 circle. An answer without a place is a feature whose geometry is null, which is the RFC's own word for unlocated.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from geosleuth.answer.model import Answer
-from geosleuth.answer.precision import to_precision
+from geosleuth.answer.model import Answer, answer_to_dict, to_precision
 from geosleuth.geo import LatLon
+from geosleuth.text.safe import legible
 
-from .circle import Polygons, circle_polygons
-from .context import Context, Entry
-from .document import context_fields, dump
+from .context import Context, Entry, Polygons, circle_polygons
+
+DOCUMENT_FORMAT = "geosleuth-finding/1"
+
+
+def document(entry: Entry) -> dict[str, Any]:
+    """One finding; what is not known is left out."""
+    answer, context = entry
+    return {
+        "format": DOCUMENT_FORMAT,
+        "located": answer.located,
+        "answer": answer_to_dict(to_precision(answer)),
+        **context_fields(context),
+    }
+
+
+def context_fields(context: Context) -> dict[str, Any]:
+    """The context as plain values; what is not known is left out."""
+    values = {
+        "photo": _known({"sha256": context.sha256, "file": context.file_name}),
+        "country_code": context.country_code,
+        "city": context.city,
+        "model": context.model,
+        "method": context.method,
+        "when": context.when_text,
+        "tools": list(context.tools),
+        "sources": list(context.sources),
+        "versions": {"geosleuth": context.geosleuth, **context.versions},
+        "granularity": context.granularity,
+    }
+    return _known(values)
+
+
+def to_json(entries: Sequence[Entry]) -> str:
+    """One finding as a document, several as a list of them."""
+    documents = [document(entry) for entry in entries]
+    return dump(documents[0] if len(documents) == 1 else documents)
+
+
+def dump(plain: Any, *, indent: int | None = 2) -> str:
+    """JSON for people and programs, without direction characters; half a surrogate pair is written as an escape."""
+    text = legible(json.dumps(plain, ensure_ascii=False, indent=indent, allow_nan=False)) + "\n"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(json.loads(text), indent=indent, allow_nan=False) + "\n"
+    return text
+
+
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None and value not in ([], {})}
 
 
 def geojson(entries: Sequence[Entry]) -> dict[str, Any]:

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from geosleuth.answer.model import Answer, Candidate
 from geosleuth.geo import LatLon, rounded
 
-from .circle import Polygons, circle_polygons
-from .context import ESTIMATED, Context, Entry
-from .text import candidate_line, degrees, odds, xml_text
+from .context import ESTIMATED, Context, Entry, Polygons, candidate_line, circle_polygons, degrees, odds, xml_text
 
 _NAMESPACE = "http://www.opengis.net/kml/2.2"
 # KML colours are aabbggrr.

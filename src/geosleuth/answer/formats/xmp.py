@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from geosleuth.answer.model import Answer
 from geosleuth.geo import rounded
 
-from .context import ESTIMATED, Context, Entry
-from .text import metres, xml_text
+from .context import ESTIMATED, Context, Entry, metres, xml_text
 
 _NAMESPACES = {
     "exif": "http://ns.adobe.com/exif/1.0/",

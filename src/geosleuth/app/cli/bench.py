@@ -191,7 +191,7 @@ def run(options: BenchOptions) -> None:
 
 def selection_of(options: SetOptions) -> dict[str, Any]:
     """Return what a `BenchRequest` says of the photos and of the whole run's limits."""
-    from geosleuth.bench.run.limits import RunLimits
+    from geosleuth.bench.run.engine import RunLimits
 
     return {
         "at_once": options.at_once,
@@ -439,7 +439,7 @@ def judge(options: JudgeOptions) -> None:
 
       geosleuth bench judge answers.jsonl --model hf:weights/judge --offline --json
     """
-    from geosleuth.app.cli.handlers.bench_judge import JudgeRequest, judge_file
+    from geosleuth.app.cli.handlers.bench import JudgeRequest, judge_file
 
     judge_file(
         options.file,
@@ -522,6 +522,7 @@ def score(options: ScoreOptions) -> None:
     """
     from geosleuth.app.cli.handlers import bench as work
     from geosleuth.app.console import show, show_json, talk
+    from geosleuth.bench import export, terminal
 
     work.check_outputs(options.out, work.SCORE_ENDINGS, options.records, options.files)
     sure_within_km = work.positive_km(options.sure_within, "--sure-within")
@@ -538,9 +539,9 @@ def score(options: ScoreOptions) -> None:
         work.write_records(options.records, scored)
         talk(f"wrote {options.records}")
     if options.as_json:
-        show_json(work.score_document(reports, rows))
+        show_json(export.score_document(reports, rows))
     else:
-        show(work.score_view(reports, rows))
+        show(terminal.score_view(reports, rows))
 
 
 @bench.command()
@@ -561,18 +562,20 @@ def compare(
     """
     from geosleuth.app.cli.handlers import bench as work
     from geosleuth.app.console import show, show_json, talk
+    from geosleuth.bench import export, terminal
+    from geosleuth.bench.report import compare_files
 
     work.check_outputs(out, work.PAIR_ENDINGS, None, [first, second])
     thresholds = work.thresholds_km(within)
     one, two = work.score_all([first, second], parser, distance)
-    pair = work.compare_files(one, two, thresholds)
+    pair = compare_files(one, two, thresholds)
     for path in out:
         work.write_pair(path, [one, two], pair, moved)
         talk(f"wrote {path}")
     if as_json:
-        show_json(work.pair_document(pair, moved))
+        show_json(export.pair_document(pair, moved))
     else:
-        show(work.pair_view(pair, moved))
+        show(terminal.pair_view(pair, moved))
 
 
 @bench.command()
@@ -592,13 +595,15 @@ def tier(
     """
     from geosleuth.app.cli.handlers import bench as work
     from geosleuth.app.console import show, show_json
+    from geosleuth.bench import export, terminal
+    from geosleuth.bench.report import tier_files
 
     nearby_km = work.positive_km(within_km, "--within-km")
-    tiers = work.tier_files(work.score_all(files, parser, distance), nearby_km)
+    tiers = tier_files(work.score_all(files, parser, distance), nearby_km)
     if as_json:
-        show_json(work.tier_document(tiers))
+        show_json(export.tier_document(tiers))
     else:
-        show(work.tier_view(tiers))
+        show(terminal.tier_view(tiers))
 
 
 @bench.command()
@@ -616,8 +621,8 @@ def published(
 
     Example: geosleuth bench published --paper twm --table 4
     """
-    from geosleuth.app.cli.handlers import bench as work
     from geosleuth.app.console import show, show_json
+    from geosleuth.bench import export, terminal
     from geosleuth.errors import BadInput
     from geosleuth.score import published_rows
 
@@ -625,6 +630,6 @@ def published(
     if not rows:
         raise BadInput("no published row fits; leave out --dataset, --paper or --table to see more")
     if as_json:
-        show_json(work.published_document(rows))
+        show_json(export.published_document(rows))
     else:
-        show(work.published_view(rows))
+        show(terminal.published_view(rows))

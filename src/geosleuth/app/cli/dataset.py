@@ -134,8 +134,9 @@ def rate(options: RateOptions) -> None:
 
       geosleuth dataset rate exif:holiday/ --model ollama:qwen3-vl --out rated.jsonl
     """
-    from geosleuth.app.cli.handlers import dataset_make as work
     from geosleuth.pipeline.request import LocateRequest
+
+    from .handlers import dataset as work
 
     request = LocateRequest(
         model=options.model,
@@ -187,7 +188,7 @@ def filter_rated(options: FilterRatedOptions) -> None:
 
     Example: geosleuth dataset filter rated.csv --least 4 --least-size 1600x1200 --out kept.csv --dropped dropped.csv
     """
-    from geosleuth.app.cli.handlers import dataset_make as work
+    from .handlers import dataset as work
 
     wanted = work.wanted_of(options.least, options.column, options.least_size, landmarks=not options.keep_landmarks)
     work.filter_set(
@@ -282,7 +283,7 @@ def sample(options: SampleOptions) -> None:
 
       geosleuth dataset sample photos.csv --count 500 --present --refill --out drawn.csv
     """
-    from geosleuth.app.cli.handlers import dataset_place as work
+    from .handlers import dataset_make as work
 
     asked = work.Sampling(
         options.count,
@@ -313,7 +314,7 @@ def coverage(
 
     Example: geosleuth dataset coverage train.csv test.csv --by city
     """
-    from geosleuth.app.cli.handlers import dataset_place as work
+    from .handlers import dataset_make as work
 
     work.compare_sets(train, test, by=by, cell_deg=cell, as_json=as_json)
 
@@ -337,7 +338,7 @@ def label(
 
     Example: geosleuth dataset label photos.csv --out labelled.csv
     """
-    from geosleuth.app.cli.handlers import dataset_place as work
+    from .handlers import dataset_make as work
 
     work.label_set(data, out, over=over, within_km=within, overwrite=overwrite, as_json=as_json)
 
@@ -369,7 +370,7 @@ def split(options: SplitOptions) -> None:
 
     Example: geosleuth dataset split labelled.csv --by city --parts train=0.9,test=0.1 --strip 5 --out splits/
     """
-    from geosleuth.app.cli.handlers import dataset_place as work
+    from .handlers import dataset_make as work
 
     asked = work.Splitting(options.parts, options.by, options.cell, options.strip, options.seed, options.ending)
     work.split_set(options.data, options.out, asked, overwrite=options.overwrite, as_json=options.as_json)
@@ -391,7 +392,7 @@ def tier(
 
     Example: geosleuth dataset tier photos.csv --answers a.jsonl --answers b.jsonl --answers c.jsonl --out tiered.csv
     """
-    from geosleuth.app.cli.handlers import dataset_make as work
+    from .handlers import dataset as work
 
     work.tier_set(data, answers, out, within_km=within_km, overwrite=overwrite, as_json=as_json)
 
@@ -457,7 +458,7 @@ def panorama(options: PanoramaOptions) -> None:
 
       geosleuth dataset panorama tiles/ --pattern "{id}_{col}_{row}.jpg" --grid 16x8 --missing 0.05 --out panoramas/
     """
-    from geosleuth.app.cli.handlers import dataset_pictures as work
+    from .handlers import dataset_make as work
 
     work.make_panorama_files(options)
 
@@ -508,7 +509,7 @@ def mosaic(options: MosaicOptions) -> None:
 
       geosleuth dataset mosaic scenes/ --cities cities.csv --tif --out mosaics/
     """
-    from geosleuth.app.cli.handlers import dataset_pictures as work
+    from .handlers import dataset_make as work
 
     work.make_mosaic_files(options)
 
@@ -555,7 +556,7 @@ def pois(options: PoisOptions) -> None:
 
       geosleuth dataset pois exif:holiday/ --pois sights.csv --within 200 --out sights-set.csv
     """
-    from geosleuth.app.cli.handlers import dataset_pictures as work
+    from .handlers import dataset_make as work
 
     work.make_poi_set(options)
 
@@ -568,7 +569,7 @@ def digests(data: Set, *, out: OutTable, overwrite: Overwrite = False, as_json: 
 
     Example: geosleuth dataset digests photos.csv --out gallery/queries.csv
     """
-    from geosleuth.app.cli.handlers import dataset_pictures as work
+    from .handlers import dataset_make as work
 
     work.write_digests(data, out, overwrite=overwrite, as_json=as_json)
 
@@ -593,7 +594,7 @@ def gallery(
 
       geosleuth bench run --data photos.csv --model nearest:gallery/ --out runs/nearest/
     """
-    from geosleuth.app.cli.handlers import dataset_pictures as work
+    from .handlers import dataset_make as work
 
     work.make_gallery_folder(data, encoder, out, trust_code=trust_code, as_json=as_json)
 

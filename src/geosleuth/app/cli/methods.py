@@ -10,6 +10,6 @@ def methods(*, as_json: Annotated[bool, typer.Option("--json", help="Print one J
 
     Example: geosleuth methods
     """
-    from geosleuth.app.cli.handlers.methods import show_methods
+    from geosleuth.app.cli.handlers.tools import show_methods
 
     show_methods(as_json=as_json)

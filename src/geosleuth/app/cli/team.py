@@ -406,8 +406,9 @@ def tries(options: TriesOptions) -> None:
 
       geosleuth team tries holdout.csv --model openai:gpt-5 --parallel 8 --verifier same --k 1,2,4,8 --out tries.jsonl
     """
-    from geosleuth.app.cli.handlers import team_tries as work
     from geosleuth.pipeline.request import LocateRequest
+
+    from .handlers import team_compare as work
 
     request = LocateRequest(
         model=options.model,

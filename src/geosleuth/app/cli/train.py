@@ -232,7 +232,7 @@ def tries(
 
       geosleuth data filter tries.jsonl --out filtered/
     """
-    from geosleuth.app.cli.handlers import train_policy as work
+    from .handlers import train as work
 
     work.make_tries(policy, config, changes, out, tries=each, at_once=at_once, as_json=as_json)
 
@@ -313,7 +313,7 @@ def evaluate(options: EvaluateOptions) -> None:
 
       geosleuth train evaluate detective --scenes 100
     """
-    from geosleuth.app.cli.handlers import train_policy as work
+    from .handlers import train as work
 
     words = {
         "scenes": options.scenes,
@@ -351,7 +351,7 @@ def split_pieces(
 
       geosleuth train pieces split runs/grpo/checkpoints/checkpoint-100 --out pieces/
     """
-    from geosleuth.app.cli.handlers import train_policy as work
+    from .handlers import train as work
 
     work.split_pieces(folder, out, most_mb, as_json=as_json)
 
@@ -369,6 +369,6 @@ def join_pieces(
 
       geosleuth train pieces join pieces/ --out runs/grpo/checkpoints/checkpoint-100
     """
-    from geosleuth.app.cli.handlers import train_policy as work
+    from .handlers import train as work
 
     work.join_pieces(folder, out, as_json=as_json)

@@ -2,11 +2,10 @@
 
 from .card import card
 from .page import report_html
-from .pictures import Pictures, pictures_of
+from .pictures import pictures_of
 from .summary import SummaryRow, small_jpeg, summary_html, summary_row
 
 __all__ = [
-    "Pictures",
     "SummaryRow",
     "card",
     "pictures_of",

@@ -4,27 +4,34 @@ import hashlib
 import math
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 
 from geosleuth import __version__
 from geosleuth.agent import Trajectory
-from geosleuth.agent.display import BEST
-from geosleuth.agent.locating import Finding
-from geosleuth.agent.seen import Seen, speaks_of, text_seen
-from geosleuth.answer.wording import percent_words
+from geosleuth.agent.display import BEST, Seen, speaks_of, text_seen
+from geosleuth.agent.locate import Finding
+from geosleuth.answer.model import percent_words
+from geosleuth.app.report.digest import conflict_of, failures, making_of
+from geosleuth.app.report.jinja import render
 from geosleuth.atlas import Atlas
-from geosleuth.bench.page.canvas import n
-from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
+from geosleuth.bench.page.charts import n
+from geosleuth.bench.page.markup import Html, clean, el, join
 from geosleuth.bench.page.worldmap import shared_drawing
 from geosleuth.geo import coordinates
 
 from .chain import chain_section
-from .digest import Digest, Rival, as_finding, digest_of, first_sentence
-from .facts import claims_section, conflict_note, failures_section, making_section
-from .ground import Ground, draw_ground, ground_figure, map_credits, world_figure
-from .pictures import Embedded, Pictures, badges
+from .digest import (
+    Digest,
+    Rival,
+    as_finding,
+    claims_of,
+    digest_of,
+    first_sentence,
+)
+from .pictures import Embedded, Ground, Pictures, badges, draw_ground, ground_figure, map_credits, world_figure
 from .team import team_section
 
 _DOTS = 20
@@ -71,30 +78,33 @@ def render_report(
     """The page from what was gathered for it."""
     embedded = Embedded(digest.trajectory, pictures, legible=digest.exact)
     seen = text_seen(digest.trajectory, digest.evidence) if digest.exact else ()
-    body = el(
-        "body",
-        {"class": "finding"},
-        shared_drawing(),
-        _header(finding, digest, claim),
-        el(
-            "main",
-            {"id": "main"},
-            el(
-                "div",
-                {"class": "views" if embedded else "views alone"},
-                el("div", {"class": "shots"}, embedded.figures(seen)) if embedded else "",
-                _maps(digest, grounds),
-            ),
-            _evidence(digest, seen, embedded),
-            _account(digest),
-            _rivals(digest),
-            team_section(finding),
-            failures_section(digest),
-            claims_section(finding, digest),
-            chain_section(digest, embedded),
-            making_section(finding, generated),
-        ),
-        el("footer", None, f"Made with geosleuth {__version__}, {generated}. This page is one file and loads nothing."),
+    point, radius_km = digest.answer.point, digest.answer.radius_km
+    reason, more_reason = ("", "") if digest.located else first_sentence(digest.account.why)
+    body = render(
+        "finding",
+        digest=digest,
+        world=shared_drawing(),
+        dots=_dots(digest.answer.probability),
+        where="" if point is None else coordinates(point, radius_km),
+        reason=reason,
+        more_reason=more_reason,
+        conflict=conflict_of(finding, digest),
+        claim=tuple(claim),
+        photos=embedded.figures(seen) if embedded else "",
+        maps=_maps(digest, grounds),
+        cards=[_card(piece, seen, embedded) for piece in digest.evidence[:BEST]],
+        further=digest.evidence[BEST:],
+        evidence_chars=_EVIDENCE_CHARS,
+        trust=_trust(digest),
+        rivals=[_rival(one, digest) for one in digest.rivals],
+        sides_told=digest.exact and any(one.speaks_for or one.against for one in digest.rivals),
+        team=team_section(finding),
+        failures=failures(digest),
+        claims=claims_of(finding, digest),
+        chain=chain_section(digest, embedded),
+        making=making_of(finding, generated),
+        version=__version__,
+        generated=generated,
     )
     return document(f"{digest.place} – geosleuth", body)
 
@@ -102,19 +112,15 @@ def render_report(
 def document(title: str, body: Html, script: str = "", *, generator: str = "geosleuth") -> str:
     """A whole page that may load nothing and run nothing but the one script given; it says what made it."""
     css = stylesheet()
-    head = el(
-        "head",
-        None,
-        el("meta", {"charset": "utf-8"}),
-        el("meta", {"http-equiv": "Content-Security-Policy", "content": Html(content_policy(css, script))}),
-        el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
-        el("meta", {"name": "color-scheme", "content": "light dark"}),
-        el("meta", {"name": "referrer", "content": "no-referrer"}),
-        el("meta", {"name": "generator", "content": generator}),
-        el("title", None, clean(title, 200)),
-        el("style", None, Html(css)),
+    return render(
+        "document",
+        policy=Html(content_policy(css, script)),
+        generator=generator,
+        title=clean(title, 200),
+        css=Html(css),
+        body=body,
+        line_end="\n",
     )
-    return f"<!doctype html>\n{el('html', {'lang': 'en'}, head, body)}\n"
 
 
 def content_policy(css: str, script: str = "") -> str:
@@ -142,50 +148,6 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def _header(finding: Finding, digest: Digest, claim: Sequence[str]) -> Html:
-    point = digest.answer.point
-    lines: list[object] = [
-        el("p", {"class": "kicker"}, "geosleuth · where was this photo taken?"),
-        el("h1", None, name(digest.place, 160)),
-    ]
-    if digest.sure:
-        lines.append(el("p", {"class": "sure"}, _dots(digest.answer.probability), f"{digest.sure}."))
-    if point is not None:
-        where = coordinates(point, digest.answer.radius_km)
-        lines.append(
-            el(
-                "p",
-                {"class": "coordinates"},
-                el("a", {"href": f"geo:{where.replace(' ', '')}"}, where),
-                el("span", {"class": "quiet"}, " latitude, longitude", " of a point in it" if digest.country else ""),
-            )
-        )
-    if not digest.located:
-        first, rest = first_sentence(digest.account.why)
-        lines.append(el("p", {"class": "sure", "dir": "auto"}, clean(first, 900)))
-        lines.append(el("p", {"class": "quiet rest", "dir": "auto"}, clean(rest, 900)) if rest else "")
-    if digest.verdict:
-        lines.append(el("p", {"class": "verdict"}, digest.verdict))
-    if not digest.exact:
-        words = f"Told no finer than the {digest.granularity}: whatever could say more is left out of this page."
-        lines.append(el("p", {"class": "capped"}, words))
-    lines.append(conflict_note(finding, digest))
-    if claim:
-        lines.append(_claim(claim))
-    return el("header", None, *lines)
-
-
-def _claim(claim: Sequence[str]) -> Html:
-    verdict, *sides = claim
-    listed = el("ul", None, *(el("li", {"dir": "auto"}, clean(_capital(line.strip()), 400)) for line in sides))
-    return el(
-        "div",
-        {"class": "checked"},
-        el("p", None, el("b", None, "The claim. "), clean(verdict, 400)),
-        listed if sides else "",
-    )
-
-
 def _dots(probability: float | None) -> Html:
     """How many of twenty such findings hold, as dots; never all of them."""
     if probability is None:
@@ -204,143 +166,70 @@ def _dots(probability: float | None) -> Html:
     )
 
 
-def _maps(digest: Digest, grounds: Sequence[Ground]) -> Html:
+@dataclass(frozen=True, slots=True)
+class _Maps:
+    close: Html
+    others: Html
+    many: bool
+    note: str
+    credits: Html | str
+
+
+def _maps(digest: Digest, grounds: Sequence[Ground]) -> _Maps:
     close, others = grounds[:1], grounds[1:]
     rest = [*(ground_figure(ground, digest, close=False) for ground in others), world_figure(digest)]
     radius = "The circle is the radius that the finding is sure of. " if digest.answer.radius_km and close else ""
     radius = "The outline is the country that the finding names. " if digest.outline else radius
     nothing = "" if digest.located else "The letters are weak candidates, not findings. " if digest.rivals else ""
-    return el(
-        "div",
-        {"class": "maps"},
-        *(ground_figure(ground, digest, close=True) for ground in close),
-        el("div", {"class": "small-maps" if others else "one-map"}, *rest),
-        el("p", {"class": "map-note"}, radius, nothing, map_credits(grounds)),
+    return _Maps(
+        join(ground_figure(ground, digest, close=True) for ground in close),
+        join(rest),
+        bool(others),
+        f"{radius}{nothing}",
+        map_credits(grounds),
     )
 
 
-def _evidence(digest: Digest, seen: Sequence[Seen], embedded: Embedded) -> Html:
-    best = digest.evidence[:BEST]
-    further = digest.evidence[BEST:]
-    if not best:
-        if not digest.exact or not digest.located:
-            return Html("")
-        words = "No single piece of evidence was given." if not digest.account.why else ""
-        return el("section", {"class": "evidence"}, el("p", {"class": "quiet"}, words)) if words else Html("")
-    cards = [_card(piece, seen, embedded) for piece in best]
-    return el(
-        "section",
-        {"id": "evidence", "class": "evidence", "aria-labelledby": "evidence-h"},
-        el("h2", {"id": "evidence-h"}, "The best evidence"),
-        el("ol", {"class": "cards"}, *cards),
-        el(
-            "details",
-            None,
-            el("summary", None, f"{len(further)} more"),
-            el("ul", None, *(el("li", {"dir": "auto"}, clean(piece, _EVIDENCE_CHARS)) for piece in further)),
-        )
-        if further
-        else "",
-    )
+@dataclass(frozen=True, slots=True)
+class _Card:
+    parts: Html
+    badges: Html
+    words: str
 
 
-def _card(piece: str, seen: Sequence[Seen], embedded: Embedded) -> Html:
+def _card(piece: str, seen: Sequence[Seen], embedded: Embedded) -> _Card:
     about = [line for line in seen if line.number is not None and speaks_of(piece, line.text)][:_SHOWN_PARTS]
     parts = [embedded.part(line.photo, line.box, "part", line.text) for line in about]
-    words = clean(piece[:1].upper() + piece[1:], _EVIDENCE_CHARS)
-    return el(
-        "li",
-        {"class": "card"},
-        el("div", {"class": "parts"}, *(part for part in parts if part)) if any(parts) else "",
-        el("p", {"dir": "auto"}, badges(line.number or 0 for line in about), words),
-    )
+    return _Card(join(part for part in parts if part), badges(line.number or 0 for line in about), piece)
 
 
-def _account(digest: Digest) -> Html:
+def _trust(digest: Digest) -> list[tuple[str, str]]:
+    """How far to trust the finding; where there is none, what would help."""
     account = digest.account
-    if not digest.located and not account.would_help:
-        return Html("")
-    why = _why(digest) if digest.located else Html("")
+    would_help = account.would_help.removeprefix("What would help: ")
     if not account.in_parts:
-        return why
+        return []
+    if not digest.located:
+        return [("", would_help)] if would_help else []
     rows = [
         ("What it hangs on", account.hangs_on),
         ("What speaks against it", account.against),
-        ("What would help", account.would_help.removeprefix("What would help: ")),
+        ("What would help", would_help),
     ]
-    if not digest.located:
-        rows = [("", rows[-1][1])]
-    cells = [
-        el("div", None, el("h3", None, title) if title else "", el("p", {"dir": "auto"}, clean(_capital(words), 1200)))
-        for title, words in rows
-        if words
-    ]
-    heading = "How far to trust it" if digest.located else "What would help"
-    trust = el(
-        "section",
-        {"id": "trust", "aria-labelledby": "trust-h"},
-        el("h2", {"id": "trust-h"}, heading),
-        el("div", {"class": "trust"}, *cells),
-    )
-    return join((why, trust))
+    return [(title, words) for title, words in rows if words]
 
 
-def _why(digest: Digest) -> Html:
-    if not digest.own_words:
-        return Html("")
-    return el(
-        "section",
-        {"id": "why", "aria-labelledby": "why-h"},
-        el("h2", {"id": "why-h"}, "Why"),
-        el("p", {"class": "lead", "dir": "auto"}, clean(digest.own_words, 4000)),
-    )
+@dataclass(frozen=True, slots=True)
+class _Row:
+    rival: Rival
+    where: str
+    bar: Html
 
 
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
-def _rivals(digest: Digest) -> Html:
-    if not digest.rivals:
-        return Html("")
-    heading = "Candidates" if digest.located else "Weak candidates"
-    told = digest.exact and any(one.speaks_for or one.against for one in digest.rivals)
-    head = ("", "Place", "How likely", *(("For and against",) if told else ()))
-    table = el(
-        "table",
-        {"class": "rivals"},
-        caption("Best first. The letters are those on the maps."),
-        el("thead", None, el("tr", None, *(el("th", {"scope": "col"}, words) for words in head))),
-        el("tbody", None, *(_rival(one, digest, told=told) for one in digest.rivals)),
-    )
-    return el(
-        "section",
-        {"id": "candidates", "aria-labelledby": "candidates-h"},
-        el("h2", {"id": "candidates-h"}, heading),
-        el("div", {"class": "scroll"}, table),
-        el("p", {"class": "quiet alone-note"}, "No other single place was found that it could be.")
-        if digest.located and not digest.others
-        else "",
-    )
-
-
-def _rival(one: Rival, digest: Digest, *, told: bool) -> Html:
+def _rival(one: Rival, digest: Digest) -> _Row:
     # The middle of a country that is merely likely is not a place that anybody found.
     where = "" if one.point is None or not digest.located else coordinates(one.point, digest.answer.radius_km)
-    sides: list[object] = []
-    if one.speaks_for:
-        sides.append(el("p", {"dir": "auto"}, clean(_capital(one.speaks_for), 700)))
-    if one.against:
-        sides.append(el("p", {"dir": "auto"}, el("b", None, "Against: "), clean(one.against, 700)))
-    kind = "letter answer-letter" if one.is_answer else "letter"
-    return el(
-        "tr",
-        None,
-        el("td", None, el("span", {"class": kind}, one.letter)),
-        el("th", {"scope": "row"}, name(one.name or where or "unnamed", 120), el("small", None, where)),
-        el("td", {"class": "likely"}, _bar(one.probability)),
-        el("td", {"class": "sides"}, *sides) if told else "",
-    )
+    return _Row(one, where, _bar(one.probability))
 
 
 def _bar(probability: float | None) -> Html:

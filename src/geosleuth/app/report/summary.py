@@ -11,19 +11,18 @@ import numpy as np
 
 from geosleuth import __version__
 from geosleuth.agent import Trajectory
-from geosleuth.agent.locating import Finding
-from geosleuth.answer.wording import how_sure, percent_words, radius_words
-from geosleuth.bench.numbers import count, plural
-from geosleuth.bench.page.canvas import n
+from geosleuth.agent.locate import Finding
+from geosleuth.answer.model import how_sure, percent_words, radius_words
+from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.bench.page.worldmap import shared_drawing, to_page
 from geosleuth.geo import LatLon, coordinates
 from geosleuth.pipeline.outputs import SUMMARY_GENERATOR
+from geosleuth.text.numbers import count, plural
 
 from .digest import as_finding, digest_of
-from .ground import WORLD
 from .page import document, now
-from .pictures import uri
+from .pictures import WORLD, uri
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -3,9 +3,9 @@
 `CaseService.open` gives a service; everything else is asked of it. Rows, requests and refusals are in `model`.
 """
 
-from .disk import DiskFull
-from .formats import FILES
+from .frames import DiskFull
 from .model import (
+    FILES,
     CaseRow,
     Feedback,
     NeedsConsent,

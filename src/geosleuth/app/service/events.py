@@ -16,20 +16,18 @@ from geosleuth.agent import (
     ToolObserved,
     Trajectory,
 )
-from geosleuth.agent.capping import EventBlanker
+from geosleuth.agent.display import first_views, lines_in, shares_of
 from geosleuth.agent.events import Budget, Spent
-from geosleuth.agent.locating import Finding
-from geosleuth.agent.quoting import Quotes, quotes_for
-from geosleuth.agent.seen import first_views, lines_in, shares_of
-from geosleuth.agent.spending import Spending
+from geosleuth.agent.locate import EventBlanker, Finding
+from geosleuth.agent.trajectory import Spending
+from geosleuth.agent.turns import Quotes, quotes_for
 from geosleuth.answer.granularity import Granularity
-from geosleuth.app.report.steps import call_words, magnifies, outcome_words, part_words, points_found, spoken
+from geosleuth.app.report.chain import call_words, magnifies, outcome_words, part_words, points_found, spoken
 from geosleuth.names import fold
 from geosleuth.photo import BoxScale, Claims
 from geosleuth.policies.detective import Detective
 from geosleuth.tools import ImageInfo, Observation, ToolCall
 
-from .clues import views_of_clues
 from .shapes import (
     AnswerView,
     CandidateView,
@@ -45,7 +43,17 @@ from .shapes import (
     SpentView,
     StartedView,
 )
-from .views import answer_view, budget_view, candidate_view, ended_view, for_the_wire, radii_of, shown, spent_view
+from .views import (
+    answer_view,
+    budget_view,
+    candidate_view,
+    ended_view,
+    for_the_wire,
+    radii_of,
+    shown,
+    spent_view,
+    views_of_clues,
+)
 
 _THOUGHT_CHARS = 4000
 

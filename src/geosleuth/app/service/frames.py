@@ -1,13 +1,18 @@
-"""How the service and its processes talk: plain JSON with a block of bytes beside it, over two pipes.
+"""How the service and its processes talk: JSON with bytes beside it, over two pipes; and a full disk in one line.
 
 Nothing that comes out of a process is ever more than data to whoever reads it: it may have opened a hostile file.
 """
 
 import asyncio
+import errno
 import json
+import sqlite3
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, BinaryIO
+
+from geosleuth.errors import GeosleuthError
 
 _HEAD = struct.Struct(">II")
 MOST_BYTES = 256 * 1024 * 1024
@@ -62,3 +67,36 @@ async def receive(stream: asyncio.StreamReader) -> Frame:
         return dict(message), blob
     except (asyncio.IncompleteReadError, ConnectionError, ValueError, TypeError) as error:
         raise EOFError("no message came") from error
+
+
+class DiskFull(GeosleuthError):
+    """Nothing more can be kept until somebody frees some space."""
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("the server's disk is full; free some space and try again")
+
+
+@contextmanager
+def full_disk_told() -> Iterator[None]:
+    """Raise `DiskFull` in place of whatever the block raises because the disk is full."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, DiskFull) and is_full_disk(error):
+            raise DiskFull from error
+        raise
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Whether an error, or what caused it, says that the disk is full."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        if isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            return True
+        if isinstance(cause, DiskFull):
+            return True
+        cause = cause.__cause__
+    return False

@@ -1,11 +1,16 @@
-"""What the service takes in and gives out: rows, requests, feedback, what readers are told, and why it refuses."""
+"""What the service takes in and gives out: rows, requests, feedback, texts people send, and why it refuses."""
 
+import json
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from geosleuth.answer.formats import FORMATS, Format
 from geosleuth.answer.granularity import Granularity
 from geosleuth.errors import BadInput, UserError
 from geosleuth.photo import Limits
@@ -217,3 +222,131 @@ class CaseRow:
     changed: datetime
     photos: tuple[PhotoRow, ...] = ()
     runs: tuple[RunRow, ...] = ()
+
+
+_SEARCHED_CHARACTERS = 100_000
+
+
+def when(seconds: float | None) -> datetime | None:
+    """A stored time."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def moment(seconds: float) -> datetime:
+    """A stored time that is always there."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def readable(text: str) -> str:
+    """A text that can be kept: half a surrogate pair is none."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def searched(*texts: str) -> str:
+    """What searches look at, in one line and one case."""
+    return " ".join(readable(" ".join(texts)).casefold().split())[:_SEARCHED_CHARACTERS]
+
+
+def request_to_dict(request: RunRequest) -> dict[str, Any]:
+    """A request as plain JSON."""
+    return {**asdict(request), "send_to": list(request.send_to)}
+
+
+def request_from_dict(plain: Mapping[str, Any]) -> RunRequest:
+    """A stored request; what another version knew beyond ours is left out."""
+    known = {field.name for field in fields(RunRequest)}
+    kept = {name: value for name, value in plain.items() if name in known}
+    return RunRequest(**{**kept, "send_to": tuple(kept.get("send_to") or ())})
+
+
+def case_row(row: Sequence[Any], photos: Sequence[PhotoRow], runs: Sequence[RunRow]) -> CaseRow:
+    """A case."""
+    case_id, title, notes, created, changed = row
+    return CaseRow(case_id, title, notes, moment(created), moment(changed), tuple(photos), tuple(runs))
+
+
+def photo_row(row: Sequence[Any]) -> PhotoRow:
+    """A photo."""
+    case, number, name, size, width, height, form, kind, sha256, added = row
+    return PhotoRow(case, number, name, size, width, height, form, kind, sha256, moment(added))
+
+
+def run_row(row: Sequence[Any]) -> RunRow:
+    """A run."""
+    run_id, case, parent, state, request, rejected, photos, granularity, created, started, ended, answer, trouble = row
+    return RunRow(
+        id=run_id,
+        case=case,
+        parent=parent,
+        state=state,
+        request=request_from_dict(json.loads(request)),
+        granularity=granularity,
+        photos=tuple(json.loads(photos)),
+        created=moment(created),
+        started=when(started),
+        ended=when(ended),
+        answer=None if answer is None else json.loads(answer),
+        trouble=trouble,
+        rejected=json.loads(rejected),
+    )
+
+
+def told_row(row: Sequence[Any]) -> StreamEvent:
+    """Something told."""
+    told_id, kind, data, at = row
+    return StreamEvent(told_id, kind, json.loads(data), at)
+
+
+_NAME_CHARACTERS = 120
+_TURNS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_UNNAMED = "photo"
+_EXPORT_CHARACTERS = 80
+_NO_LETTERS = re.compile(r"[^\w-]+")
+
+
+def text(words: str, most: int, what: str) -> str:
+    """A text of several lines.
+
+    Raises:
+        BadInput: it is too long.
+    """
+    # A nul ends a text too early.
+    clean = readable(words).replace("\0", "")
+    if len(clean) > most:
+        raise BadInput(f"the {what} has more than {most:,} characters; shorten it")
+    return clean
+
+
+def line(words: str, most: int, what: str) -> str:
+    """A text of one line.
+
+    Raises:
+        BadInput: it is too long.
+    """
+    return " ".join(_shown(text(words, most, what)).split())
+
+
+def file_name(words: str) -> str:
+    """What a photo's file was called, without folders and without what no name should hold."""
+    last = PurePosixPath(text(words[:4000], 4000, "name").replace("\\", "/")).name
+    clean = " ".join(_shown(last).split())
+    return clean[-_NAME_CHARACTERS:] or _UNNAMED
+
+
+def export_name(*names: str) -> str:
+    """What a file may be called on any system, less its ending, after the first name that has letters or digits."""
+    safe = (_NO_LETTERS.sub("-", unicodedata.normalize("NFC", name))[:_EXPORT_CHARACTERS].strip("-_") for name in names)
+    return next(filter(None, safe), _UNNAMED)
+
+
+def _shown(words: str) -> str:
+    """Without control characters and marks that turn the direction of what follows."""
+    unwanted = (one for one in words if one in _TURNS or unicodedata.category(one) in ("Cc", "Zl", "Zp"))
+    return words.translate(dict.fromkeys(map(ord, unwanted), " "))
+
+
+PAGE = "html"
+TRAJECTORY = "jsonl"
+BY_ENDING: Mapping[str, Format] = {one.ending.removeprefix("."): one for one in FORMATS.values()}
+FILES: tuple[str, ...] = (PAGE, *BY_ENDING, TRAJECTORY)
+"""All of them: a report to read, files for other programs, and the trajectory itself."""

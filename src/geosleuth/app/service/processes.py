@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from geosleuth.errors import BadInput, GeosleuthError
 
-from .disk import DiskFull
-from .frames import Frame, packed, receive
+from .frames import DiskFull, Frame, packed, receive
 from .model import NeedsConsent, NotThere, WrongState
 
 Kind = Literal["runs", "opens", "helps"]

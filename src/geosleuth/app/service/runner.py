@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.agent import Event, TrajectoryReader, read_trajectory
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.agent.trajectory import new_id
 from geosleuth.app.console import quiet_libraries
 from geosleuth.atlas import OfflineAtlas
@@ -25,9 +25,8 @@ from geosleuth.policies.detective import Detective
 from geosleuth.policies.feedback import feedback_words
 
 from .events import EventTranslator, StreamItem
-from .feedback import rejected_from_dict, with_rejected
-from .requests import check_consent, locate_request
-from .rows import request_from_dict
+from .model import request_from_dict
+from .requests import check_consent, locate_request, rejected_from_dict, with_rejected
 from .tasks import Tell, photos_of
 from .views import for_the_wire, reasoning_of, result_view
 

@@ -13,11 +13,9 @@ from typing import Any, Literal
 from geosleuth.errors import BadInput
 from geosleuth.geo import is_valid
 
-from .disk import DiskFull
-from .feed import Feed
-from .folders import Folders
-from .intake import Intake
-from .jobs import Jobs
+from .frames import DiskFull
+from .intake import Folders, Intake
+from .jobs import Feed, Jobs
 from .model import (
     CaseRow,
     Feedback,
@@ -29,13 +27,15 @@ from .model import (
     StreamEvent,
     TooMany,
     WrongState,
+    export_name,
+    line,
+    request_to_dict,
     share_of_memory,
+    text,
 )
 from .processes import WorkerPool
 from .requests import allowed_granularity, continued, settled
-from .rows import request_to_dict
 from .store import Store, new_id
-from .texts import export_name, line, text
 
 Keys = Callable[[], Mapping[str, str]]
 """Gives the keys of services by the names of their environment variables, whenever a run begins; may take a while."""

@@ -18,10 +18,23 @@ from typing import Any, TypeVar
 from geosleuth.errors import BadInput
 from geosleuth.files import committed
 
-from .disk import full_disk_told
-from .frames import plain_json
-from .model import CaseRow, NotThere, PhotoRow, RunRow, RunState, StreamEvent, TooMany
-from .rows import case_row, photo_row, readable, request_to_dict, run_row, searched, told_row
+from .frames import full_disk_told, plain_json
+from .model import (
+    CaseRow,
+    NotThere,
+    PhotoRow,
+    RunRow,
+    RunState,
+    StreamEvent,
+    TooMany,
+    case_row,
+    photo_row,
+    readable,
+    request_to_dict,
+    run_row,
+    searched,
+    told_row,
+)
 
 T = TypeVar("T")
 

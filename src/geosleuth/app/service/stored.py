@@ -6,26 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.agent import Trajectory, read_trajectory, rebuild_album
-from geosleuth.agent.locating import Finding, album_photos, cap_finding
+from geosleuth.agent.locate import Finding, album_photos, cap_finding
 from geosleuth.agent.methods import made_with
 from geosleuth.app.report import pictures_of, report_html
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.errors import BadInput
-from geosleuth.geo.plain import plain
+from geosleuth.geo.extent import plain
 from geosleuth.photo import OpenedPhoto, Photo, encode
 from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
-from geosleuth.pipeline.check import check_claim
 from geosleuth.pipeline.outputs import entries_of
 from geosleuth.pipeline.plan import DETECTIVE, Plan, make_plan
-from geosleuth.pipeline.result import result_document
+from geosleuth.pipeline.result import check_claim, result_document
 from geosleuth.pipeline.team import try_file, verifier_file
 
-from .feedback import rejected_from_dict
-from .formats import BY_ENDING, FILES, PAGE, TRAJECTORY
-from .model import JPEG_QUALITY, NotThere, RunRequest, WrongState
-from .requests import locate_request
-from .rows import request_from_dict
+from .model import BY_ENDING, FILES, JPEG_QUALITY, PAGE, TRAJECTORY, NotThere, RunRequest, WrongState, request_from_dict
+from .requests import locate_request, rejected_from_dict
 from .tasks import photos_of
 from .views import for_the_wire, reasoning_of, result_view
 

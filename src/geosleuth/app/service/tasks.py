@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .model import JPEG_QUALITY
+from .model import JPEG_QUALITY, request_from_dict
 from .requests import check_consent, locate_request
-from .rows import request_from_dict
 
 if TYPE_CHECKING:
     from geosleuth.photo import OpenedPhoto
@@ -83,7 +82,7 @@ async def check_words(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> 
     """Check every word of a request, and whether somebody agreed to where photos would go; nothing is sent."""
     from geosleuth.pipeline.plan import make_plan
 
-    from .feedback import rejected_from_dict
+    from .requests import rejected_from_dict
 
     request = request_from_dict(details["request"])
     with keys_in_place(details["keys"]):
@@ -95,7 +94,7 @@ async def check_words(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> 
 
 async def reject(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
     """What is ruled out so far, with what somebody rejects now."""
-    from .feedback import rejected_from_dict, rejected_of, rejected_to_dict
+    from .requests import rejected_from_dict, rejected_of, rejected_to_dict
 
     now = rejected_of(
         details["clues"],

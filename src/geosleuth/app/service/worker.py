@@ -17,8 +17,7 @@ from typing import Any, BinaryIO
 
 from geosleuth.errors import GeosleuthError, UserError
 
-from .disk import is_full_disk
-from .frames import packed, read_frame
+from .frames import is_full_disk, packed, read_frame
 from .model import NeedsConsent, NotThere, WrongState
 
 _DIE_WITH_PARENT = 1

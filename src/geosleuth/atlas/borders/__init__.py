@@ -1,7 +1,11 @@
 """Which country and first-level region a point is in, by polygon, exact at borders; a land mask; outlines to draw."""
 
-from .borders import NOWHERE, Borders, Ground, Spot
-from .layer import Region
-from .shapes import Detail, Level, Shape
+from .borders import NOWHERE, Borders, Detail
+from .grid import Region
 
-__all__ = ["NOWHERE", "Borders", "Detail", "Ground", "Level", "Region", "Shape", "Spot"]
+__all__ = [
+    "NOWHERE",
+    "Borders",
+    "Detail",
+    "Region",
+]

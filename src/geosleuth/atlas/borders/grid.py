@@ -1,29 +1,319 @@
-"""Which zone a point is in, for millions of points: a look into the grid, and near a border an exact test.
+"""Which zone a point is in, for millions of points: a grid of cells, an exact test near borders; and its file.
+
+Coordinates are whole numbers of 1e-5 degree (about a metre), so that neighbours share their border to the bit, no gap
+and no overlap. A zone's polygon is what its lines enclose.
+
+Coordinates here are units of 1e-5 degree counted from the south-west corner of the world, so never negative. Cell
+edges lie half a unit off the whole numbers: no vertex of a border can ever lie on one.
+
+A *zone label* is 0 for no country's ground, ``i`` for the land of region ``i``, and ``regions + i`` for the waters that
+belong to it. The grids hold the label at each cell's south-west corner; where no border touches a cell, that is the
+label of all of it. Fine cells are kept only for blocks that a border runs through.
 
 In a cell that borders run through, walk from its south-west corner, whose zone is known, north to the point's height
 and then east to the point. The last border crossed on the way tells the zone by the side one comes out on; with
 none crossed it is the corner's. Only the few edges within the cell matter, so the test needs no polygon.
 """
 
+import io
+import json
+import zipfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .arcs import UNITS_PER_DEGREE, Labels
-from .cells import (
-    BLOCK_COLUMNS,
-    CELL,
-    CELL_OFFSET,
-    COLUMNS,
-    EAST,
-    NORTH,
-    PER_BLOCK,
-    ROWS,
-    Floats,
-    touched_cells,
-)
-from .layer import Layer, blocks_of
+from geosleuth.errors import DataFault
+from geosleuth.geo import EARTH_RADIUS_KM
+
+UNITS_PER_DEGREE = 100_000
+
+Ints = npt.NDArray[np.int32]
+Labels = npt.NDArray[np.uint16]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arcs:
+    """Lines: ``i`` has vertices ``starts[i]`` up to ``starts[i + 1]`` of ``x`` and ``y``, a label on each side."""
+
+    x: Ints
+    y: Ints
+    starts: Ints
+    left: Labels
+    right: Labels
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def edges(self) -> Ints:
+        """The first vertex of every straight piece; its end is the vertex after it."""
+        inner = np.ones(len(self.x), dtype=bool)
+        inner[self.starts[1:] - 1] = False
+        return np.flatnonzero(inner).astype(np.int32)
+
+    def arc_of_edge(self) -> Ints:
+        """For each of `edges`, the number of the line it is part of."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts) - 1)
+
+    def to_bytes(self) -> dict[str, bytes]:
+        """Byte strings that compress well, by name."""
+        return {
+            "lengths": _planes(np.diff(self.starts)),
+            "x": _planes(_steps(self.x)),
+            "y": _planes(_steps(self.y)),
+            "left": _planes(_steps(self.left.astype(np.int32))),
+            "right": _planes(_steps(self.right.astype(np.int32))),
+        }
+
+    @classmethod
+    def from_bytes(cls, parts: dict[str, bytes]) -> "Arcs":
+        """The reverse of `to_bytes`."""
+        lengths = _joined(parts["lengths"])
+        starts = np.zeros(len(lengths) + 1, dtype=np.int32)
+        np.cumsum(lengths, out=starts[1:])
+        return cls(
+            x=_walked(_joined(parts["x"])),
+            y=_walked(_joined(parts["y"])),
+            starts=starts,
+            left=_walked(_joined(parts["left"])).astype(np.uint16),
+            right=_walked(_joined(parts["right"])).astype(np.uint16),
+        )
+
+
+def _steps(values: npt.NDArray[Any]) -> Ints:
+    steps = values.astype(np.int32)
+    steps[1:] -= values[:-1]
+    return (steps << 1) ^ (steps >> 31)  # small steps either way become small positive numbers
+
+
+def _walked(zigzag: Ints) -> Ints:
+    steps = (zigzag.view(np.uint32) >> 1).astype(np.int32) ^ -(zigzag & 1)
+    return np.cumsum(steps, dtype=np.int32)
+
+
+def _planes(values: npt.NDArray[Any]) -> bytes:
+    # All low bytes first, then the next ones: the high planes are nearly all zero and cost nothing once compressed.
+    as_bytes = np.ascontiguousarray(values, dtype="<i4").view(np.uint8).reshape(-1, 4)
+    return np.ascontiguousarray(as_bytes.T).tobytes()
+
+
+def _joined(planes: bytes) -> Ints:
+    as_bytes = np.frombuffer(planes, dtype=np.uint8).reshape(4, -1)
+    return np.ascontiguousarray(as_bytes.T).view("<i4").reshape(-1).astype(np.int32, copy=False)
+
+
+CELL = 2_000
+"""Units along the side of a fine cell: 0.02 degrees."""
+
+PER_BLOCK = 10
+"""Fine cells along the side of a block (0.2 degrees)."""
+
+COLUMNS = 360 * UNITS_PER_DEGREE // CELL
+ROWS = 180 * UNITS_PER_DEGREE // CELL
+BLOCK_COLUMNS = COLUMNS // PER_BLOCK
+BLOCK_ROWS = ROWS // PER_BLOCK
+EAST = 180 * UNITS_PER_DEGREE
+NORTH = 90 * UNITS_PER_DEGREE
+
+CELL_OFFSET = 0.5
+SLACK = 1e-3
+"""Units by which cells are widened when a border is traced through them, far more than rounding can err."""
+
+EDGES_AT_ONCE = 1 << 17
+"""Edges traced at a time, to bound the memory that tracing takes."""
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+
+def cells_of(steps: Floats, limit: int) -> Ints:
+    """The row or column of positions counted from the corner, kept within the grid."""
+    return np.clip(np.floor((steps + CELL_OFFSET) / CELL), 0, limit - 1).astype(np.int32)
+
+
+def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """Every whole number from ``first[i]`` to ``last[i]``, and the ``i`` of each."""
+    counts = last - first + 1
+    owner = np.repeat(np.arange(len(first), dtype=np.int32), counts)
+    shift = first - (np.cumsum(counts, dtype=np.int32) - counts)
+    return owner, np.arange(len(owner), dtype=np.int32) + np.repeat(shift, counts)
+
+
+def touched_cells(arcs: Arcs) -> tuple[Ints, Ints]:
+    """All pairs of a fine cell (row * COLUMNS + column) and an edge that may touch it; none that touches is left out.
+
+    Returns the cells and, for each, the position of its edge in ``arcs.edges()``, sorted by cell.
+    """
+    at = arcs.edges()
+    x, y = arcs.x + np.int32(EAST), arcs.y + np.int32(NORTH)
+    some = []
+    for begin in range(0, len(at), EDGES_AT_ONCE):
+        part = at[begin : begin + EDGES_AT_ONCE]
+        cells, edge = _touched(x[part], y[part], x[part + 1], y[part + 1])
+        some.append((cells.astype(np.int64) << 32) + (edge + begin))  # one number to sort by is several times as fast
+    pairs = np.concatenate(some) if some else np.zeros(0, dtype=np.int64)
+    pairs.sort()
+    return (pairs >> 32).astype(np.int32), pairs.astype(np.int32)  # the lower half is the edge
+
+
+def _touched(x0: Ints, y0: Ints, x1: Ints, y1: Ints) -> tuple[Ints, Ints]:
+    first, last = (np.minimum(keep(x0, x1) // CELL, COLUMNS - 1) for keep in (np.minimum, np.maximum))
+    row_first, row_last = (np.minimum(keep(y0, y1) // CELL, ROWS - 1) for keep in (np.minimum, np.maximum))
+    slanted = np.flatnonzero((first != last) & (row_first != row_last))
+    simple = np.flatnonzero((first == last) | (row_first == row_last))  # in one column or one row all cells are touched
+
+    turn, column_a = spread(first[simple], last[simple])
+    edge_a = simple[turn]
+    turn, column_b = spread(first[slanted], last[slanted])
+    edge_b = slanted[turn]
+    west, east = np.minimum(x0, x1)[edge_b], np.maximum(x0, x1)[edge_b]
+    wall = column_b * float(CELL) - CELL_OFFSET
+    slope = ((y1 - y0) / np.where(x1 == x0, 1, x1 - x0))[edge_b]
+    start_x, start_y = x0[edge_b], y0[edge_b]
+    one = start_y + (np.maximum(wall - SLACK, west) - start_x) * slope
+    two = start_y + (np.minimum(wall + CELL + SLACK, east) - start_x) * slope
+
+    column, edge = np.concatenate([column_a, column_b]), np.concatenate([edge_a, edge_b])
+    low = np.concatenate([row_first[edge_a], cells_of(np.minimum(one, two) - SLACK, ROWS)])
+    high = np.concatenate([row_last[edge_a], cells_of(np.maximum(one, two) + SLACK, ROWS)])
+    piece, row = spread(low, high)
+    return row * np.int32(COLUMNS) + column[piece], edge[piece].astype(np.int32)
+
+
+def corner_labels(arcs: Arcs) -> npt.NDArray[np.uint16]:
+    """The zone at the south-west corner of every fine cell, by sweeping each row of corners from west to east."""
+    at = arcs.edges()
+    arc = arcs.arc_of_edge()
+    x0, y0 = (arcs.x[at] + EAST).astype(np.float64), (arcs.y[at] + NORTH).astype(np.float64)
+    x1, y1 = (arcs.x[at + 1] + EAST).astype(np.float64), (arcs.y[at + 1] + NORTH).astype(np.float64)
+    east_of = np.where(y1 > y0, arcs.right[arc], arcs.left[arc])
+    # Row r's corners lie at r * CELL - 0.5: an edge crosses it where one end is below and the other above.
+    low = np.ceil((np.minimum(y0, y1) + CELL_OFFSET) / CELL).astype(np.int32)
+    high = np.floor((np.maximum(y0, y1) + CELL_OFFSET) / CELL).astype(np.int32)
+    crossing = np.flatnonzero((high >= low) & (low < ROWS))
+    turn, row = spread(low[crossing], np.minimum(high[crossing], ROWS - 1))
+    edge = crossing[turn]
+    height = row * float(CELL) - CELL_OFFSET
+    where = x0[edge] + (height - y0[edge]) * ((x1 - x0) / np.where(y1 == y0, 1, y1 - y0))[edge]
+    order = np.lexsort((where, row))
+    where, zone = where[order], east_of[edge][order]
+    bounds = np.searchsorted(row[order], np.arange(ROWS + 1))
+    corners = np.arange(COLUMNS) * float(CELL) - CELL_OFFSET
+    labels = np.zeros((ROWS, COLUMNS), dtype=np.uint16)
+    for number in range(ROWS):
+        here = slice(bounds[number], bounds[number + 1])
+        known = np.concatenate([np.zeros(1, dtype=np.uint16), zone[here]])
+        labels[number] = known[np.searchsorted(where[here], corners, side="right")]
+    return labels
+
+
+DATA = Path(__file__).parent / "data"
+BORDERS = DATA / "borders.zip"
+OUTLINES = DATA / "outlines.zip"
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A first-level region of a country, or a part of one.
+
+    ``code`` is ISO 3166-2 where the sources have it ("FR-IDF"), else GeoNames' ("HK.KKC"), else the country's. Where
+    the polygon is finer than the first level (a French département, an English county), ``district`` and
+    ``district_code`` name it, and several entries share one ``code``. ``geonames`` is GeoNames' code of the region
+    ("FR.11"), where it has the same one.
+    """
+
+    code: str
+    name: str
+    country: str
+    country_name: str
+    district: str | None = None
+    district_code: str | None = None
+    geonames: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layer:
+    """All that is in the file. ``regions[0]`` stands for label 1: nothing is at 0 in the file."""
+
+    arcs: Arcs
+    coarse: Labels
+    blocks: Labels
+    regions: tuple[Region, ...]
+
+    def to_bytes(self) -> bytes:
+        """The file's bytes: the same for the same layer."""
+        parts = self.arcs.to_bytes()
+        parts["coarse"] = np.ascontiguousarray(self.coarse, dtype="<u2").tobytes()
+        parts["blocks"] = np.ascontiguousarray(self.blocks, dtype="<u2").tobytes()
+        parts["regions.json"] = _regions_json(self.regions)
+        return pack(parts)
+
+
+def compile_layer(arcs: Arcs, regions: Sequence[Region]) -> Layer:
+    """Lay the grids over the lines."""
+    fine = corner_labels(arcs)
+    cells, _ = touched_cells(arcs)
+    numbers = blocks_of(cells)
+    square = fine.reshape(BLOCK_ROWS, PER_BLOCK, BLOCK_COLUMNS, PER_BLOCK)
+    coarse = square[:, 0, :, 0].copy()
+    blocks = square.transpose(0, 2, 1, 3).reshape(BLOCK_ROWS * BLOCK_COLUMNS, PER_BLOCK**2)[numbers]
+    return Layer(arcs, coarse, blocks, tuple(regions))
+
+
+def blocks_of(cells: Ints) -> Ints:
+    """The numbers, sorted, of the blocks that hold these fine cells."""
+    row, column = np.divmod(cells, np.int32(COLUMNS))
+    held = np.zeros(BLOCK_ROWS * BLOCK_COLUMNS, dtype=bool)
+    held[row // PER_BLOCK * BLOCK_COLUMNS + column // PER_BLOCK] = True
+    return np.flatnonzero(held).astype(np.int32)
+
+
+def read_layer(path: Path = BORDERS) -> Layer:
+    """Read the file.
+
+    Raises:
+        DataFault: it is missing or damaged.
+    """
+    parts = unpack(path)
+    try:
+        return Layer(
+            arcs=Arcs.from_bytes(parts),
+            coarse=np.frombuffer(parts["coarse"], dtype="<u2").reshape(BLOCK_ROWS, BLOCK_COLUMNS),
+            blocks=np.frombuffer(parts["blocks"], dtype="<u2").reshape(-1, PER_BLOCK**2),
+            regions=tuple(Region(*row) for row in json.loads(parts["regions.json"])),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataFault(f"{path} is damaged ({error}); install geosleuth again") from error
+
+
+def pack(parts: dict[str, bytes]) -> bytes:
+    """A zip of these parts with no dates in it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content, compresslevel=9)
+    return buffer.getvalue()
+
+
+def unpack(path: Path) -> dict[str, bytes]:
+    """The parts by name."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+    except (OSError, EOFError, zipfile.BadZipFile, ValueError) as error:
+        raise DataFault(f"{path} can't be read ({error}); install geosleuth again") from error
+
+
+def _regions_json(regions: Sequence[Region]) -> bytes:
+    rows = [list(asdict(region).values()) for region in regions]
+    return json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
+
 
 NUDGE = 1e-4
 """Units (a tenth of a millimetre) that points are moved north and east, so that none is level with a vertex."""
@@ -164,3 +454,35 @@ class Grid:
             found[owner[last]] = zone[last]
             met[owner] = True
         return met
+
+
+KM_PER_UNIT = np.pi * EARTH_RADIUS_KM / 180 / UNITS_PER_DEGREE
+
+
+def nearest_label(grid: Grid, lat: float, lon: float, within_km: float) -> tuple[int, float] | None:
+    """The label of the nearest zone by its border, and the distance in km; None where there is none within reach.
+
+    Measured on a plane laid at the point's latitude: good to a percent at the distances this is for (under 100 km,
+    below 85 degrees of latitude).
+    """
+    x, y = lon * UNITS_PER_DEGREE + EAST, lat * UNITS_PER_DEGREE + NORTH
+    squeeze = max(float(np.cos(np.radians(lat))), 0.02)
+    up = within_km / KM_PER_UNIT
+    rows = np.arange(max(0, int((y - up) // CELL)), min(ROWS - 1, int((y + up) // CELL)) + 1)
+    first, last = int((x - up / squeeze) // CELL), int((x + up / squeeze) // CELL)
+    columns = np.unique(np.arange(first, min(last, first + COLUMNS - 1) + 1) % COLUMNS)
+    ends, sides = grid.edges_in((rows[:, None] * COLUMNS + columns).reshape(-1).astype(np.int32))
+    if not len(ends):
+        return None
+    x0, y0, x1, y1 = ends.T
+    turn = 2.0 * EAST
+    start = np.stack([((x0 - x + EAST) % turn - EAST) * squeeze, y0 - y], 1)
+    along = np.stack([(x1 - x0) * squeeze, y1 - y0], 1)
+    part = np.clip(-(start * along).sum(1) / (along * along).sum(1), 0, 1)
+    away = np.hypot(*(start + part[:, None] * along).T)
+    best = int(np.argmin(away))
+    distance_km = float(away[best]) * KM_PER_UNIT
+    if distance_km > within_km:
+        return None
+    left, right = sides[best].tolist()
+    return left or right, distance_km

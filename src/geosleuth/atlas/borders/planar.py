@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from .arcs import Arcs
+from .grid import Arcs
 
 Geometries = npt.NDArray[Any]
 

@@ -3,24 +3,12 @@
 Everything is read at first use from tables that ship with the package; nothing here needs the network.
 """
 
-from .brands import Brand, BrandHit, brand, by_brand, load_brands
-from .climate import KoppenClass, climate_at, describe_climate
-from .countries import (
-    CountryFacts,
-    Currency,
-    DrivingSide,
-    Language,
-    Plate,
-    Postcode,
-    SpeedUnit,
-    all_countries,
-    country_facts,
-    country_names,
-)
-from .documents import describe, search_documents
-from .evidence import Evidence
+from .brands import BrandHit, brand, by_brand, load_brands
+from .countries import CountryFacts, Evidence, all_countries, climate_at, country_facts, describe_climate
+from .documents import ZimDocuments, describe, search_documents
 from .landmarks import Landmark, landmarks
 from .lookups import (
+    PhoneInfo,
     by_calling_code,
     by_currency,
     by_driving_side,
@@ -28,28 +16,17 @@ from .lookups import (
     by_postcode,
     by_speed_unit,
     by_tld,
+    phone,
 )
-from .phones import PhoneInfo, phone
-from .roads import RoadNumber, by_road_number
-from .writing import Writing, by_script, script_of
-from .zim import ZimDocuments
+from .roads import by_road_number
+from .scripts import by_script, script_of
 
 __all__ = [
-    "Brand",
     "BrandHit",
     "CountryFacts",
-    "Currency",
-    "DrivingSide",
     "Evidence",
-    "KoppenClass",
     "Landmark",
-    "Language",
     "PhoneInfo",
-    "Plate",
-    "Postcode",
-    "RoadNumber",
-    "SpeedUnit",
-    "Writing",
     "ZimDocuments",
     "all_countries",
     "brand",
@@ -65,7 +42,6 @@ __all__ = [
     "by_tld",
     "climate_at",
     "country_facts",
-    "country_names",
     "describe",
     "describe_climate",
     "landmarks",

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from geosleuth.errors import DataFault
 from geosleuth.names import fold
 
-from .countries import all_countries
-from .evidence import Evidence, weighted_shares
-from .tables import read_json
+from .countries import Evidence, all_countries, read_json, weighted_shares
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,14 +1,45 @@
-"""What is known of each country: how it writes, pays, phones, drives, and how large it is."""
+"""What is known of each country and of the climate of a point, and what a clue says about countries."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+import gzip
+import json
+import math
+import struct
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import Any, Literal
 
 from geosleuth.errors import BadInput, DataFault
+from geosleuth.geo import LatLon
 from geosleuth.names import country_code
 
-from .tables import read_json
+
+def read_bytes(name: str) -> bytes:
+    """A shipped file as it lies there.
+
+    Raises:
+        DataFault: it is missing.
+    """
+    source = files("geosleuth.atlas.facts") / "data" / name
+    try:
+        return source.read_bytes()
+    except OSError as error:
+        raise DataFault(f"a table of the atlas can't be read: {source}") from error
+
+
+def read_json(name: str) -> Any:
+    """A shipped file of compressed JSON.
+
+    Raises:
+        DataFault: it is missing or damaged.
+    """
+    try:
+        return json.loads(gzip.decompress(read_bytes(name)))
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise DataFault(f"a table of the atlas is damaged: {name}") from error
+
 
 DrivingSide = Literal["left", "right"]
 SpeedUnit = Literal["km/h", "mph"]
@@ -191,3 +222,145 @@ def _country(
         emergency_numbers=tuple(row["emergency"]),
         aircraft_prefixes=tuple(row["aircraft_prefix"]),
     )
+
+
+COUNTRIES_OF_THE_WORLD = 250
+"""How many codes a clue chooses from; only the scale of `Evidence.specificity` hangs on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The countries that a clue speaks for.
+
+    ``shares`` holds ISO 3166-1 alpha-2 codes, the likeliest first, with weights that add up to 1; it is empty where the
+    clue says nothing. ``basis`` tells what the weights rest on. ``caution`` names what may mislead, None if nothing is
+    known to.
+    """
+
+    kind: str
+    clue: str
+    shares: Mapping[str, float] = field(hash=False)
+    note: str
+    basis: str = "equal shares"
+    caution: str | None = None
+    regions: Mapping[str, str] = field(
+        default_factory=dict, hash=False
+    )  # first-level region by country, where it shows
+
+    @property
+    def countries(self) -> tuple[str, ...]:
+        """ISO codes, the likeliest first."""
+        return tuple(self.shares)
+
+    @property
+    def specificity(self) -> float:
+        """1 where one country is left, 0 where the clue leaves the world as it was; by the entropy of the shares."""
+        if not self.shares:
+            return 0.0
+        entropy = -sum(share * math.log(share) for share in self.shares.values() if share > 0)
+        return min(1.0, max(0.0, 1 - entropy / math.log(COUNTRIES_OF_THE_WORLD)))
+
+    def __bool__(self) -> bool:
+        return bool(self.shares)
+
+
+def equal_shares(codes: Iterable[str]) -> dict[str, float]:
+    """One country as likely as the other."""
+    unique = sorted(set(codes))
+    return {code: 1 / len(unique) for code in unique}
+
+
+def weighted_shares(weights: Mapping[str, float]) -> dict[str, float]:
+    """Shares in proportion to weights, the largest first; countries without weight are left out."""
+    total = sum(weight for weight in weights.values() if weight > 0)
+    ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    return {code: weight / total for code, weight in ranked if weight > 0}
+
+
+ROWS, COLUMNS, BAND_ROWS = 6480, 12960, 12
+CELLS_PER_DEGREE = 36
+BANDS = ROWS // BAND_ROWS
+CACHED_BANDS = 128
+"""Bands kept unpacked, 155 kB each."""
+
+CODES = (
+    "Af", "Am", "As", "Aw", "BSh", "BSk", "BWh", "BWk", "Cfa", "Cfb", "Cfc", "Csa", "Csb", "Csc", "Cwa", "Cwb",
+    "Cwc", "Dfa", "Dfb", "Dfc", "Dfd", "Dsa", "Dsb", "Dsc", "Dsd", "Dwa", "Dwb", "Dwc", "Dwd", "EF", "ET",
+)  # fmt: skip
+"""Classes in the order of their numbers in the grid, which begin at 1; the next number is sea."""
+
+_GROUPS = {"A": "tropical", "B": "dry", "C": "temperate", "D": "continental", "E": "polar"}
+_RAIN = {"f": "no dry season", "m": "monsoon", "s": "dry summer", "w": "dry winter"}
+_HEAT = {"a": "hot summer", "b": "warm summer", "c": "cold summer", "d": "very cold winter"}
+_DRY = {"S": "steppe", "W": "desert"}
+_DRY_HEAT = {"h": "hot", "k": "cold"}
+_WHOLE = {
+    "Af": "tropical, rainforest",
+    "Am": "tropical, monsoon",
+    "As": "tropical savanna, dry summer",
+    "Aw": "tropical savanna, dry winter",
+    "EF": "polar, ice cap",
+    "ET": "polar, tundra",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KoppenClass:
+    """A climate class: its letters (``Cfb``) and what they mean in words."""
+
+    code: str
+    description: str
+
+
+def climate_at(point: LatLon) -> KoppenClass | None:
+    """The climate class of a point on land, in cells of 100 arc seconds (3 km at the equator); None at sea."""
+    row = min(ROWS - 1, int((90 - point.lat) * CELLS_PER_DEGREE))
+    column = int((point.lon + 180) * CELLS_PER_DEGREE) % COLUMNS
+    number = _band(row // BAND_ROWS)[row % BAND_ROWS * COLUMNS + column]
+    return _classes()[number - 1] if 1 <= number <= len(CODES) else None
+
+
+def describe_climate(code: str) -> str:
+    """The letters of a class in words: ``BWh`` is ``dry, hot desert``."""
+    if code in _WHOLE:
+        return _WHOLE[code]
+    group, second, third = code[0], code[1], code[2]
+    if group == "B":
+        return f"{_GROUPS[group]}, {_DRY_HEAT[third]} {_DRY[second]}"
+    return f"{_GROUPS[group]}, {_RAIN[second]}, {_HEAT[third]}"
+
+
+@cache
+def _classes() -> tuple[KoppenClass, ...]:
+    return tuple(KoppenClass(code, describe_climate(code)) for code in CODES)
+
+
+@cache
+def _file() -> tuple[bytes, tuple[int, ...]]:
+    data = read_bytes("climate.bin")
+    head = struct.calcsize(f"<{BANDS}I")
+    if len(data) < head:
+        raise DataFault("a table of the atlas is damaged: climate.bin")
+    starts = [head]
+    for length in struct.unpack(f"<{BANDS}I", data[:head]):
+        starts.append(starts[-1] + length)
+    return data, tuple(starts)
+
+
+@lru_cache(maxsize=CACHED_BANDS)
+def _band(number: int) -> bytes:
+    """One band of rows, one byte a cell."""
+    data, starts = _file()
+    try:
+        coded = zlib.decompress(data[starts[number] : starts[number + 1]])
+    except zlib.error as error:
+        raise DataFault("a table of the atlas is damaged: climate.bin") from error
+    if len(coded) != BAND_ROWS * COLUMNS:
+        raise DataFault("a table of the atlas is damaged: climate.bin")
+    above = coded[:COLUMNS]
+    rows = [above]
+    for start in range(COLUMNS, len(coded), COLUMNS):
+        row = int.from_bytes(coded[start : start + COLUMNS]) ^ int.from_bytes(above)
+        above = row.to_bytes(COLUMNS)
+        rows.append(above)
+    return b"".join(rows)

@@ -18,7 +18,7 @@ from geosleuth.atlas.model import Place
 from geosleuth.errors import DataFault
 from geosleuth.geo import Disc, LatLon
 
-from .tables import read_bytes
+from .countries import read_bytes
 
 RADIUS_KM = {"airport": 2.5, "port": 2.5, "station": 0.3, "nature": 5.0, "peak": 2.0, "volcano": 5.0}
 """How far a place of each kind reaches from its point, roughly; others half a kilometre."""

@@ -1,24 +1,245 @@
-"""Maps drawn offline: land and sea, what region files hold, names, pins."""
+"""Maps drawn offline: land and sea, what region files hold, names, pins, scale bar and credit line."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import shapely
+from PIL import Image, ImageColor, ImageDraw
 
 from geosleuth.atlas.model import Marker, Picture
+from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
 
 from . import style
-from .canvas import Canvas, Geometries
-from .furniture import check_markers, draw_credit, draw_markers, draw_scale_bar
-from .ground import is_inside, paint_ground
-from .labels import Labels
-from .naming import name_countries, name_places, name_shapes
-from .png import to_png
-from .shapes import MARGIN_PX, Layer, Part, RegionFile, open_region
-from .view import Strip, View
+from .canvas import Canvas, Geometries, Strip, View, to_png
+from .labels import Labels, Lettered, stencil, writable
+from .layers import EMPTY, MARGIN_PX, Layer, Part, RegionFile, cut, is_inside, open_region, paint_ground
+
+_COUNTRIES_TO_ZOOM = 7
+_MAX_COUNTRIES = 60
+_MAX_PLACES = 120
+_NAMED_COUNTRY_PX = 1_200
+_MAX_STREETS = 250
+_NAMED_AREA_PX = 3_500
+_PLACE_STYLE = {
+    1: Lettered(17, style.INK, bold=True),
+    2: Lettered(15, style.INK, bold=True),
+    3: Lettered(14, style.INK, bold=True),
+    4: Lettered(13, style.INK),
+    5: Lettered(12, style.INK),
+}
+_TOWN_SHIFTS_PX = (16, -16, -38)  # a pin often stands right where a town's name would be
+_COUNTRY_STYLE = Lettered(12, style.COUNTRY_INK, bold=True)
+_MINOR_PLACE = Lettered(11, style.INK)
+
+
+def name_countries(labels: Labels, view: View, countries: Sequence[tuple[shapely.Geometry, str]]) -> None:
+    """Countries that fill a fair part of a wide view, the largest first."""
+    if view.zoom > _COUNTRIES_TO_ZOOM:
+        return
+    found = []
+    for geometry, name in countries:
+        pieces = shapely.get_parts(geometry)
+        largest = pieces[int(np.argmax(shapely.area(pieces)))] if len(pieces) else geometry
+        seen = cut(largest, 0, 0, view.width, view.height)
+        if seen.area > _NAMED_COUNTRY_PX:
+            spot = shapely.point_on_surface(seen)
+            found.append((seen.area, spot.x, spot.y, name))
+    for _, x, y, name in sorted(found, key=lambda country: -country[0])[:_MAX_COUNTRIES]:
+        labels.at(x, y, [name], _COUNTRY_STYLE, once=True)
+
+
+def name_places(
+    labels: Labels,
+    view: View,
+    strips: Sequence[Strip],
+    place_labels: Callable[[Box, float], Iterable[tuple[LatLon, str, int]]] | None,
+    parts: Sequence[Part],
+) -> None:
+    """Settlements, the greatest first; a region's own names go before the world's."""
+    wanted: list[tuple[int, float, float, str]] = []
+    for part in parts:
+        layer = part.layers.get("place", EMPTY)
+        points = shapely.get_coordinates(shapely.centroid(layer.geometries))
+        for (x, y), rank, name in zip(points.tolist(), layer.ranks.tolist(), layer.names, strict=True):
+            if name:
+                wanted.append((rank, x, y, name))
+    if place_labels is not None:
+        for strip in strips:
+            for point, name, rank in place_labels(strip.box, view.zoom):
+                wanted.append((rank, *view.pixel(point, strip.turns), name))
+    wanted.sort(key=lambda place: place[0])
+    for rank, x, y, name in wanted[: 4 * _MAX_PLACES]:
+        shifts = _TOWN_SHIFTS_PX if rank <= 3 else ()
+        labels.at(x, y, [name], _PLACE_STYLE.get(max(rank, 1), _MINOR_PLACE), shifts_px=shifts, once=True)
+
+
+def name_shapes(labels: Labels, view: View, parts: Sequence[Part]) -> None:
+    """Streets by importance, then waters and parks, then what stands along the streets."""
+    streets: dict[str, tuple[int, list[shapely.Geometry]]] = {}
+    for part in parts:
+        layer = part.layers.get("road", EMPTY)
+        for geometry, rank, name in zip(layer.geometries, layer.ranks.tolist(), layer.names, strict=True):
+            if name and view.zoom >= style.STREET_NAMES_FROM_ZOOM.get(rank, 99):
+                best, lines = streets.setdefault(name, (rank, []))
+                lines.append(geometry)
+                streets[name] = (min(best, rank), lines)
+    areas = _named_areas(view, parts)
+    for x, y, name, ink in areas[:12]:
+        labels.at(x, y, [name], Lettered(12, ink))
+    order = sorted(streets.items(), key=lambda street: street[1][0])
+    for name, (rank, lines) in order[:_MAX_STREETS]:
+        size_px = 12 if rank <= 4 and view.zoom >= 15 else 11
+        labels.along(np.array(lines, dtype=object), [name], Lettered(size_px, style.STREET_INK))
+    for x, y, name, ink in areas[12:40]:
+        labels.at(x, y, [name], Lettered(11, ink))
+    if view.zoom >= style.POI_FROM_ZOOM:
+        _name_pois(labels, view, parts)
+
+
+def _named_areas(view: View, parts: Sequence[Part]) -> list[tuple[float, float, str, str]]:
+    """Waters and green areas large enough for a name, the largest first: a point inside the visible part, name, ink."""
+    found = []
+    for part in parts:
+        for layer_name, ink in (("water", style.WATER_INK), ("green", style.GREEN_INK)):
+            layer = part.layers.get(layer_name, EMPTY)
+            large = (shapely.area(layer.geometries) > _NAMED_AREA_PX) & np.array(
+                [bool(n) for n in layer.names], dtype=bool
+            )
+            for i in np.flatnonzero(large):
+                seen = cut(layer.geometries[i], 0, 0, view.width, view.height)
+                if seen.area > _NAMED_AREA_PX:
+                    spot = shapely.point_on_surface(seen)
+                    found.append((seen.area, spot.x, spot.y, layer.names[i], ink))
+    found.sort(key=lambda area: -area[0])
+    return [(x, y, name, ink) for _, x, y, name, ink in found]
+
+
+def _name_pois(labels: Labels, view: View, parts: Sequence[Part]) -> None:
+    """A dot and a name for features, as many as the zoom has room for."""
+    room = 24 if view.zoom < 17 else 60
+    for part in parts:
+        shown = 0
+        for poi in part.region.pois(part.strip):
+            x, y = view.pixel(poi.point, part.strip.turns)
+            ink = style.POI_INK[style.poi_family(poi.kind) or "other"]
+            if 0 < x < view.width and 0 < y < view.height:
+                shown += labels.dotted(x, y, [poi.name], Lettered(11, ink))
+            if shown >= room:
+                break
+
+
+MAX_MARKERS = 500
+PIN_HEIGHT_PX = 26
+_PIN_RADIUS_PX = 8
+_OVERSIZE = 4
+_PANEL = (255, 255, 255, 190)
+
+
+def check_markers(markers: Sequence[Marker]) -> None:
+    """Refuse what can't be drawn.
+
+    Raises:
+        BadInput: too many markers, or a colour that is none.
+    """
+    if len(markers) > MAX_MARKERS:
+        raise BadInput(f"a map takes up to {MAX_MARKERS} markers, not {len(markers)}")
+    for marker in markers:
+        _colour(marker.colour)
+
+
+def draw_markers(image: Image.Image, view: View, markers: Sequence[Marker], labels: Labels) -> None:
+    """Pins with their tips on the points, and their labels; the first marker lies on top."""
+    spots = [
+        (marker, *view.pixel(marker.point, strip.turns)) for marker in markers for strip in view.strips(PIN_HEIGHT_PX)
+    ]
+    visible = [(m, x, y) for m, x, y in spots if -20 < x < view.width + 20 and -2 < y < view.height + PIN_HEIGHT_PX + 2]
+    for marker, x, y in reversed(visible):
+        _paste_pin(image, x, y, _colour(marker.colour))
+        labels.block((x - 9, y - PIN_HEIGHT_PX - 1, x + 9, y + 2))
+    for marker, x, y in visible:
+        if marker.label:
+            middle = y - PIN_HEIGHT_PX + _PIN_RADIUS_PX
+            labels.at(x, middle, [marker.label], Lettered(13, style.INK, bold=True), beside_px=_PIN_RADIUS_PX + 2)
+
+
+def draw_scale_bar(image: Image.Image, view: View, labels: Labels) -> None:
+    """A bar of a round length in the lower left corner, and a place kept free for it."""
+    length_m, text = _round_length(view.metres_per_px * min(110, view.width / 3))
+    length_px = length_m / view.metres_per_px
+    drawn = stencil([text], 11)
+    width, height = max(round(length_px), drawn.size[0]) + 8, drawn.size[1] + 6
+    if width + 8 > image.width or height + 8 > image.height:
+        return
+    left, top = 4, image.height - height - 4
+    _panel(image, (left, top, left + width, top + height))
+    image.paste(style.INK, (left + 4, top - 1), drawn)
+    pen = ImageDraw.Draw(image)
+    base = top + height - 5
+    pen.line(
+        (left + 4, base - 4, left + 4, base, left + 4 + length_px, base, left + 4 + length_px, base - 4), style.INK
+    )
+    labels.block((left, top, left + width, top + height))
+
+
+def draw_credit(image: Image.Image, text: str, labels: Labels | None = None) -> None:
+    """Whom to credit, in the lower right corner."""
+    shown = writable([text])
+    if not shown:
+        return
+    drawn = stencil([shown], 10)
+    width, height = drawn.size
+    left, top = image.width - width, image.height - height
+    _panel(image, (left, top, image.width, image.height))
+    image.paste(style.INK, (left, top), drawn)
+    if labels:
+        labels.block((left, top, image.width, image.height))
+
+
+def _panel(image: Image.Image, box: tuple[int, int, int, int]) -> None:
+    """A pale ground under small letters."""
+    pale = Image.new("RGBA", (box[2] - box[0], box[3] - box[1]), _PANEL)
+    image.paste(pale.convert("RGB"), box[:2], pale.getchannel("A"))
+
+
+def _paste_pin(image: Image.Image, x: float, y: float, colour: tuple[int, int, int]) -> None:
+    """A drop with a white dot, drawn large and reduced."""
+    width, height = 2 * _PIN_RADIUS_PX + 4, PIN_HEIGHT_PX + 4
+    pin = Image.new("RGBA", (width * _OVERSIZE, height * _OVERSIZE))
+    pen = ImageDraw.Draw(pin)
+    for grow, fill in ((1.5, (255, 255, 255, 255)), (0.0, (*colour, 255))):
+        radius = (_PIN_RADIUS_PX + grow) * _OVERSIZE
+        middle_x, middle_y = width / 2 * _OVERSIZE, (_PIN_RADIUS_PX + 2) * _OVERSIZE
+        tip = (PIN_HEIGHT_PX + 2 + grow) * _OVERSIZE
+        pen.ellipse((middle_x - radius, middle_y - radius, middle_x + radius, middle_y + radius), fill=fill)
+        pen.polygon(
+            (middle_x - radius * 0.87, middle_y + radius * 0.5, middle_x + radius * 0.87, middle_y + radius * 0.5,
+             middle_x, tip),
+            fill=fill,
+        )  # fmt: skip
+    dot = 3 * _OVERSIZE
+    pen.ellipse((middle_x - dot, middle_y - dot, middle_x + dot, middle_y + dot), fill=(255, 255, 255, 255))
+    small = pin.reduce(_OVERSIZE)
+    image.paste(small.convert("RGB"), (round(x - width / 2), round(y - PIN_HEIGHT_PX - 2)), small.getchannel("A"))
+
+
+def _round_length(most_m: float) -> tuple[float, str]:
+    """The longest round length up to some metres, and how it is written."""
+    power = 10.0 ** (len(str(int(max(most_m, 1)))) - 1)
+    length_m = max((step * power for step in (1, 2, 5) if step * power <= max(most_m, 1)), default=1.0)
+    return length_m, f"{length_m / 1000:g} km" if length_m >= 1000 else f"{length_m:g} m"
+
+
+def _colour(text: str) -> tuple[int, int, int]:
+    try:
+        red, green, blue = ImageColor.getrgb(text)[:3]
+    except ValueError:
+        raise BadInput(f"{text[:40]!r} is not a colour; use one such as #c4002f or red") from None
+    return red, green, blue
+
 
 Outlines = Callable[[Box, float], Iterable[tuple[shapely.Geometry, str, str]]]
 """Shapes of the whole world inside a box at a zoom: geometry (x = longitude), kind, name.

@@ -5,11 +5,10 @@
 Nothing leaves the machine without the user's say, naming the host.
 """
 
-from .factory import ONLINE_NAMES, make_online
-from .gcj02 import from_gcj02, to_gcj02
+from .access import OnlineSettings, TileSource
+from .amap import from_gcj02, to_gcj02
 from .http import OnlineClient
-from .router import RegionRouter
-from .settings import OnlineSettings, TileSource
+from .router import ONLINE_NAMES, RegionRouter, make_online
 
 __all__ = [
     "ONLINE_NAMES",

@@ -1,28 +1,130 @@
-"""AMAP (Gaode): places, addresses and features of mainland China.
+"""AMAP (Gaode): places, addresses and features of mainland China, and GCJ-02, the shifted coordinates used there.
+
+The shift is not published. This is the approximation in common use: a polynomial and a few sine waves around 35 N
+105 E, turned from metres into degrees on the Krasovsky ellipsoid. It is said to follow the official shift to a few
+metres; the way there and back again is exact to a millimetre here, because the inverse is found by iteration.
 
 Coordinates are "lon,lat" in GCJ-02; they are turned into WGS-84 at this door, for places in mainland China. Answers
 hold ``status`` "1", or "0" with ``info`` and ``infocode``; what is empty is written as an empty list.
 """
 
+import json
+import math
 import re
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 from typing import ClassVar
 
 from geosleuth.atlas.model import Hit, Marker, Picture, Place, Reverse
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import Box, Extent, LatLon
 
-from . import shape
-from .areas import bounding_box, check_picture, check_radius, inside, picture_box
+from . import replies
+from .access import Credentials, key_from_environment
 from .base import OnlineAtlas
-from .body import parse_json
-from .china import in_mainland_china
-from .found import hit, near_hit, spot
-from .gcj02 import from_gcj02, to_gcj02
-from .http import OnlineClient
-from .keys import Credentials, key_from_environment
-from .pictures import png_of_size
-from .text import LONG_CHARS, query_text
+from .http import OnlineClient, parse_json
+from .replies import (
+    LONG_CHARS,
+    bounding_box,
+    check_picture,
+    check_radius,
+    hit,
+    inside,
+    near_hit,
+    picture_box,
+    png_of_size,
+    query_text,
+    spot,
+)
+
+_AROUND = Box(17.0, 73.0, 54.0, 136.0)
+_HAN = re.compile("[㐀-鿿豈-﫿\U00020000-\U0003134f]")
+_NOT_CHINESE = re.compile("[぀-ヿㇰ-ㇿ가-힣]")
+_CHINA = re.compile(r"\b(?:china|chine|cina|prc)\b|中国|中國|中华", re.IGNORECASE)
+
+Ring = tuple[tuple[float, float], ...]
+
+
+def in_mainland_china(point: LatLon) -> bool:
+    """Whether a point lies in mainland China or its coastal waters, by an outline that is good to about 10 km.
+
+    Hong Kong and Macau, which are drawn finely, and Taiwan are not part of it.
+    """
+    if not _AROUND.contains(point):
+        return False
+    outer, *holes = _outline()
+    return _encloses(outer, point) and not any(_encloses(hole, point) for hole in holes)
+
+
+def sounds_chinese(text: str) -> bool:
+    """Whether a text is likely to name a place in China: it says so, or is written in Chinese characters alone."""
+    return bool(_CHINA.search(text)) or bool(_HAN.search(text) and not _NOT_CHINESE.search(text))
+
+
+@cache
+def _outline() -> tuple[Ring, ...]:
+    table = files("geosleuth.atlas.online").joinpath("data/mainland_china.json")
+    rings = json.loads(table.read_text(encoding="utf-8"))
+    return tuple(tuple((lat, lon) for lat, lon in ring) for ring in rings)
+
+
+def _encloses(ring: Ring, point: LatLon) -> bool:
+    """Whether a line from the point to the east crosses the ring an odd number of times."""
+    odd = False
+    before_lat, before_lon = ring[-1]
+    for lat, lon in ring:
+        if (lat > point.lat) != (before_lat > point.lat):
+            crossing_lon = lon + (point.lat - lat) / (before_lat - lat) * (before_lon - lon)
+            odd ^= point.lon < crossing_lon
+        before_lat, before_lon = lat, lon
+    return odd
+
+
+_SEMI_MAJOR_M = 6378245.0
+_ECCENTRICITY_SQUARED = 0.00669342162296594323
+_ORIGIN = LatLon(35.0, 105.0)
+_WAVES_BOTH = ((20.0, 6.0), (20.0, 2.0))
+_WAVES_NORTH = ((20.0, 1.0), (40.0, 1 / 3), (160.0, 1 / 12), (320.0, 1 / 30))
+_WAVES_EAST = ((20.0, 1.0), (40.0, 1 / 3), (150.0, 1 / 12), (300.0, 1 / 30))
+_ROUNDS = 12
+
+
+def to_gcj02(point: LatLon) -> LatLon:
+    """The GCJ-02 coordinates of a place in mainland China that is given in WGS-84."""
+    north_deg, east_deg = _shift(point.lat, point.lon)
+    return LatLon(point.lat + north_deg, point.lon + east_deg)
+
+
+def from_gcj02(shifted: LatLon) -> LatLon:
+    """The WGS-84 coordinates of a place in mainland China that is given in GCJ-02."""
+    lat, lon = shifted.lat, shifted.lon
+    for _ in range(_ROUNDS):
+        # The shift hardly changes over its own length, so each round shrinks the error about a thousandfold.
+        north_deg, east_deg = _shift(lat, lon)
+        lat, lon = shifted.lat - north_deg, shifted.lon - east_deg
+    return LatLon(lat, lon)
+
+
+def _shift(lat: float, lon: float) -> tuple[float, float]:
+    """How far a place is moved north and east, in degrees."""
+    x, y = lon - _ORIGIN.lon, lat - _ORIGIN.lat
+    root = 0.1 * math.sqrt(abs(x))
+    north_m = -100.0 + 2.0 * x + 3.0 * y + 0.2 * y * y + 0.1 * x * y + 2 * root
+    north_m += 2 / 3 * (_waves(_WAVES_BOTH, x) + _waves(_WAVES_NORTH, y))
+    east_m = 300.0 + x + 2.0 * y + 0.1 * x * x + 0.1 * x * y + root
+    east_m += 2 / 3 * (_waves(_WAVES_BOTH, x) + _waves(_WAVES_EAST, x))
+
+    lat_rad = math.radians(lat)
+    squared = 1 - _ECCENTRICITY_SQUARED * math.sin(lat_rad) ** 2
+    meridian_m = _SEMI_MAJOR_M * (1 - _ECCENTRICITY_SQUARED) / squared**1.5
+    parallel_m = _SEMI_MAJOR_M / math.sqrt(squared) * math.cos(lat_rad)
+    return math.degrees(north_m / meridian_m), math.degrees(east_m / parallel_m)
+
+
+def _waves(waves: tuple[tuple[float, float], ...], turns: float) -> float:
+    return sum(height * math.sin(math.pi * pace * turns) for height, pace in waves)
+
 
 _MAX_QUERY_CHARS = 80
 _PAGE = 25
@@ -65,19 +167,19 @@ class Amap(OnlineAtlas):
     ) -> list[Hit]:
         """Addresses in China, as AMAP ranks them; none in other countries."""
         query = query_text(text, _MAX_QUERY_CHARS)
-        if not query or limit < 1 or (shape.country(country) or "CN") != "CN":
+        if not query or limit < 1 or (replies.country(country) or "CN") != "CN":
             return []
         answer = await self._ask("/v3/geocode/geo", {"address": query})
         hits = []
-        for one in shape.need_objects(answer.get("geocodes"), self.host, '"geocodes"'):
+        for one in replies.need_objects(answer.get("geocodes"), self.host, '"geocodes"'):
             at = _point(one.get("location"))
-            address = shape.text(one, "formatted_address", LONG_CHARS)
+            address = replies.text(one, "formatted_address", LONG_CHARS)
             if at is None or not address:
                 continue
-            name = shape.first_text(one, "street", "district", "city", "province") or address
-            kind = _LEVELS.get(shape.text(one, "level") or "", "place=yes")
+            name = replies.first_text(one, "street", "district", "city", "province") or address
+            kind = _LEVELS.get(replies.text(one, "level") or "", "place=yes")
             identity = f"amap:{at.lon:.6f},{at.lat:.6f}"
-            place = Place(identity, name, kind, at, spot(at), self.name, "CN", shape.text(one, "province"), address)
+            place = Place(identity, name, kind, at, spot(at), self.name, "CN", replies.text(one, "province"), address)
             hits.append(hit(place, query, names=(address,), is_address=True))
         return inside(hits, within)[:limit]
 
@@ -86,17 +188,17 @@ class Amap(OnlineAtlas):
         answer = await self._ask(
             "/v3/geocode/regeo", {"location": _location(point), "extensions": "all", "radius": 200}
         )
-        regeocode = shape.need_object(answer.get("regeocode"), self.host, '"regeocode"')
-        parts = shape.inner(regeocode, "addressComponent")
-        address = shape.text(regeocode, "formatted_address", LONG_CHARS)
-        country_name = shape.text(parts, "country")
+        regeocode = replies.need_object(answer.get("regeocode"), self.host, '"regeocode"')
+        parts = replies.inner(regeocode, "addressComponent")
+        address = replies.text(regeocode, "formatted_address", LONG_CHARS)
+        country_name = replies.text(parts, "country")
         if not address or not country_name:
             return Reverse(point, None, None, None, (), self.name)
-        province = shape.text(parts, "province")
-        town = shape.first_text(parts, "city", "district") or province or address
+        province = replies.text(parts, "province")
+        town = replies.first_text(parts, "city", "district") or province or address
         code = "CN" if country_name in ("中国", "China") else None
         here = Place(f"amap:settlement:{town}", town, "city", point, spot(point), self.name, code, province, address)
-        beside = [self._poi(one) for one in shape.objects(regeocode, "pois")]
+        beside = [self._poi(one) for one in replies.objects(regeocode, "pois")]
         hits = sorted(
             (near_hit(place, point, 0.2) for place in beside if place), key=lambda one: one.distance_km or 0.0
         )
@@ -111,7 +213,7 @@ class Amap(OnlineAtlas):
         answer = await self._ask(
             "/v3/assistant/inputtips", {"keywords": query, "location": place_near, "datatype": "all"}
         )
-        places = [self._poi(one) for one in shape.need_objects(answer.get("tips"), self.host, '"tips"')]
+        places = [self._poi(one) for one in replies.need_objects(answer.get("tips"), self.host, '"tips"')]
         return [hit(place, query, near=near) for place in places if place][:limit]
 
     async def search_pois(
@@ -148,7 +250,7 @@ class Amap(OnlineAtlas):
         if match is None:
             return None
         answer = await self._ask("/v5/place/detail", {"id": match[1], "show_fields": "business"})
-        places = [self._poi(one) for one in shape.need_objects(answer.get("pois"), self.host, '"pois"')]
+        places = [self._poi(one) for one in replies.need_objects(answer.get("pois"), self.host, '"pois"')]
         return places[0] if places else None
 
     async def nearby(
@@ -193,9 +295,9 @@ class Amap(OnlineAtlas):
         low, high = (_inward(LatLon(drawn.south, drawn.west)), _inward(LatLon(drawn.north, drawn.east)))
         return Picture(png or b"", Box(low.lat, low.lon, high.lat, high.lon), "© AutoNavi (AMAP)", self.name)
 
-    async def _ask(self, path: str, params: dict[str, str | int | float | None]) -> shape.Object:
+    async def _ask(self, path: str, params: dict[str, str | int | float | None]) -> replies.Object:
         question = self.question(path, params, credentials=self._credentials)
-        return shape.need_object(await self.client.json(question, self._check), self.host)
+        return replies.need_object(await self.client.json(question, self._check), self.host)
 
     async def _pois(self, path: str, params: dict[str, str | int | float | None], limit: int) -> list[Place]:
         places: list[Place] = []
@@ -203,26 +305,26 @@ class Amap(OnlineAtlas):
         for page in range(1, -(-wanted // _PAGE) + 1):
             paging = {"page_size": min(_PAGE, wanted), "page_num": page}
             answer = await self._ask(path, {**params, **paging, "show_fields": "business"})
-            found = shape.need_objects(answer.get("pois"), self.host, '"pois"')
+            found = replies.need_objects(answer.get("pois"), self.host, '"pois"')
             places += [place for place in (self._poi(one) for one in found) if place]
             if len(found) < _PAGE:
                 break
         return places[:wanted]
 
     def _check(self, answer: object) -> None:
-        if not isinstance(answer, dict) or shape.text(answer, "status") == "1":
+        if not isinstance(answer, dict) or replies.text(answer, "status") == "1":
             return
-        code = shape.text(answer, "infocode") or "no code"
-        said = self._credentials.scrub(shape.text(answer, "info") or "no reason given")
+        code = replies.text(answer, "infocode") or "no code"
+        said = self._credentials.scrub(replies.text(answer, "info") or "no reason given")
         hint = "; check the key in AMAP_KEY" if code in ("10001", "10002", "10005", "10007", "10009") else ""
         raise ServiceFault(self.host, f'reports "{said}" ({code}){hint}', retryable=code in _LATER)
 
-    def _poi(self, one: shape.Object) -> Place | None:
-        at, name, identity = _point(one.get("location")), shape.text(one, "name"), shape.text(one, "id")
+    def _poi(self, one: replies.Object) -> Place | None:
+        at, name, identity = _point(one.get("location")), replies.text(one, "name"), replies.text(one, "id")
         if at is None or not name:
             return None
-        levels = (shape.text(one, level) for level in ("pname", "cityname", "adname", "district", "address"))
-        facts = {**shape.details(shape.inner(one, "business")), **shape.details(one, ("type", "typecode", "tel"))}
+        levels = (replies.text(one, level) for level in ("pname", "cityname", "adname", "district", "address"))
+        facts = {**replies.details(replies.inner(one, "business")), **replies.details(one, ("type", "typecode", "tel"))}
         return Place(
             f"amap:{identity}" if identity and identity.isalnum() else f"amap:{at.lon:.6f},{at.lat:.6f}",
             name,
@@ -231,7 +333,7 @@ class Amap(OnlineAtlas):
             spot(at),
             self.name,
             "CN" if in_mainland_china(at) else None,
-            shape.text(one, "pname"),
+            replies.text(one, "pname"),
             " ".join(dict.fromkeys(level for level in levels if level)) or None,
             facts,
         )
@@ -255,7 +357,7 @@ def _point(location: object) -> LatLon | None:
     if not isinstance(location, str):
         return None
     lon, _, lat = location.partition(",")
-    found = shape.point(lat, lon)
+    found = replies.point(lat, lon)
     return None if found is None else _inward(found)
 
 

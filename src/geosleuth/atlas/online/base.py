@@ -4,13 +4,12 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from geosleuth.atlas.protocol import NotOffered
+from geosleuth.atlas.model import NotOffered
 from geosleuth.errors import BadInput
+from geosleuth.net import host_of
 
-from .consent import host_of
+from .access import Credentials, OnlineSettings
 from .http import OnlineClient, Question
-from .keys import Credentials
-from .settings import OnlineSettings
 
 WHO_ANSWERS = {
     "geocode": "the offline atlas, nominatim, photon, google, amap or opencage",

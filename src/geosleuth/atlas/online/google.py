@@ -14,17 +14,128 @@ from typing import ClassVar, Literal
 from geosleuth.atlas.model import Hit, Marker, Picture, Place, Reverse
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Extent, LatLon
+from geosleuth.net import host_of
 
-from . import shape
-from .areas import around, bounding_box, check_picture, check_radius, inside, picture_box
+from . import replies
+from .access import Credentials, key_from_environment
 from .base import OnlineAtlas
-from .consent import host_of
-from .found import hit, near_hit
-from .google_places import FIELDS, component, geocoded_place, place_of
 from .http import OnlineClient, Question
-from .keys import Credentials, key_from_environment
-from .pictures import png_of_size
-from .text import query_text
+from .replies import (
+    LONG_CHARS,
+    around,
+    bounding_box,
+    check_picture,
+    check_radius,
+    hit,
+    inside,
+    near_hit,
+    nested_text,
+    picture_box,
+    png_of_size,
+    query_text,
+    spot,
+)
+
+FIELDS = (
+    "id",
+    "displayName",
+    "formattedAddress",
+    "location",
+    "viewport",
+    "primaryType",
+    "types",
+    "addressComponents",
+    "internationalPhoneNumber",
+    "websiteUri",
+)
+"""The fields asked of Places; each is billed, so no more than are used."""
+
+_KINDS = {
+    "country": "country",
+    "administrative_area_level_1": "region",
+    "administrative_area_level_2": "region",
+    "locality": "city",
+    "postal_town": "city",
+    "sublocality": "city",
+    "administrative_area_level_3": "city",
+    "route": "street",
+    "intersection": "crossing",
+    "street_address": "address",
+    "premise": "address",
+    "subpremise": "address",
+    "airport": "airport",
+}
+
+
+def place_of(one: replies.Object) -> Place | None:
+    """A place as Places (New) writes it."""
+    location = replies.inner(one, "location")
+    at = replies.point(location.get("latitude"), location.get("longitude"))
+    identity, address = replies.text(one, "id", 300), replies.text(one, "formattedAddress", LONG_CHARS)
+    name = nested_text(one, "displayName", "text") or (address.split(",")[0] if address else None)
+    if at is None or not identity or not name:
+        return None
+    low, high = replies.inner(one, "viewport", "low"), replies.inner(one, "viewport", "high")
+    extent = replies.box(low.get("latitude"), low.get("longitude"), high.get("latitude"), high.get("longitude"))
+    types = [replies.text(one, "primaryType") or "", *replies.words(one, "types")]
+    facts = replies.details({"phone": one.get("internationalPhoneNumber"), "website": one.get("websiteUri")})
+    if any(types):
+        facts["types"] = ", ".join(dict.fromkeys(sort for sort in types if sort))
+    return Place(
+        f"google:{identity}",
+        name,
+        _kind(types),
+        at,
+        extent or spot(at),
+        "google",
+        replies.country(component(one, "country")[1]),
+        component(one, "administrative_area_level_1")[0],
+        address,
+        facts,
+    )
+
+
+def geocoded_place(one: replies.Object) -> Place | None:
+    """A place as Geocoding writes it."""
+    geometry = replies.inner(one, "geometry")
+    location = replies.inner(geometry, "location")
+    at = replies.point(location.get("lat"), location.get("lng"))
+    identity, address = replies.text(one, "place_id", 300), replies.text(one, "formatted_address", LONG_CHARS)
+    if at is None or not identity or not address:
+        return None
+    around = replies.inner(geometry, "bounds") or replies.inner(geometry, "viewport")
+    low, high = replies.inner(around, "southwest"), replies.inner(around, "northeast")
+    types = replies.words(one, "types")
+    first = next(replies.objects(one, "address_components"), {})
+    named = any(sort in replies.words(first, "types") for sort in types)
+    return Place(
+        f"google:{identity}",
+        (replies.text(first, "long_name") if named else None) or address.split(",")[0],
+        _kind(types),
+        at,
+        replies.box(low.get("lat"), low.get("lng"), high.get("lat"), high.get("lng")) or spot(at),
+        "google",
+        replies.country(component(one, "country")[1]),
+        component(one, "administrative_area_level_1")[0],
+        address,
+        {"types": ", ".join(types)} if types else {},
+    )
+
+
+def component(one: replies.Object, sort: str) -> tuple[str | None, str | None]:
+    """The long and the short name of one level of an address, in either form."""
+    for part in (*replies.objects(one, "addressComponents"), *replies.objects(one, "address_components")):
+        if sort in replies.words(part, "types"):
+            return replies.first_text(part, "longText", "long_name"), replies.first_text(
+                part, "shortText", "short_name"
+            )
+    return None, None
+
+
+def _kind(types: list[str]) -> str:
+    known = next((_KINDS[sort] for sort in types if sort in _KINDS), None)
+    return known or f"google={next((sort for sort in types if sort), 'place')}"
+
 
 _PLACES = "https://places.googleapis.com"
 _ID = re.compile(r"google:([A-Za-z0-9_-]{1,300})\Z")
@@ -60,7 +171,7 @@ class Google(OnlineAtlas):
         if not query or limit < 1:
             return []
         box = bounding_box(within) if within is not None else None
-        code = shape.country(country)
+        code = replies.country(country)
         results = await self._geocoding(
             {
                 "address": query,
@@ -89,8 +200,8 @@ class Google(OnlineAtlas):
             return []
         answer = await self._places(":autocomplete", {"input": query, **self._bias(near)}, fields=None)
         ids = [
-            shape.text(shape.inner(one, "placePrediction"), "placeId", 300)
-            for one in shape.objects(answer, "suggestions")
+            replies.text(replies.inner(one, "placePrediction"), "placeId", 300)
+            for one in replies.objects(answer, "suggestions")
         ]
         wanted = [f"google:{one}" for one in ids if one][: min(limit, _MAX_SUGGESTIONS)]
         places = await asyncio.gather(*(self.poi(one) for one in wanted))
@@ -116,12 +227,12 @@ class Google(OnlineAtlas):
             body["locationRestriction"] = {"rectangle": _rectangle(within)}
         else:
             body |= self._bias(near)
-        found: list[shape.Object] = []
+        found: list[replies.Object] = []
         wanted = min(limit if within is None else _MAX_RESULTS, _MAX_RESULTS)
         while len(found) < wanted:
             answer = await self._places(":searchText", {**body, "pageSize": min(_PAGE, wanted)}, fields="places")
-            found += shape.objects(answer, "places")
-            token = shape.text(answer, "nextPageToken", 5000)
+            found += replies.objects(answer, "places")
+            token = replies.text(answer, "nextPageToken", 5000)
             if not token:
                 break
             body["pageToken"] = token
@@ -142,7 +253,7 @@ class Google(OnlineAtlas):
             absent=(404,),
         )
         answer = await self.client.json(question)
-        return None if answer is None else place_of(shape.need_object(answer, host_of(question.url)))
+        return None if answer is None else place_of(replies.need_object(answer, host_of(question.url)))
 
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
@@ -159,7 +270,7 @@ class Google(OnlineAtlas):
         if category:
             body["includedTypes"] = [_google_type(category)]
         answer = await self._places(":searchNearby", body, fields="places", paged=False)
-        places = [place for place in map(place_of, shape.objects(answer, "places")) if place]
+        places = [place for place in map(place_of, replies.objects(answer, "places")) if place]
         hits = [near_hit(place, point, radius_m / 1000) for place in places]
         return sorted(hits, key=lambda one: one.distance_km or 0.0)[:limit]
 
@@ -212,25 +323,25 @@ class Google(OnlineAtlas):
         extent = picture_box(centre, max(0, level) + scale - 1, size)
         return Picture(png or b"", extent, "Map data © Google", self.name)
 
-    async def _geocoding(self, params: dict[str, str | int | float | None]) -> list[shape.Object]:
+    async def _geocoding(self, params: dict[str, str | int | float | None]) -> list[replies.Object]:
         params = {**params, "language": self.settings.language}
         question = self.question("/maps/api/geocode/json", params, credentials=self._in_query)
         host = host_of(question.url)
 
         def check(answer: object) -> None:
-            status = shape.text(answer, "status") if isinstance(answer, dict) else None
+            status = replies.text(answer, "status") if isinstance(answer, dict) else None
             if status in ("OK", "ZERO_RESULTS") or not isinstance(answer, dict):
                 return
-            said = self._in_query.scrub(shape.text(answer, "error_message") or "no reason given")
+            said = self._in_query.scrub(replies.text(answer, "error_message") or "no reason given")
             hint = "; check the key in GOOGLE_MAPS_API_KEY" if status == "REQUEST_DENIED" else ""
             raise ServiceFault(host, f'reports {status or "no status"}: "{said}"{hint}', retryable=status in _LATER)
 
-        answer = shape.need_object(await self.client.json(question, check), host)
-        return shape.need_objects(answer.get("results"), host, '"results"')
+        answer = replies.need_object(await self.client.json(question, check), host)
+        return replies.need_objects(answer.get("results"), host, '"results"')
 
     async def _places(
         self, method: str, body: dict[str, object], *, fields: str | None, paged: bool = True
-    ) -> shape.Object:
+    ) -> replies.Object:
         mask = [f"{fields}.{field}" for field in FIELDS] + (["nextPageToken"] if paged else []) if fields else None
         question = self.question(
             f"/v1/places{method}",
@@ -241,7 +352,7 @@ class Google(OnlineAtlas):
             content_type="application/json",
             headers=(("x-goog-fieldmask", ",".join(mask)),) if mask else (),
         )
-        return shape.need_object(await self.client.json(question), host_of(question.url))
+        return replies.need_object(await self.client.json(question), host_of(question.url))
 
     def _bias(self, near: LatLon | None) -> dict[str, object]:
         return {} if near is None else {"locationBias": {"rectangle": _rectangle(around(near, _NEAR_KM))}}

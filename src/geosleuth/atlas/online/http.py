@@ -1,33 +1,421 @@
-"""The one client through which all online services are asked.
+"""The one client through which all online services are asked: pinned addresses, bounded bodies, paced requests.
+
+A client that checks a name and then connects by name can be given another address the second time. Here the backend
+that opens the connection does the look-up itself and connects to the very address it has checked, while the name stays
+what TLS and the Host header show.
 
 A request waits for its host's turn, is tried again with growing waits where the trouble may pass, gives way where a
 host keeps failing, and is answered from the cache where it was asked before.
 """
 
 import asyncio
+import json
+import logging
+import math
 import random
+import socket
+import ssl
+import threading
 import time
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cache
 from types import TracebackType
-from typing import Literal, Self, TypeVar
+from typing import Literal, NoReturn, Self, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+import httpcore
 import httpx
 
 from geosleuth import __version__
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.errors import GeosleuthError, ServiceFault
+from geosleuth.errors import GeosleuthError, Offline, ServiceFault
 
-from . import pace
-from .body import parse_json, read_body
-from .breaker import Breaker
+from .access import Credentials, OnlineSettings, check_addresses, check_consent, redirected
 from .cache import AnswerCache, question_key
-from .consent import check_consent, redirected
-from .guard import CREDENTIALS, LOCATION, GuardedTransport
-from .keys import Credentials
-from .settings import OnlineSettings
-from .trouble import Busy, after_tries, as_fault, excerpt_of, refusal
+from .replies import clean
+
+CREDENTIALS = "geosleuth.credentials"
+"""Under this name a request's extensions carry its keys past everything that may log an address."""
+
+LOCATION = "geosleuth.location"
+"""Under this name a response's extensions carry where a redirect leads."""
+
+
+class PinnedBackend(httpcore.AsyncNetworkBackend):
+    """Opens connections to addresses that were checked, and to no others."""
+
+    def __init__(self, settings: OnlineSettings) -> None:
+        """Check by the user's settings."""
+        self._settings = settings
+        self._inner = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109  # the signature is httpcore's
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Resolve, check every address, and connect to the first that answers."""
+        addresses = await self._resolve(host, port, timeout)
+        check_addresses(host, addresses, self._settings)
+        trouble: httpcore.ConnectError | None = None
+        for address in addresses:
+            try:
+                return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
+            except httpcore.ConnectError as error:
+                trouble = error
+        raise trouble or httpcore.ConnectError("no address")
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109  # the signature is httpcore's
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Never: there is no service behind a file."""
+        raise httpcore.UnsupportedProtocol(f"no connections to files ({path}, {timeout}, {socket_options})")
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait, as httpcore asks between its own tries."""
+        await asyncio.sleep(seconds)
+
+    async def _resolve(self, host: str, port: int, limit_s: float | None) -> list[str]:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(limit_s):
+                found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except TimeoutError as error:
+            raise httpcore.ConnectTimeout("name look-up") from error
+        except (OSError, ValueError) as error:  # a name that can't be spelled on the wire is a ValueError
+            raise Offline(host, "no such host could be found; are you online?") from error
+        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class GuardedTransport(httpx.AsyncBaseTransport):
+    """Sends requests through the pinned backend, with their keys put in at the last moment."""
+
+    def __init__(self, settings: OnlineSettings) -> None:
+        """Make a pool of connections; none is opened yet."""
+        for name in ("httpcore.connection", "httpcore.http11", "httpcore.http2"):
+            logging.getLogger(name).addFilter(_without_keys)
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=_ssl_context(),
+            network_backend=PinnedBackend(settings),
+            max_connections=16,
+            max_keepalive_connections=8,
+            keepalive_expiry=15.0,
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request."""
+        extensions = dict(request.extensions)
+        credentials = cast("Credentials", extensions.pop(CREDENTIALS, None) or Credentials())
+        url = request.url.copy_merge_params({name: one.reveal() for name, one in credentials.params.items()})
+        extra = [(name.encode(), secret.reveal().encode()) for name, secret in credentials.headers.items()]
+        _in_use.set(credentials)
+        with _translated():
+            response = await self._pool.handle_async_request(
+                httpcore.Request(
+                    method=request.method,
+                    url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+                    headers=[*request.headers.raw, *extra],
+                    content=request.stream,
+                    extensions=extensions,
+                )
+            )
+        # The client reads the address of a redirect even where it is not to follow one, and stumbles over odd ones.
+        headers = [pair for pair in response.headers if pair[0].lower() != b"location"]
+        told = [value.decode("latin-1") for name, value in response.headers if name.lower() == b"location"]
+        return httpx.Response(
+            response.status, headers=headers, stream=_Body(response), extensions={LOCATION: told[0]} if told else {}
+        )
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._pool.aclose()
+
+
+@cache
+def _ssl_context() -> ssl.SSLContext:
+    """Reading all certificates takes a while; once is enough."""
+    return httpx.create_ssl_context()
+
+
+_in_use: ContextVar[Credentials | None] = ContextVar("credentials in use", default=None)
+
+
+def _without_keys(record: logging.LogRecord) -> bool:
+    """Take keys out of what httpcore logs for debugging: it writes down a redirect's address, key and all."""
+    credentials = _in_use.get()
+    if credentials is not None:
+        record.msg, record.args = credentials.scrub(record.getMessage()), ()
+    return True
+
+
+class _Body(httpx.AsyncByteStream):
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        with _translated():
+            async for piece in self._response.aiter_stream():
+                yield piece
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn the pool's errors into those of the client above it; what they say never holds an address."""
+    try:
+        yield
+    except httpcore.TimeoutException as error:
+        raise httpx.TimeoutException("time limit") from error
+    except httpcore.ConnectError as error:
+        raise httpx.ConnectError("no connection") from error
+    except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+        raise httpx.RemoteProtocolError("broken connection") from error
+
+
+_NOT_JSON = object()
+MAX_DEPTH = 40
+"""No service nests its answers half as deep."""
+
+
+async def read_body(response: httpx.Response, host: str, max_bytes: int) -> bytes:
+    """The whole body of a streamed response.
+
+    Raises:
+        ServiceFault: it is longer than allowed, packed in a way that was not asked for, or cut short.
+    """
+    packing = response.headers.get("content-encoding", "identity").strip().lower() or "identity"
+    if packing not in ("identity", "gzip", "x-gzip"):
+        raise ServiceFault(host, "sent its answer packed in a way that was not asked for")
+    announced = response.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced[:20]) > max_bytes:
+        raise _too_long(host, max_bytes)
+    unpacker = None if packing == "identity" else zlib.decompressobj(wbits=31)
+    body = bytearray()
+    async for raw in response.aiter_raw():
+        try:
+            body += raw if unpacker is None else unpacker.decompress(raw, max_bytes + 1 - len(body))
+        except zlib.error as error:
+            raise ServiceFault(host, "sent a packed answer that can't be unpacked", retryable=True) from error
+        if len(body) > max_bytes:
+            raise _too_long(host, max_bytes)
+    if unpacker is not None and not unpacker.eof:
+        raise ServiceFault(host, "its answer was cut short", retryable=True)
+    return bytes(body)
+
+
+def parse_json(body: bytes, host: str) -> object:
+    """What a JSON answer says.
+
+    Raises:
+        ServiceFault: it is not JSON, holds numbers that are none, or is nested absurdly.
+    """
+    parsed: object = _NOT_JSON
+    with suppress(ValueError, RecursionError):
+        parsed = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse)
+    if parsed is _NOT_JSON:
+        # Raised out here, for the parser's own error would carry the whole answer along.
+        raise ServiceFault(host, "answered something that is not JSON")
+    level, depth = [parsed], 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise ServiceFault(host, "answered JSON that is nested too deep")
+        inner: list[object] = []
+        for value in level:
+            if isinstance(value, dict):
+                inner.extend(value.values())
+            elif isinstance(value, list):
+                inner.extend(value)
+        level = inner
+    return parsed
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _too_long(host: str, max_bytes: int) -> ServiceFault:
+    return ServiceFault(host, f"its answer is longer than {max_bytes:,} bytes and was not read")
+
+
+class Breaker:
+    """Closed: requests pass. Open, after failures in a row: none does. Half open, after a rest: one does."""
+
+    def __init__(self, failures: int, rest_s: float) -> None:
+        """Open after so many failures, for so long."""
+        self._limit = failures
+        self._rest_s = rest_s
+        self._failures = 0
+        self._opened_at: float | None = None
+        self._probing = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the host is left alone, but for a probe."""
+        return self._opened_at is not None
+
+    @property
+    def rest_left_s(self) -> float:
+        """How long until the next request may pass; 0 where it may now."""
+        if self._opened_at is None:
+            return 0.0
+        left = self._opened_at + self._rest_s - time.monotonic()
+        return max(left, 0.1 if self._probing else 0.0)
+
+    def enter(self) -> bool:
+        """Whether a request may pass now; in the half-open state the one that passes is the probe."""
+        if self._opened_at is None:
+            return True
+        if self.rest_left_s > 0:
+            return False
+        self._probing = True
+        return True
+
+    def succeeded(self) -> None:
+        """The host answered: all is well again."""
+        self._failures = 0
+        self._opened_at = None
+        self._probing = False
+
+    def failed(self) -> None:
+        """The host failed once more."""
+        self._failures += 1
+        if self._probing or self._failures >= self._limit:
+            self._opened_at = time.monotonic()
+        self._probing = False
+
+    def abandoned(self) -> None:
+        """The request was given up before the host could answer; another one may probe."""
+        self._probing = False
+
+
+_lock = threading.Lock()
+_next_free: dict[str, float] = {}
+_last_sent: dict[str, float] = {}
+
+
+def reserve(host: str, spacing_s: float, longest_s: float) -> float | None:
+    """Take the next free moment of a host; the seconds until then, or None where that is longer than bearable.
+
+    The moments belong to the whole process, so that two atlases can't together ask twice as often. A moment that is
+    taken and not used is lost.
+    """
+    with _lock:
+        now = time.monotonic()
+        moment = max(now, _next_free.get(host, 0.0))
+        if moment - now > longest_s:
+            return None
+        _next_free[host] = moment + spacing_s
+        return moment - now
+
+
+def claim(host: str, spacing_s: float) -> float:
+    """Take this very moment, once a reserved one has come; 0 on success, else the seconds that are still missing.
+
+    A program that was busy wakes up late, and two requests whose moments have both passed would leave together.
+    """
+    with _lock:
+        now = time.monotonic()
+        missing_s = _last_sent.get(host, -math.inf) + spacing_s - now
+        if missing_s > 0:
+            return missing_s
+        _last_sent[host] = now
+        return 0.0
+
+
+def postpone(host: str, wait_s: float) -> None:
+    """Leave a host alone for a while, as it asked."""
+    with _lock:
+        _next_free[host] = max(_next_free.get(host, 0.0), time.monotonic() + wait_s)
+
+
+class Busy(ServiceFault):
+    """The service asks to come back later; ``wait_s`` says when."""
+
+    def __init__(self, host: str, trouble: str, wait_s: float) -> None:
+        super().__init__(host, trouble, retryable=True)
+        self.wait_s = wait_s
+
+
+def as_fault(error: Exception, host: str, credentials: Credentials) -> ServiceFault:
+    """What an error of the client, the network or the decoder means for the one who asked."""
+    if isinstance(error, ServiceFault):
+        return error
+    if isinstance(error, GeosleuthError):
+        return ServiceFault(host, credentials.scrub(str(error)))
+    if isinstance(error, httpx.TimeoutException | TimeoutError):
+        return ServiceFault(host, "did not answer in time", retryable=True)
+    if isinstance(error, httpx.InvalidURL):
+        return ServiceFault(host, "has an address that can't be asked")
+    if isinstance(error, httpx.ConnectError):
+        return Offline(host, "can't be reached; are you online, and is the service up?")
+    return ServiceFault(host, "its answer was cut short", retryable=True)
+
+
+def after_tries(fault: ServiceFault, attempts: int) -> ServiceFault:
+    """The fault that is raised in the end, with how often it was tried."""
+    times = "" if attempts == 1 else f" (tried {attempts} times)"
+    if isinstance(fault, Offline):
+        return Offline(fault.host, fault.trouble + times)
+    return ServiceFault(fault.host, fault.trouble + times, retryable=True)
+
+
+def refusal(response: httpx.Response, host: str, excerpt: str, credentials: Credentials) -> ServiceFault:
+    """What a status other than 200 means."""
+    status = response.status_code
+    said = f': "{excerpt}"' if excerpt else ""
+    if status in (401, 403):
+        keys = " and ".join(secret.variable for secret in credentials.secrets)
+        hint = f"; check the key in {keys}" if keys else "; its terms of use may say why"
+        return ServiceFault(host, f"refused the request (status {status}){hint}{said}")
+    if status == httpx.codes.TOO_MANY_REQUESTS or status >= 500:
+        trouble = "is asked too often" if status == httpx.codes.TOO_MANY_REQUESTS else "failed"
+        wait_s = _retry_after_s(response.headers.get("retry-after", ""))
+        if wait_s > 0:
+            return Busy(host, f"{trouble} (status {status}) and asks to wait {wait_s:.0f} s{said}", wait_s)
+        return ServiceFault(host, f"{trouble} (status {status}){said}", retryable=True)
+    return ServiceFault(host, f"did not accept the request (status {status}){said}")
+
+
+def _retry_after_s(header: str) -> float:
+    """The wait a service asks for, in seconds or as a date; 0 where it asks for none."""
+    header = header.strip()
+    if header.isdecimal():
+        return float(header[:9])
+    try:
+        moment = parsedate_to_datetime(header)
+    except ValueError:
+        return 0.0
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    wait_s: float = (moment - datetime.now(UTC)).total_seconds()
+    return max(0.0, wait_s)
+
+
+async def excerpt_of(response: httpx.Response, host: str) -> str:
+    """The beginning of what a failing service says, where that is plain text or JSON."""
+    if not response.headers.get("content-type", "").startswith(("text/plain", "application/json")):
+        return ""
+    try:
+        body = await read_body(response, host, 64 * 1024)
+    except (ServiceFault, httpx.HTTPError):
+        return ""
+    return clean(body.decode("utf-8", "replace"), 200)
+
 
 T = TypeVar("T")
 
@@ -150,7 +538,7 @@ class OnlineClient:
                 if attempt == settings.tries or wait_s >= left_s or breaker.rest_left_s > 0:
                     raise after_tries(fault, attempt) from None
                 if isinstance(fault, Busy):
-                    pace.postpone(origin, wait_s)
+                    postpone(origin, wait_s)
                 await asyncio.sleep(wait_s)
             except BaseException:
                 breaker.abandoned()
@@ -164,12 +552,12 @@ class OnlineClient:
         settings = self.settings
         spacing_s = settings.spacing_s.get(host, 0.0 if host in settings.private_hosts else question.spacing_s)
         longest_s = settings.queue_s if deadline is None else max(0.0, deadline - time.monotonic())
-        wait_s = pace.reserve(origin, spacing_s, longest_s)
+        wait_s = reserve(origin, spacing_s, longest_s)
         if wait_s is None:
             raise ServiceFault(host, f"too many requests wait for their turn (over {longest_s:.0f} s)", retryable=True)
         self._client()  # made before the moment comes, since the first one takes its time
         await asyncio.sleep(wait_s)
-        while (wait_s := pace.claim(origin, spacing_s)) > 0:  # noqa: ASYNC110  # time is waited for, not an event
+        while (wait_s := claim(origin, spacing_s)) > 0:  # noqa: ASYNC110  # time is waited for, not an event
             await asyncio.sleep(wait_s)
 
     async def _send(self, question: Question, host: str) -> bytes | None:

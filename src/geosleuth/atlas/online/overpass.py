@@ -1,28 +1,169 @@
-"""Overpass: the features of OpenStreetMap themselves, by name, kind and position.
+"""Overpass: the features of OpenStreetMap by name, kind and position. What users type never becomes syntax.
 
 It knows no ranking and no addresses, and answers only for an area. Elements come with ``out tags bb``: nodes with a
 position, ways and relations with their bounds.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 from urllib.parse import urlencode
 
-from geosleuth.atlas.model import Colocation, Hit, Place
-from geosleuth.atlas.regions.kinds import is_street, kind_of
-from geosleuth.atlas.regions.tags import address_of, index_names, main_name
-from geosleuth.errors import BadInput, ServiceFault
-from geosleuth.geo import Extent, LatLon, distance_km
+import numpy as np
 
-from . import overpass_ql as ql
-from . import shape
-from .areas import check_radius, inside
+from geosleuth.atlas.model import Colocation, Hit, Place
+from geosleuth.atlas.regions.colocated import lie_in_order
+from geosleuth.atlas.regions.kinds import ADDRESS, STREET, category_kinds, is_street, kind_of
+from geosleuth.atlas.regions.region_file import address_of, index_names, main_name
+from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.geo import Extent, FloatArray, LatLon, bearings_deg, distance_km, great_circle_km, weighted_centre
+
+from . import replies
 from .base import OnlineAtlas
-from .found import hit, near_hit, spot
-from .nominatim import osm_reference
-from .text import query_text
-from .together import colocations
+from .geocoders import osm_reference
+from .replies import check_radius, hit, inside, near_hit, plain_boxes, query_text, spot
+
+_TAG_PART = re.compile(r"[\w:.\-]{1,80}\Z")
+_NAME_KEYS = "^(name|name:.*|alt_name|old_name|official_name|short_name|loc_name|brand|operator|ref)$"
+_KIND_KEYS = (
+    "^(amenity|shop|tourism|leisure|office|craft|historic|railway|public_transport|highway|natural|man_made|building|"
+    "healthcare|aeroway|place|emergency|landuse|waterway|club)$"
+)
+_OWN_KINDS = {STREET: '["highway"]["name"]', ADDRESS: '["addr:housenumber"]'}
+_MAX_NAME_CHARS = 100
+
+
+def settings(timeout_s: int) -> str:
+    """The line every query begins with."""
+    return f"[out:json][timeout:{timeout_s}];\n"
+
+
+def name_pattern(text: str) -> str:
+    """A regular expression for a name, whose spaces and marks may be written in other ways; empty for no name."""
+    parts = re.findall(r"[^\W_]+", query_text(text, _MAX_NAME_CHARS))
+    return ".{0,3}".join(parts)
+
+
+def by_name(text: str) -> str:
+    """The filter for features one of whose names holds the text."""
+    pattern = name_pattern(text)
+    if not pattern:
+        raise BadInput(f"not a name to search for: {text[:60]!r}")
+    return f'[~"{_NAME_KEYS}"~"{pattern}",i]'
+
+
+def street_named(text: str) -> str:
+    """The filter for streets of that name."""
+    pattern = name_pattern(text)
+    if not pattern:
+        raise BadInput(f"not the name of a street: {text[:60]!r}")
+    return f'["highway"][~"^(name|name:.*|alt_name|ref)$"~"^{pattern}$",i]'
+
+
+def by_category(category: str) -> list[str]:
+    """The filters that a category stands for; a feature need pass only one of them."""
+    filters = []
+    for kind in category_kinds(category):
+        if kind in _OWN_KINDS:
+            filters.append(_OWN_KINDS[kind])
+            continue
+        key, _, value = kind.partition("=")
+        if not all(_TAG_PART.match(part) for part in (key, value) if part) or not (key or value):
+            raise BadInput(f"not a category: {category[:60]!r}; write a word (cafe) or a tag (amenity=cafe)")
+        if key and value:
+            filters.append(f'["{key}"="{value}"]')
+        elif key:
+            filters.append(f'["{key}"]')
+        else:
+            filters.append(f'[~"{_KIND_KEYS}"~"^{value.replace(".", "[.]")}$"]')
+    if not filters:
+        raise BadInput(f"not a category: {category[:60]!r}; write a word (cafe) or a tag (amenity=cafe)")
+    return filters
+
+
+def by_name_or_category(feature: str) -> list[str]:
+    """The filters for a tag ("amenity=pharmacy"), or for a word that may be a name or a category ("Casino")."""
+    if "=" in feature:
+        return by_category(feature)
+    return [by_name(feature), *(by_category(feature) if category_kinds(feature) else [])]
+
+
+def in_area(extent: Extent) -> list[str]:
+    """The area filters of an extent; a feature need pass only one of them."""
+    return [f"({box.south:.7f},{box.west:.7f},{box.north:.7f},{box.east:.7f})" for box in plain_boxes(extent)]
+
+
+def around_point(point: LatLon, radius_m: float) -> str:
+    """The filter for what lies within so many metres of a point."""
+    return f"(around:{radius_m:.1f},{point.lat:.7f},{point.lon:.7f})"
+
+
+def union(element: str, filters: list[str], areas: list[str], into: str) -> str:
+    """A statement that gathers all elements that pass a filter in an area."""
+    statements = "".join(f"{element}{one}{area};" for one in filters for area in areas)
+    return f"({statements})->.{into};\n"
+
+
+BEARING_TOLERANCE_DEG = 30.0
+_MAX_STEPS = 50_000
+
+
+def colocations(
+    sets: Sequence[Sequence[Place]],
+    within_m: float,
+    *,
+    bearings: Sequence[float | None] = (),
+    in_order: bool = False,
+    limit: int = 10,
+) -> list[Colocation]:
+    """Every choice of one place from each set that fits, the closest together first."""
+    found = []
+    for chosen in _choices(sets, within_m / 1000, bearings):
+        lats, lons = _columns(chosen)
+        if in_order and not lie_in_order(lats[None], lons[None])[0]:
+            continue
+        spread_km = max(distance_km(a.point, b.point) for a in chosen for b in chosen)
+        centre = weighted_centre(lats, lons) or chosen[0].point
+        score = max(0.0, 1 - spread_km * 1000 / within_m)
+        found.append(Colocation(tuple(chosen), centre, spread_km * 1000, round(score, 4)))
+    found.sort(key=lambda one: (one.spread_m, [place.id for place in one.places]))
+    return found[:limit]
+
+
+def _choices(
+    sets: Sequence[Sequence[Place]], within_km: float, bearings: Sequence[float | None]
+) -> Iterator[list[Place]]:
+    if not all(sets):
+        return
+    columns = [_columns(places) for places in sets]
+    unfinished: list[list[Place]] = [[first] for first in sets[0]]
+    steps = 0
+    while unfinished:
+        chosen = unfinished.pop()
+        at = len(chosen)
+        if at == len(sets):
+            yield chosen
+            continue
+        steps += 1
+        if steps > _MAX_STEPS:
+            raise BadInput("too many such features stand together here; give a smaller area or rarer features")
+        lats, lons = columns[at]
+        fits = np.ones(len(lats), dtype=bool)
+        for one in chosen:
+            fits &= great_circle_km(one.point.lat, one.point.lon, lats, lons) <= within_km
+        wanted = bearings[at] if bearings else None
+        if wanted is not None:
+            first = chosen[0].point
+            turns = bearings_deg(first.lat, first.lon, lats, lons) - wanted
+            fits &= np.abs((turns + 180) % 360 - 180) <= BEARING_TOLERANCE_DEG
+        taken = {one.id for one in chosen}
+        unfinished.extend([*chosen, sets[at][i]] for i in np.flatnonzero(fits).tolist() if sets[at][i].id not in taken)
+
+
+def _columns(places: Sequence[Place]) -> tuple[FloatArray, FloatArray]:
+    return np.array([place.point.lat for place in places]), np.array([place.point.lon for place in places])
+
 
 _TIMEOUT_S = 25
 _MAX_ELEMENTS = 2000
@@ -53,14 +194,14 @@ class Overpass(OnlineAtlas):
         limit: int = 10,
     ) -> list[Hit]:
         """Features one of whose names holds the text, in the area or within 5 km of the point; best named first."""
-        if limit < 1 or not (ql.name_pattern(text) or category):
+        if limit < 1 or not (name_pattern(text) or category):
             return []
         if within is None and near is None:
             raise BadInput("overpass searches an area: give a point (near) or an extent (within)")
-        kinds = ql.by_category(category) if category else [""]
-        named = ql.by_name(text) if ql.name_pattern(text) else ""
-        areas = ql.in_area(within) if within else [ql.around_point(near, _NEAR_M)] if near else []
-        query = ql.union("nwr", [named + kind for kind in kinds], areas, "found") + f".found {_OUT}"
+        kinds = by_category(category) if category else [""]
+        named = by_name(text) if name_pattern(text) else ""
+        areas = in_area(within) if within else [around_point(near, _NEAR_M)] if near else []
+        query = union("nwr", [named + kind for kind in kinds], areas, "found") + f".found {_OUT}"
         places = self._places(await self._ask(query))
         if not named:
             middle = near or (within.centre if within else LatLon(0, 0))
@@ -78,8 +219,8 @@ class Overpass(OnlineAtlas):
         check_radius(radius_m, _LONGEST_M, self.name)
         if limit < 1:
             return []
-        kinds = ql.by_category(category) if category else ['["name"]']
-        query = ql.union("nwr", kinds, [ql.around_point(point, radius_m)], "found") + f".found {_OUT}"
+        kinds = by_category(category) if category else ['["name"]']
+        query = union("nwr", kinds, [around_point(point, radius_m)], "found") + f".found {_OUT}"
         hits = [near_hit(place, point, radius_m / 1000) for place, _ in self._places(await self._ask(query))]
         return sorted(hits, key=lambda one: (one.distance_km or 0.0, one.place.id))[:limit]
 
@@ -94,18 +235,18 @@ class Overpass(OnlineAtlas):
 
     async def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
         """Where two streets share a node."""
-        if limit < 1 or not (ql.name_pattern(first) and ql.name_pattern(second)):
+        if limit < 1 or not (name_pattern(first) and name_pattern(second)):
             return []
         if within is None:
             raise BadInput("overpass searches an area: give an extent (within) for the crossing")
-        areas = ql.in_area(within)
-        query = ql.union("way", [ql.street_named(first)], areas, "first")
-        query += ql.union("way", [ql.street_named(second)], areas, "second")
+        areas = in_area(within)
+        query = union("way", [street_named(first)], areas, "first")
+        query += union("way", [street_named(second)], areas, "second")
         query += f"node(w.first)(w.second)->.found;\n.found out skel {_MAX_ELEMENTS};\n"
         name = f"{query_text(first)} / {query_text(second)}"
         hits: list[Hit] = []
         for element in await self._ask(query):
-            at = shape.point(element.get("lat"), element.get("lon"))
+            at = replies.point(element.get("lat"), element.get("lon"))
             if at is None or any(distance_km(at, one.place.point) <= _ONE_CROSSING_KM for one in hits):
                 continue
             place = Place(
@@ -137,22 +278,22 @@ class Overpass(OnlineAtlas):
         chosen = [[place for place in places if within.contains(place.point)] for places in sets]
         return colocations(chosen, within_m, bearings=bearings, in_order=in_order, limit=limit)
 
-    async def _ask(self, query: str) -> list[shape.Object]:
-        body = urlencode({"data": ql.settings(_TIMEOUT_S) + query}).encode()
+    async def _ask(self, query: str) -> list[replies.Object]:
+        body = urlencode({"data": settings(_TIMEOUT_S) + query}).encode()
         question = self.question("/interpreter", {}, body=body, content_type="application/x-www-form-urlencoded")
-        answer = shape.need_object(await self.client.json(question, self._check), self.host)
-        return shape.need_objects(answer.get("elements"), self.host, '"elements"')
+        answer = replies.need_object(await self.client.json(question, self._check), self.host)
+        return replies.need_objects(answer.get("elements"), self.host, '"elements"')
 
     def _check(self, answer: object) -> None:
         """Overpass says in a remark that a query ran out of time or memory, and sends what it has."""
-        remark = shape.text(answer, "remark") if isinstance(answer, dict) else None
+        remark = replies.text(answer, "remark") if isinstance(answer, dict) else None
         if remark and "error" in remark.lower():
             busy = "timed out" in remark or "rate" in remark.lower()
             raise ServiceFault(self.host, f'reports "{remark}"; a smaller area may help', retryable=busy)
 
-    def _sets(self, elements: Iterable[shape.Object], count: int) -> list[list[Place]]:
+    def _sets(self, elements: Iterable[replies.Object], count: int) -> list[list[Place]]:
         """The elements of each set; a count precedes each."""
-        groups: list[list[shape.Object]] = []
+        groups: list[list[replies.Object]] = []
         for element in elements:
             if element.get("type") == "count":
                 groups.append([])
@@ -164,13 +305,13 @@ class Overpass(OnlineAtlas):
             raise BadInput(f"over {_MAX_ELEMENTS:,} such features stand together there; give a smaller area")
         return [[place for place, _ in self._places(group)] for group in groups]
 
-    def _places(self, elements: Iterable[shape.Object]) -> list[tuple[Place, list[str]]]:
+    def _places(self, elements: Iterable[replies.Object]) -> list[tuple[Place, list[str]]]:
         found = []
         for element in elements:
-            tags = shape.details(shape.inner(element, "tags"))
-            bounds, centre = shape.inner(element, "bounds"), shape.inner(element, "center")
-            box = shape.box(*(bounds.get(edge) for edge in ("minlat", "minlon", "maxlat", "maxlon")))
-            at = shape.point(element.get("lat"), element.get("lon")) or shape.point(
+            tags = replies.details(replies.inner(element, "tags"))
+            bounds, centre = replies.inner(element, "bounds"), replies.inner(element, "center")
+            box = replies.box(*(bounds.get(edge) for edge in ("minlat", "minlon", "maxlat", "maxlon")))
+            at = replies.point(element.get("lat"), element.get("lon")) or replies.point(
                 centre.get("lat"), centre.get("lon")
             )
             at = at or (box.centre if box else None)
@@ -186,7 +327,7 @@ class Overpass(OnlineAtlas):
                 at,
                 box or spot(at),
                 self.name,
-                shape.country(tags.get("addr:country")),
+                replies.country(tags.get("addr:country")),
                 None,
                 address_of(tags),
                 tags,
@@ -199,7 +340,7 @@ def _neighbours(features: Sequence[str], within_m: float, within: Extent) -> str
     """The query for those features of each sort that have one of every other sort near them."""
     query = ""
     for i, feature in enumerate(features):
-        query += ql.union("nwr", ql.by_name_or_category(feature), ql.in_area(within), f"all{i}")
+        query += union("nwr", by_name_or_category(feature), in_area(within), f"all{i}")
     # Distances between outlines are shorter than those between middles, so nothing that fits is lost here.
     for i in range(len(features)):
         near = "".join(f"(around.all{j}:{within_m:.1f})" for j in range(len(features)) if j != i)
@@ -217,7 +358,7 @@ def _bearings(given: Sequence[float | None] | None, count: int) -> Sequence[floa
     return bearings
 
 
-def _osm_id(element: shape.Object) -> str | None:
-    letter = _ELEMENTS.get(shape.text(element, "type") or "")
+def _osm_id(element: replies.Object) -> str | None:
+    letter = _ELEMENTS.get(replies.text(element, "type") or "")
     number = element.get("id")
     return f"osm:{letter}{number}" if letter and isinstance(number, int) and number > 0 else None

@@ -1,4 +1,4 @@
-"""One atlas out of two: a service that knows mainland China for places there, another for everywhere else.
+"""Online services by name, and one atlas out of two: one for mainland China, another for everywhere else.
 
 Thinking with Map routes its queries in this way. Where there is a point, it decides; else a country, a script or a name
 does; else the service for elsewhere is asked first and the Chinese one when that finds nothing.
@@ -8,13 +8,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
-from geosleuth.atlas.model import Colocation, Document, Hit, Marker, Picture, Place, Reverse
-from geosleuth.atlas.protocol import Atlas, NotOffered
+from geosleuth.atlas.model import Atlas, Colocation, Document, Hit, Marker, NotOffered, Picture, Place, Reverse
+from geosleuth.errors import BadInput
 from geosleuth.geo import Extent, LatLon
 
+from .access import OnlineSettings
+from .amap import Amap, in_mainland_china, sounds_chinese
 from .base import OnlineAtlas
-from .china import in_mainland_china, sounds_chinese
-from .shape import country as country_of
+from .geocoders import Nominatim, OpenCage, Photon
+from .google import Google
+from .http import OnlineClient
+from .overpass import Overpass
+from .replies import country as country_of
+from .xyz import XyzTiles
 
 T = TypeVar("T")
 
@@ -182,3 +188,35 @@ async def _first(order: Sequence[Atlas], ask: Callable[[Atlas], Awaitable[list[T
     if refusal is not None and not answered:
         raise refusal
     return []
+
+
+_SERVICES: dict[str, Callable[[OnlineClient], OnlineAtlas]] = {
+    service.name: service for service in (Nominatim, Photon, Overpass, Google, Amap, OpenCage, XyzTiles)
+}
+
+ONLINE_NAMES: tuple[str, ...] = tuple(_SERVICES)
+"""The services there are."""
+
+
+def make_online(name: str, settings: OnlineSettings) -> OnlineAtlas | RegionRouter:
+    """An online service, which is an `Atlas`; nothing is contacted yet. Close it, or use it as a context manager.
+
+    Two names with a plus make a router: ``amap+google`` asks AMAP in mainland China and Google elsewhere.
+
+    Raises:
+        BadInput: there is no service of that name, or its key is not in the environment.
+    """
+    names = [part.strip().lower() for part in name.split("+")]
+    for part in names:
+        if part not in _SERVICES:
+            raise BadInput(
+                f"no online service {part[:40]!r}; there are {', '.join(ONLINE_NAMES)}, and pairs: amap+google"
+            )
+    client = OnlineClient(settings)
+    match [_SERVICES[part](client) for part in names]:
+        case [service]:
+            return service
+        case [china, elsewhere]:
+            return RegionRouter(china=china, elsewhere=elsewhere)
+        case _:
+            raise BadInput(f"a pair has two services, for China and for elsewhere, not {len(names)}")

@@ -5,19 +5,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from geosleuth.atlas.model import Marker, Picture
-from geosleuth.atlas.protocol import NotOffered
+from geosleuth.atlas.model import Marker, NotOffered, Picture
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import LatLon
 
-from .areas import TILE_PX, check_picture, picture_box, to_pixels
+from .access import Credentials, TileSource, check_consent, key_from_environment
 from .base import WHO_ANSWERS, OnlineAtlas
-from .consent import check_consent
 from .http import Question
-from .keys import Credentials, key_from_environment
-from .pictures import open_picture, resized, to_png
-from .settings import TileSource
-from .text import NAME_CHARS, clean
+from .replies import NAME_CHARS, TILE_PX, check_picture, clean, open_picture, picture_box, resized, to_pixels, to_png
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -3,11 +3,10 @@
 from .osm import import_osm
 from .overture import import_overture
 from .queries import Regions
-from .store import Damaged, DamagedRegion, OpenRegion, RegionInfo, RegionStore
-from .writer import Progress, region_name
+from .region_file import Progress, region_name
+from .store import DamagedRegion, OpenRegion, RegionInfo, RegionStore
 
 __all__ = [
-    "Damaged",
     "DamagedRegion",
     "OpenRegion",
     "Progress",

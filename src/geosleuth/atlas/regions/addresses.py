@@ -1,14 +1,23 @@
-"""House numbers on streets: "12 Rue Grimaldi", "Mannerheimintie 12 B"."""
+"""House numbers on streets, crossings of two streets, and postcodes.
+
+No extract maps postcodes themselves, but addresses carry them. A code that no address has is looked for by its
+beginning: codes that begin alike lie near each other in nearly every country.
+"""
 
 import re
-from typing import Final
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Final
 
-from geosleuth.atlas.model import Hit, Place
-from geosleuth.geo import Extent
+import numpy as np
+import shapely
+
+from geosleuth.atlas.model import Hit, MatchKind, Place
+from geosleuth.geo import Box, Extent, LatLon, distance_km, great_circle_km
 from geosleuth.names import fold
 
-from .spots import place_of, rows_of, street_ids
-from .store import OpenRegion, text_of
+from .store import OpenRegion, place_of, rows_of, source_of, street_ids, text_of
 
 _FIRST: Final = re.compile(
     r"^\s*(\d{1,5}(?:\s?(?:[a-z]|bis|ter|quater)\b)?(?:\s?[-/]\s?\d{1,5}[a-z]?)?)[\s,]+(\S.*)$", re.IGNORECASE
@@ -81,3 +90,291 @@ def address_fit(rest: str, place: Place) -> float:
 def fitted(score: float, fit: float) -> float:
     """A score less what does not fit: half a fit counts for more than fame, so that the one that is meant is first."""
     return score * (1 - _UNFIT + _UNFIT * fit)
+
+
+_CUT_BELOW_BEST: Final = 0.12
+_CROSSING_STREETS: Final = 60
+_SAME_CORNER_M: Final = 40.0
+_NEARLY_MEET_M: Final = 60.0
+_BETWEEN: Final = re.compile(r"\s+(?:and|et|und|y|e|ja|x|near|corner of)\s+|\s*[&/×@+]\s*", re.IGNORECASE)
+_PAIRS: Final = 30
+Street = tuple[float, MatchKind, list[tuple[Any, ...]]]  # how well it fits, how, and the rows of its features
+_MATCHES: Final[dict[str, int]] = {"exact": 0, "alias": 1, "fuzzy": 2}
+
+
+def split_crossing(text: str) -> tuple[str, str] | None:
+    """The two streets of "A and B", "A & B", "A / B", "A et B", "corner of A and B"; None where it is no such text."""
+    text = re.sub(
+        r"^\s*(?:the\s+)?(?:corner|crossing|intersection|angle|junction)\s+(?:of|de)\s+", "", text, flags=re.IGNORECASE
+    )
+    parts = [part.strip(" ,") for part in _BETWEEN.split(text) if part.strip(" ,")]
+    return (parts[0], parts[1].split(",")[0]) if len(parts) == 2 else None
+
+
+def find_crossings(region: OpenRegion, first: str, second: str, within: Extent | None) -> list[Hit]:
+    """Junctions of streets that fit the two names, one hit per corner; where none share a node, close approaches."""
+    one, two = _streets(region, first), _streets(region, second)
+    if not one or not two:
+        return []
+    rows = region.conn.execute(
+        f"""SELECT j.id, j.lat, j.lon, a.street, a.street_key, b.street, b.street_key
+            FROM junction_street a JOIN junction_street b ON a.junction = b.junction AND a.street_key <> b.street_key
+            JOIN junction j ON j.id = a.junction
+            WHERE a.street_key IN ({_marks(one)}) AND b.street_key IN ({_marks(two)})""",  # noqa: S608
+        (*one, *two),
+    )
+    hits = [
+        _hit(region, f"n{number}", LatLon(lat, lon), (street, other), one[key][:2], two[other_key][:2])
+        for number, lat, lon, street, key, other, other_key in rows
+    ]
+    hits = [hit for hit in hits if within is None or within.contains(hit.place.point)]
+    hits.sort(key=lambda hit: (-hit.score, hit.place.id))
+    return _corners(hits) or _approaches(region, one, two, within)
+
+
+def junction_place(region: OpenRegion, osm: str) -> Place | None:
+    """A crossing by its node's id."""
+    if not re.fullmatch(r"n\d{1,18}", osm):
+        return None
+    number = int(osm[1:])
+    at = region.conn.execute("SELECT lat, lon FROM junction WHERE id = ?", (number,)).fetchone()
+    if at is None:
+        return None
+    streets = [
+        street
+        for (street,) in region.conn.execute(
+            "SELECT street FROM junction_street WHERE junction = ? ORDER BY 1", (number,)
+        )
+    ]
+    return _place(region, osm, LatLon(*at), streets)
+
+
+def _streets(region: OpenRegion, text: str) -> dict[str, Street]:
+    """Street keys that fit a name; one key may belong to several streets in several towns."""
+    found = region.index.search(text, limit=_CROSSING_STREETS, among=street_ids(region))
+    if not found:
+        return {}
+    least = max(_LEAST_SCORE, found[0].score - _CUT_BELOW_BEST)
+    rows = rows_of(region, [hit.owner for hit in found])
+    streets: dict[str, Street] = {}
+    for hit in found:
+        if hit.score >= least and hit.owner in rows:
+            known = streets.setdefault(fold(rows[hit.owner][2]), (hit.score, hit.match, []))
+            known[2].append(rows[hit.owner])
+    return streets
+
+
+def _hit(
+    region: OpenRegion,
+    osm: str,
+    point: LatLon,
+    streets: tuple[str, str],
+    one: tuple[float, MatchKind],
+    two: tuple[float, MatchKind],
+) -> Hit:
+    match = max(one[1], two[1], key=lambda kind: _MATCHES[kind])
+    place = _place(region, osm, point, streets)
+    return Hit(place, one[0] * two[0], match, place.name)
+
+
+def _place(region: OpenRegion, osm: str, point: LatLon, streets: Any) -> Place:
+    return Place(
+        id=f"{region.info.kind}:{region.info.name}:{osm}",
+        name=" / ".join(streets),
+        kind="crossing",
+        point=point,
+        extent=Box(point.lat, point.lon, point.lat, point.lon),
+        source=source_of(region),
+    )
+
+
+def _corners(hits: list[Hit]) -> list[Hit]:
+    """A crossing of wide roads has several nodes; one of them is enough."""
+    kept: list[Hit] = []
+    for hit in hits:
+        at = hit.place.point
+        same = [known for known in kept if set(known.place.name.split(" / ")) == set(hit.place.name.split(" / "))]
+        if all(
+            great_circle_km(at.lat, at.lon, known.place.point.lat, known.place.point.lon) * 1000 > _SAME_CORNER_M
+            for known in same
+        ):
+            kept.append(hit)
+    return kept
+
+
+def _approaches(region: OpenRegion, one: dict[str, Street], two: dict[str, Street], within: Extent | None) -> list[Hit]:
+    """A roundabout or a nameless slip road may lie between two streets that people say meet."""
+    hits = []
+    pairs = [
+        (first_score * second_score, first, second)
+        for first_key, (first_score, _, firsts) in one.items()
+        for second_key, (second_score, _, seconds) in two.items()
+        if first_key != second_key
+        for first in firsts
+        for second in seconds
+        if _boxes_near(first, second)
+    ]
+    for score, first, second in sorted(pairs, key=lambda pair: -pair[0])[:_PAIRS]:
+        found = _closest(region, first[0], second[0])
+        if found is None or (within is not None and not within.contains(found[0])):
+            continue
+        point, gap_m = found
+        place = _place(region, f"{first[1]}+{second[1]}", point, (first[2], second[2]))
+        hits.append(Hit(place, score * (0.85 - 0.25 * gap_m / _NEARLY_MEET_M), "near", place.name))
+    return hits
+
+
+def _boxes_near(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    a, b = Box(*first[6:10]), Box(*second[6:10])
+    return a.distance_km(b) * 1000 <= _NEARLY_MEET_M
+
+
+def _closest(region: OpenRegion, first: int, second: int) -> tuple[LatLon, float] | None:
+    lines = []
+    for street in (first, second):
+        geoms = [geom for (geom,) in region.conn.execute("SELECT geom FROM street_way WHERE street = ?", (street,))]
+        if not geoms:
+            return None
+        lines.append(shapely.union_all(shapely.from_wkb(geoms)))
+    squeeze = float(np.cos(np.radians(shapely.get_coordinates(lines[0])[0][1])))
+    flat = [shapely.transform(line, lambda xy: xy * [squeeze, 1.0]) for line in lines]
+    (x1, y1), (x2, y2) = shapely.get_coordinates(shapely.shortest_line(*flat))
+    gap_m = great_circle_km(y1, x1 / squeeze, y2, x2 / squeeze) * 1000
+    if gap_m > _NEARLY_MEET_M:
+        return None
+    return LatLon(float(y1 + y2) / 2, float(x1 + x2) / 2 / squeeze), float(gap_m)
+
+
+def _marks(keys: dict[str, Any]) -> str:
+    return ",".join("?" * len(keys))
+
+
+POSTCODE: Final = "postcode"
+"""Kind of a place that is the ground of a postcode in a town."""
+
+_CODE: Final = re.compile(r"(?=(?:\D*\d){2})(?!.*[A-Z]{4})[A-Z\d]{1,7}(?:[ -][A-Z\d]{1,5})?", re.ASCII)
+_WITH_TOWN: Final = re.compile(r"\s*(\S*\d\S*(?:\s\S*\d\S*)?)\s+([^\d,]+?)\s*")
+_BEFORE: Final = re.compile(r"[A-Z]{1,3}[ -](?=\d)")
+"""A country or state before the code: "MC-98000", "CA 90210"."""
+
+_LEAST_CHARS: Final = 4
+_BEGINS_ALIKE: Final = 0.7
+"""What a code that begins alike is worth beside the code itself, at most."""
+
+_ONE_GROUND_KM: Final = 20.0
+_MISTAGGED: Final = 0.02
+"""A ground with a smaller share of the addresses that another ground of its code has is somebody's slip."""
+
+_COLUMNS: Final = "key, code, town, country, addresses, lat, lon, south, west, north, east"
+_MOST_ROWS: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """The addresses of one code, as far as they lie near each other."""
+
+    key: str
+    code: str
+    town: str
+    country: str
+    addresses: int
+    point: LatLon
+    extent: Box
+
+
+def find_postcodes(region: OpenRegion, text: str, within: Extent | None) -> list[Hit]:
+    """The towns that have a code, or else those whose codes share the longest beginning; none where it is no code.
+
+    "98000 Monaco" and "MC-98000" are read, too; a town beside the code must be the town.
+    """
+    found = _hits(region, text)
+    if not found and (beside := _WITH_TOWN.fullmatch(text)):
+        wanted = fold(beside[2])
+        found = [hit for hit in _hits(region, beside[1]) if wanted in fold(hit.place.name)]
+    return [hit for hit in found if within is None or within.contains(hit.place.point)]
+
+
+def postcode_place(region: OpenRegion, number: str) -> Place | None:
+    """The ground of a code by the last part of its id, None where there is none."""
+    kind, _, rest = number.partition("/")
+    grounds = _grounds(region, "key = ?", (rest.partition("/")[0],)) if kind == POSTCODE else ()
+    return next((_postcodes_place(region, one) for one in grounds if _number(one) == number), None)
+
+
+def _hits(region: OpenRegion, text: str) -> list[Hit]:
+    code = " ".join(text.split()).upper().lstrip("〒 ")
+    keys = list(dict.fromkeys((_key(code), _key(_BEFORE.sub("", code)))))
+    if not _CODE.fullmatch(code) or len(keys[-1]) < _LEAST_CHARS:
+        return []
+    for key in keys:
+        if exact := list(_grounds(region, "key = ?", (key,))):
+            return [Hit(_postcodes_place(region, one), 1.0, "exact", one.code) for one in exact]
+    return [Hit(_postcodes_place(region, one), score, "fuzzy", one.code) for one, score in _alike(region, keys[-1])]
+
+
+def _alike(region: OpenRegion, key: str) -> Iterator[tuple[_Ground, float]]:
+    """One ground of each town whose codes share the longest beginning, half of the code at least."""
+    for shared in range(len(key) - 1, (len(key) - 1) // 2, -1):
+        begins = key[:shared]
+        alike = _grounds(region, "key > ? AND key < ? AND length(key) = ?", (begins, f"{begins}\uffff", len(key)))
+        towns = sorted(alike, key=lambda one: (one.country, one.town, one.key))
+        for _, same in groupby(towns, key=lambda one: (one.country, one.town)):
+            yield next(same), _BEGINS_ALIKE * shared / (len(key) - 1)
+        if towns:
+            return
+
+
+def _grounds(region: OpenRegion, where: str, values: Sequence[Any]) -> Iterator[_Ground]:
+    """The grounds of some codes. Addresses without their town count to the town that lies around them."""
+    query = f"SELECT {_COLUMNS} FROM postcode WHERE {where} ORDER BY key LIMIT {_MOST_ROWS}"  # noqa: S608
+    found = [_ground(row) for row in region.conn.execute(query, values)]
+    for _, same in groupby(found, key=lambda one: one.key):
+        kept: list[_Ground] = []
+        for one in sorted(same, key=lambda one: (not one.town, -one.addresses, one.country, one.town, one.point)):
+            at = next((at for at, other in enumerate(kept) if _is_near(one, other)), None)
+            if at is None:
+                kept.append(one)
+            else:
+                kept[at] = _joined(kept[at], one)
+        most = max(one.addresses for one in kept)
+        yield from (one for one in kept if one.addresses >= _MISTAGGED * most)
+
+
+def _ground(row: Sequence[Any]) -> _Ground:
+    key, code, town, country = map(text_of, row[:4])
+    return _Ground(key, code, town, country, int(row[4]), LatLon(row[5], row[6]), Box(*row[7:]))
+
+
+def _is_near(one: _Ground, other: _Ground) -> bool:
+    return distance_km(one.point, other.point) <= _ONE_GROUND_KM and not (
+        one.country and other.country and one.country != other.country
+    )
+
+
+def _joined(kept: _Ground, one: _Ground) -> _Ground:
+    """A ground with the addresses of another; its point stays where most of them are."""
+    a, b = kept.extent, one.extent
+    extent = a
+    if abs(kept.point.lon - one.point.lon) < 180:  # not across the antimeridian, where boxes turn around
+        extent = Box(min(a.south, b.south), min(a.west, b.west), max(a.north, b.north), max(a.east, b.east))
+    return replace(kept, addresses=kept.addresses + one.addresses, extent=extent, country=kept.country or one.country)
+
+
+def _key(code: str) -> str:
+    return re.sub(r"[\s-]", "", code)
+
+
+def _number(one: _Ground) -> str:
+    return "/".join((POSTCODE, one.key, one.country, one.town, f"{one.point.lat:.1f},{one.point.lon:.1f}"))
+
+
+def _postcodes_place(region: OpenRegion, one: _Ground) -> Place:
+    return Place(
+        id=f"{region.info.kind}:{region.info.name}:{_number(one)}",
+        name=f"{one.code} {one.town}".strip(),
+        kind=POSTCODE,
+        point=one.point,
+        extent=one.extent,
+        source=source_of(region),
+        country=one.country if re.fullmatch("[A-Z]{2}", one.country) else None,
+    )

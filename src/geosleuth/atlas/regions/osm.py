@@ -1,32 +1,206 @@
-"""Importing an OpenStreetMap extract: the file is streamed twice, once to check and count it, once to take it in."""
+"""Import an OpenStreetMap extract, streamed twice; streets and rivers are put together from their many ways."""
 
+import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from geosleuth.errors import BadInput
-from geosleuth.texts import one_line
+import numpy as np
+import shapely
+from shapely import STRtree
 
-from .files import check_readable, digest_of
-from .kinds import ADDRESS, is_area, kind_of, rank_of
-from .lines import LineMerger, is_merged
-from .shapes import area_layer, line_layer, point_layer
+from geosleuth.errors import BadInput
+from geosleuth.names import fold
+from geosleuth.text.safe import one_line
+
+from .kinds import ADDRESS, area_layer, is_area, is_street, kind_of, line_layer, point_layer, rank_of
+from .region_file import (
+    ROAD_RANKS,
+    FeatureRow,
+    Progress,
+    RegionWriter,
+    address_line,
+    address_of,
+    check_readable,
+    digest_of,
+    has_name,
+    house_number,
+    index_names,
+    kept_tags,
+    main_name,
+    region_name,
+    run_script,
+    writing,
+)
 from .store import RegionInfo, RegionStore
-from .tags import address_line, address_of, has_name, house_number, index_names, kept_tags, main_name
-from .writer import FeatureRow, Progress, RegionWriter, region_name, writing
 
 if TYPE_CHECKING:
     from osmium.osm import Area, Node, Relation, Way
+
+_SAME_STREET_DEG: Final = 0.003
+"""Ways of one name that are nearer than about 300 m are one street; farther apart they are namesakes."""
+
+_MERGED_KEYS: Final = ("highway", "waterway", "railway")
+_WATERWAYS: Final = frozenset({"river", "stream", "canal", "drain", "ditch", "tidal_channel"})
+_RAILWAYS: Final = frozenset(
+    {"rail", "light_rail", "tram", "subway", "narrow_gauge", "funicular", "monorail", "disused", "abandoned"}
+)
+_BATCH: Final = 5_000
+
+
+def is_merged(tags: Mapping[str, str]) -> bool:
+    """Whether a way is a piece of something longer that people know by one name."""
+    if not (tags.get("name") or tags.get("ref") or any(key.startswith("name:") for key in tags)):
+        return False
+    return tags.get("highway") in ROAD_RANKS or tags.get("waterway") in _WATERWAYS or tags.get("railway") in _RAILWAYS
+
+
+class LineMerger:
+    """Keeps the pieces in scratch tables of the database, so that memory does not grow with the region."""
+
+    def __init__(self, writer: RegionWriter) -> None:
+        """Use the writer's database for scratch space."""
+        self._writer = writer
+        self._conn = writer.conn
+        run_script(
+            self._conn,
+            """
+            CREATE TEMP TABLE piece (group_key TEXT, way INTEGER, kind TEXT, tags TEXT, geom BLOB);
+            CREATE TEMP TABLE street_node (node INTEGER, street_key TEXT, street TEXT, lat REAL, lon REAL);
+            """,
+        )
+        self._pieces: list[tuple[Any, ...]] = []
+        self._nodes: list[tuple[Any, ...]] = []
+
+    def add(
+        self, way: int, tags: Mapping[str, str], geom: bytes, positions: Sequence[tuple[int, float, float]]
+    ) -> None:
+        """Take in one way; positions are (node, lat, lon)."""
+        only = {key: value for key, value in tags.items() if key not in _TELL_OTHER_THINGS}
+        kind = next(
+            f"{key}={tags[key]}"
+            for key, known in zip(_MERGED_KEYS, (ROAD_RANKS, _WATERWAYS, _RAILWAYS), strict=True)
+            if tags.get(key) in known
+        )
+        name = main_name(tags)
+        key = fold(name)
+        if not key:
+            return
+        self._pieces.append((f"{kind.partition('=')[0]} {key}", way, kind, json.dumps(only), geom))
+        if is_street(kind) and tags.get("name"):
+            self._nodes.extend((node, key, name, lat, lon) for node, lat, lon in positions)
+        if len(self._pieces) >= _BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._conn.executemany("INSERT INTO piece VALUES (?, ?, ?, ?, ?)", self._pieces)
+        self._conn.executemany("INSERT INTO street_node VALUES (?, ?, ?, ?, ?)", self._nodes)
+        self._pieces.clear()
+        self._nodes.clear()
+
+    def finish(self, report: Progress) -> None:
+        """Write the merged lines and the junctions."""
+        self._flush()
+        (total,) = self._conn.execute("SELECT count(*) FROM piece").fetchone()
+        rows = self._conn.execute("SELECT group_key, way, kind, tags, geom FROM piece ORDER BY group_key, way")
+        done = 0
+        for _, group in groupby(rows, key=itemgetter(0)):
+            pieces = list(group)
+            for cluster in _clusters(shapely.from_wkb([piece[4] for piece in pieces])):
+                self._write([pieces[index] for index in cluster])
+            done += len(pieces)
+            report("joining streets", done, total)
+        self._junctions()
+        run_script(self._conn, "DROP TABLE temp.piece; DROP TABLE temp.street_node;")
+
+    def _write(self, pieces: Sequence[tuple[str, int, str, str, bytes]]) -> None:
+        shapes = shapely.from_wkb([piece[4] for piece in pieces])
+        longest = int(np.argmax(shapely.length(shapes)))
+        all_tags = [json.loads(piece[3]) for piece in pieces]
+        kind = min((piece[2] for piece in pieces), key=_importance)
+        # Later pieces only add what the longest one does not say.
+        tags: dict[str, str] = {}
+        for one in (all_tags[longest], *all_tags):
+            for key, value in one.items():
+                tags.setdefault(key, value)
+        middle = shapely.get_coordinates(shapely.line_interpolate_point(shapes[longest], 0.5, normalized=True))[0]
+        west, south, east, north = shapely.total_bounds(shapes).tolist()
+        names = dict.fromkeys(found for one in all_tags for found in index_names(one))
+        row = FeatureRow(
+            f"w{pieces[0][1]}",
+            main_name(all_tags[longest]),
+            kind,
+            (float(middle[1]), float(middle[0])),
+            (south, west, north, east),
+            rank_of(kind, tags),
+            None,
+            kept_tags(tags),
+            list(names),
+        )
+        number = self._writer.add_feature(row, {})
+        if kind.startswith("highway="):
+            self._writer.counts["streets"] += 1
+            self._conn.executemany(
+                "INSERT INTO street_way VALUES (?, ?, ?)", ((number, f"w{piece[1]}", piece[4]) for piece in pieces)
+            )
+
+    def _junctions(self) -> None:
+        """Nodes that two or more differently named streets share."""
+        self._conn.execute("CREATE INDEX temp.street_node_node ON street_node (node, street_key)")
+        run_script(
+            self._conn,
+            """
+            INSERT INTO junction
+                SELECT node, min(lat), min(lon) FROM temp.street_node
+                GROUP BY node HAVING count(DISTINCT street_key) > 1;
+            INSERT INTO junction_street
+                SELECT node, min(street), street_key FROM temp.street_node
+                WHERE node IN (SELECT id FROM junction) GROUP BY node, street_key;
+            """,
+        )
+        (self._writer.counts["junctions"],) = self._conn.execute("SELECT count(*) FROM junction").fetchone()
+
+
+_TELL_OTHER_THINGS: Final = frozenset({"source", "created_by", "note", "fixme", "source:name"})
+
+
+def _clusters(shapes: Any) -> list[list[int]]:
+    """Pieces joined wherever they come near each other."""
+    count = len(shapes)
+    if count == 1:
+        return [[0]]
+    parent = list(range(count))
+
+    def root(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
+
+    tree = STRtree(shapes)
+    for first, second in tree.query(shapes, predicate="dwithin", distance=_SAME_STREET_DEG).T.tolist():
+        parent[root(first)] = root(second)
+    found: dict[int, list[int]] = {}
+    for index in range(count):
+        found.setdefault(root(index), []).append(index)
+    return list(found.values())
+
+
+def _importance(kind: str) -> tuple[int, str]:
+    return ROAD_RANKS.get(kind.partition("=")[2], 9), kind
+
 
 ODBL: Final = "ODbL-1.0"
 ATTRIBUTION: Final = "© OpenStreetMap contributors"
 _IN_MEMORY_BYTES: Final = 300_000_000  # a larger extract keeps node positions in a file: 16 bytes a node add up
 _REPORT_EVERY: Final = 2_000
-_BATCH: Final = 2_000
+_OSM_BATCH: Final = 2_000
 Box = tuple[float, float, float, float]  # south, west, north, east
 
 
@@ -172,7 +346,7 @@ class _Reader:
         except RuntimeError:  # rings that cross themselves: the map does without
             return
         self._waiting.append((osm, tags, geom))
-        if len(self._waiting) >= _BATCH:
+        if len(self._waiting) >= _OSM_BATCH:
             self._flush_areas()
 
     def _flush_areas(self) -> None:

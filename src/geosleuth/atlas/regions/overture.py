@@ -10,11 +10,21 @@ from typing import Any, Final
 
 from geosleuth.errors import BadInput, require
 
-from .files import check_readable, digest_of
 from .kinds import rank_of
+from .region_file import (
+    ATTRIBUTE,
+    MAIN,
+    MAX_TEXT_CHARS,
+    OTHER,
+    FeatureRow,
+    Progress,
+    RegionWriter,
+    check_readable,
+    digest_of,
+    region_name,
+    writing,
+)
 from .store import RegionInfo, RegionStore
-from .tags import ATTRIBUTE, MAIN, MAX_TEXT_CHARS, OTHER
-from .writer import FeatureRow, Progress, RegionWriter, region_name, writing
 
 _BATCH: Final = 5_000
 _COLUMNS: Final = (

@@ -15,13 +15,15 @@ from geosleuth.atlas.search import NameHit
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Extent, LatLon, distance_km
 
-from .addresses import find_addresses
+from .addresses import find_addresses, find_crossings, find_postcodes, junction_place, postcode_place, split_crossing
 from .colocated import find_colocated
-from .crossing import find_crossings, junction_place, split_crossing
 from .kinds import ADDRESS
-from .postcodes import find_postcodes, postcode_place
-from .spots import (
+from .region_file import ATTRIBUTE
+from .store import (
+    DamagedRegion,
     Ids,
+    OpenRegion,
+    RegionStore,
     among,
     boxes_around,
     distances_m,
@@ -31,10 +33,9 @@ from .spots import (
     place_of,
     positions,
     rows_of,
+    text_of,
     touches,
 )
-from .store import DamagedRegion, OpenRegion, RegionStore, text_of
-from .tags import ATTRIBUTE
 
 _log = logging.getLogger(__name__)
 

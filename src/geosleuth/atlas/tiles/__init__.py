@@ -1,6 +1,6 @@
 """Vector tiles and map styles for browsers, made from the offline atlas."""
 
-from .frame import MAX_ZOOM
-from .tiles import LAYERS, Theme, Tiles
+from .mvt import MAX_ZOOM
+from .tiles import LAYERS, Tiles
 
-__all__ = ["LAYERS", "MAX_ZOOM", "Theme", "Tiles"]
+__all__ = ["LAYERS", "MAX_ZOOM", "Tiles"]

@@ -11,19 +11,14 @@ import numpy as np
 import shapely
 
 from geosleuth.atlas.maps import style as look
-from geosleuth.atlas.maps.canvas import Canvas
+from geosleuth.atlas.maps.canvas import Canvas, View
 from geosleuth.atlas.maps.canvas import Geometries as Drawn
-from geosleuth.atlas.maps.ground import paint_ground
-from geosleuth.atlas.maps.land import Ground, divide
-from geosleuth.atlas.maps.shapes import EMPTY, MARGIN_PX, Layer, Part, open_region
-from geosleuth.atlas.maps.view import View
+from geosleuth.atlas.maps.layers import EMPTY, MARGIN_PX, Ground, Layer, Part, divide, open_region, paint_ground
 from geosleuth.errors import BadInput
 
-from .detail import Detail
-from .frame import MAX_ZOOM, Frame, in_buffer
-from .lettering import written
-from .mvt import EXTENT, Feature, Geometries, Value
-from .world import thinned
+from .mvt import EXTENT, MAX_ZOOM, Feature, Frame, Geometries, Value, in_buffer
+from .settlements import written
+from .world import Detail, thinned
 
 FROM_ZOOM = 7
 SPOTS_FROM_ZOOM = 15

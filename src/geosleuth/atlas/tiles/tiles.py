@@ -11,21 +11,18 @@ from geosleuth import __version__
 from geosleuth.answer import Granularity
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.base.build import Progress
-from geosleuth.atlas.borders.layer import BORDERS, OUTLINES
+from geosleuth.atlas.borders.grid import BORDERS, OUTLINES
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.atlas.offline import regions_dir
 from geosleuth.atlas.regions import RegionInfo, RegionStore
-from geosleuth.atlas.regions.writer import region_path
+from geosleuth.atlas.regions.region_file import region_path
 from geosleuth.errors import BadInput
 
-from .detail import Detail, detail_of
-from .frame import Frame
-from .kept import Folder, Memory
 from .local import FROM_ZOOM, Layers, local_layers
-from .mvt import Feature, Value, encode_tile
+from .mvt import Feature, Frame, Value, encode_tile
 from .settlements import ROOM_FROM, Settlements, cell_of, countries
 from .style import make_style
-from .world import borders, land
+from .world import Detail, Folder, Memory, borders, detail_of, land
 
 FORMAT = 1
 """Counts up with every change of what tiles hold, so that none made before is handed out after it."""

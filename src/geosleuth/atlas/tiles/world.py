@@ -1,27 +1,140 @@
-"""Land and borders of the whole world, cut down to tiles.
+"""Land and borders of the whole world cut down to tiles, kept once made, and how much detail may be shown.
 
 Each tile is cut from its ancestor, which is kept for its other children: so the outline of Eurasia is walked once, and
 not for every tile of it.
 """
 
+import os
+import shutil
 import threading
+import time
+import zipfile
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import shapely
 
-from geosleuth.atlas.borders import NOWHERE, Detail
-from geosleuth.atlas.borders.arcs import UNITS_PER_DEGREE, Arcs
-from geosleuth.atlas.borders.layer import OUTLINES, Layer, read_layer, unpack
-from geosleuth.atlas.borders.shapes import Outlines
+from geosleuth.answer import GRANULARITIES, Granularity
+from geosleuth.atlas.borders import NOWHERE
+from geosleuth.atlas.borders import Detail as BordersDetail
+from geosleuth.atlas.borders.borders import Outlines
+from geosleuth.atlas.borders.grid import OUTLINES, UNITS_PER_DEGREE, Arcs, Layer, read_layer, unpack
+from geosleuth.errors import BadInput
+from geosleuth.files import write_bytes_atomically
 from geosleuth.names import country_name
 
-from .frame import BUFFER, TILE_PX, Frame, clipped, on_plane
-from .kept import Folder
-from .mvt import EXTENT, Feature, Geometries
+from .mvt import BUFFER, EXTENT, MAX_ZOOM, TILE_PX, Feature, Frame, Geometries, clipped, on_plane
+
+_OWN_COST = 200  # bytes that an entry takes beside its own
+_MOST_FILES = 8_000
+_UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, shapely.errors.ShapelyError, zipfile.BadZipFile)
+_T = TypeVar("_T")
+
+
+class Memory:
+    """The latest results, as many as fit into so many bytes. What is being made is not made twice at once."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
+        self._held = 0
+        self._lock = threading.Lock()
+        self._making: dict[Hashable, threading.Lock] = {}
+
+    @property
+    def held_bytes(self) -> int:
+        """What is held now."""
+        return self._held
+
+    def get(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
+        """What is known under a key, or what ``make`` makes."""
+        known = self._known(key)
+        if known is not None:
+            return known
+        with self._lock:
+            making = self._making.setdefault(key, threading.Lock())
+        try:
+            with making:
+                known = self._known(key)
+                return self._keep(key, make()) if known is None else known
+        finally:
+            with self._lock:
+                self._making.pop(key, None)
+
+    def _known(self, key: Hashable) -> bytes | None:
+        with self._lock:
+            known = self._kept.get(key)
+            if known is not None:
+                self._kept.move_to_end(key)
+            return known
+
+    def _keep(self, key: Hashable, made: bytes) -> bytes:
+        with self._lock:
+            self._kept[key] = made
+            self._held += len(made) + _OWN_COST
+            while self._held > self._most and self._kept:
+                _, old = self._kept.popitem(last=False)
+                self._held -= len(old) + _OWN_COST
+        return made
+
+
+class Folder:
+    """Files of one version, "kind-version", in a folder of their own, up to some thousand.
+
+    Those of other versions of the kind are cleared away when it is first written to. A folder that can't be written to
+    is no trouble: then nothing is kept.
+    """
+
+    def __init__(self, root: Path, version: str) -> None:
+        self._root, self._own = root, root / version
+        self._ready = False
+        self._files = 0
+
+    def get(self, name: str, make: Callable[[], bytes], *, if_longer_s: float = 0.0) -> bytes:
+        """The file of that name, made if it is not there; what is made in less time than said is not worth keeping."""
+        path = self._own / name
+        with suppress(OSError):
+            return path.read_bytes()
+        begin = time.thread_time()
+        made = make()
+        if time.thread_time() - begin >= if_longer_s:
+            self._write(path, made)
+        return made
+
+    def load(self, name: str, make: Callable[[], bytes], read: Callable[[bytes], _T]) -> _T:
+        """What a file says; one that can't be read is made anew."""
+        path = self._own / name
+        with suppress(*_UNREADABLE):
+            return read(path.read_bytes())
+        made = make()
+        self._write(path, made)
+        return read(made)
+
+    def _write(self, path: Path, made: bytes) -> None:
+        with suppress(OSError, BadInput):
+            self._prepare()
+            if self._files < _MOST_FILES:
+                write_bytes_atomically(path, made)
+                self._files += 1
+
+    def _prepare(self) -> None:
+        if self._ready:
+            return
+        self._own.mkdir(parents=True, exist_ok=True)
+        kind = self._own.name.partition("-")[0]
+        for other in os.scandir(self._root):
+            if other.is_dir(follow_symlinks=False) and other.name.startswith(kind) and other.name != self._own.name:
+                shutil.rmtree(other.path, ignore_errors=True)
+        self._files = sum(1 for _ in os.scandir(self._own))
+        self._ready = True
+
 
 FULL_DETAIL_FROM = 7
 REGION_BORDERS_FROM = 3
@@ -34,7 +147,7 @@ _ROUGH = 3.0  # units: less than a pixel while the tile is shown at its largest
 _LEAST_AREA = 6.0  # by the square of the roughness
 _FEW_CORNERS = 6  # a plain house is as simple as it gets
 _BUILDING = threading.RLock()
-_LAND: "dict[Detail, Cut]" = {}
+_LAND: "dict[BordersDetail, Cut]" = {}
 
 
 class Cut:
@@ -120,7 +233,7 @@ def _in_units(cut: Cut, frame: Frame) -> Geometries:
     return np.concatenate(found)
 
 
-def _land(detail: Detail, folder: Folder) -> Cut:
+def _land(detail: BordersDetail, folder: Folder) -> Cut:
     with _BUILDING:
         if detail not in _LAND:
             _LAND[detail] = folder.load(f"land-{detail}.wkb", lambda: _built_land(detail), _read_land)
@@ -131,7 +244,7 @@ def _read_land(wkb: bytes) -> Cut:
     return Cut(shapely.get_parts(shapely.from_wkb(wkb)))
 
 
-def _borders(detail: Detail) -> tuple[Cut, dict[int, Cut]]:
+def _borders(detail: BordersDetail) -> tuple[Cut, dict[int, Cut]]:
     """Lines with another country on the other side, and with another region of the same one, by the zoom they suit."""
     with _BUILDING:
         return _built_borders(detail)
@@ -147,7 +260,7 @@ def country_shapes() -> Iterator[tuple[str, Geometries]]:
             yield shape.name if name == code else name, _projected(shapely.get_parts(shape.geometry))
 
 
-def _built_land(detail: Detail) -> bytes:
+def _built_land(detail: BordersDetail) -> bytes:
     """Putting outlines together takes seconds, hence as something that can be kept."""
     outlines = Outlines(_arcs(detail), (NOWHERE, *_layer().regions), "land", may_cross=detail == "light")
     near = _SNAPPED if detail == "light" else 0.0
@@ -158,7 +271,7 @@ def _built_land(detail: Detail) -> bytes:
 
 
 @cache
-def _built_borders(detail: Detail) -> tuple[Cut, dict[int, Cut]]:
+def _built_borders(detail: BordersDetail) -> tuple[Cut, dict[int, Cut]]:
     arcs, regions = _arcs(detail), _layer().regions
     waters = [""] * len(regions)
     country = np.array(["", *(region.country for region in regions), *waters])
@@ -195,7 +308,7 @@ def _layer() -> Layer:
     return read_layer()
 
 
-def _arcs(detail: Detail) -> Arcs:
+def _arcs(detail: BordersDetail) -> Arcs:
     return _layer().arcs if detail == "full" else Arcs.from_bytes(unpack(OUTLINES))
 
 
@@ -215,3 +328,36 @@ def _lines(arcs: Arcs, chosen: npt.NDArray[np.bool_]) -> Cut:
     plane = on_plane(np.column_stack([arcs.x[mine], arcs.y[mine]]) / UNITS_PER_DEGREE)
     number = np.cumsum(chosen) - 1
     return Cut(np.asarray(shapely.linestrings(plane, indices=number[of_corner[mine]]), dtype=object))
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What tiles hold: ``ground`` is water, parks and land use of added regions, ``spots`` are shops and such."""
+
+    max_zoom: int
+    least_people: int = 0
+    region_borders: bool = True
+    ground: bool = True
+    streets: bool = True
+    spots: bool = True
+
+
+_DETAILS: Final[dict[Granularity, Detail]] = {
+    "country": Detail(4, 1_000_000, region_borders=False, ground=False, streets=False, spots=False),
+    "region": Detail(6, 100_000, ground=False, streets=False, spots=False),
+    "city": Detail(10, streets=False, spots=False),
+    "street": Detail(MAX_ZOOM, spots=False),
+    "exact": Detail(MAX_ZOOM),
+}
+
+
+def detail_of(finest: str) -> Detail:
+    """What a granularity admits.
+
+    Raises:
+        BadInput: there is no such granularity.
+    """
+    for name, detail in _DETAILS.items():
+        if name == finest:
+            return detail
+    raise BadInput(f"{finest[:40]!r} is no granularity; use one of {', '.join(GRANULARITIES)}")

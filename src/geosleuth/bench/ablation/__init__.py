@@ -1,22 +1,27 @@
 """Ablations: several variants of a run over the same photos, held against the first of them."""
 
-from .comparing import AblationReport, Against, Behaviour, Row, compare_variants
-from .page import ablation_page
-from .plan import AblationPlan, begin_plan, read_plan
-from .presets import PRESETS, Preset, preset
-from .variants import SETTINGS, Axis, Variant, parse_vary, read_variants, variants_of
-from .views import ablation_document, ablation_view
+from .ablation_page import ablation_page
+from .comparison import AblationReport, ablation_document, ablation_view, compare_variants
+from .variants import (
+    PRESETS,
+    SETTINGS,
+    AblationPlan,
+    Preset,
+    Variant,
+    begin_plan,
+    parse_vary,
+    preset,
+    read_plan,
+    read_variants,
+    variants_of,
+)
 
 __all__ = [
     "PRESETS",
     "SETTINGS",
     "AblationPlan",
     "AblationReport",
-    "Against",
-    "Axis",
-    "Behaviour",
     "Preset",
-    "Row",
     "Variant",
     "ablation_document",
     "ablation_page",

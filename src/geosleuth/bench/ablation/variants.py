@@ -1,18 +1,22 @@
-"""What an ablation varies: the options of a run, each with its values, put together into named variants."""
+"""What an ablation varies: options put together into named variants, the papers' presets, and the plan on disk."""
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import isfinite
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from geosleuth.bench.numbers import plural
+from geosleuth import __version__
 from geosleuth.bench.sets import BoxKind
 from geosleuth.errors import BadInput
+from geosleuth.files import write_text_atomically
+from geosleuth.score import PublishedRow, published_rows
 from geosleuth.team.swarm.reading import Value, read_yaml
+from geosleuth.text.numbers import plural
 
 Setting = str | int | float | bool | None
 """A value of an option; None leaves the option out, whatever the command says."""
@@ -238,3 +242,213 @@ def _told(setting: str, value: Value) -> Setting:
         return read_setting(setting, value.text(1000))
     except BadInput as error:
         raise value.complain(f"can't be read: {error}") from error
+
+
+FILE = "ablation.json"
+FORMAT = "geosleuth-ablation"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AblationPlan:
+    """The variants of an ablation, the first of which the others are held against, and the preset they are from."""
+
+    variants: tuple[Variant, ...]
+    preset: str | None = None
+
+
+def begin_plan(folder: Path, wanted: AblationPlan) -> AblationPlan:
+    """Write down what an ablation is made of, or go on with what is there; new variants are added to it.
+
+    A variant that is in the folder and not wanted now stays in it, and in its tables; it is not worked on.
+
+    Raises:
+        BadInput: the folder holds something else, or a variant of the same name that is another one.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / FILE).exists() and (other := next(folder.iterdir(), None)) is not None:
+            raise BadInput(f"{folder}: holds {other.name[:60]!r} but no ablation; choose a new or an empty folder")
+    except OSError as error:
+        raise BadInput(f"{folder}: can't be made: {error.strerror or error}") from error
+    plan = wanted
+    if (folder / FILE).exists():
+        plan = _joined(folder, read_plan(folder), wanted)
+    write_text_atomically(folder / FILE, f"{json.dumps(_to_dict(plan), indent=1, ensure_ascii=False)}\n")
+    return plan
+
+
+def _joined(folder: Path, stored: AblationPlan, wanted: AblationPlan) -> AblationPlan:
+    before = {one.name: one for one in stored.variants}
+    for one in wanted.variants:
+        if one.name in before and dict(before[one.name].changes) != dict(one.changes):
+            raise BadInput(
+                f"{folder}: the variant {one.name[:60]!r} was begun with {before[one.name].words}, now it is "
+                f"{one.words}; give it another name, or choose another folder"
+            )
+    if wanted.variants[0].name != stored.variants[0].name:
+        raise BadInput(
+            f"{folder}: the variants are held against {stored.variants[0].name[:60]!r}, which comes first; now "
+            f"{wanted.variants[0].name[:60]!r} does; give the same first, or choose another folder"
+        )
+    added = tuple(one for one in wanted.variants if one.name not in before)
+    return AblationPlan((*stored.variants, *added), stored.preset or wanted.preset)
+
+
+def read_plan(folder: Path) -> AblationPlan:
+    """What an ablation's folder is made of.
+
+    Raises:
+        BadInput: it is no ablation's folder, or its file can't be read.
+    """
+    path = folder / FILE
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise BadInput(f"{folder}: holds no {FILE}; give the folder of an ablation") from error
+    except OSError as error:
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: is not JSON; put it back from a copy, or choose another folder") from error
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT or plain.get("version") != VERSION:
+        raise BadInput(f"{path}: is no ablation of version {VERSION}")
+    try:
+        variants = tuple(Variant(str(one["name"]), _changes(one["changes"])) for one in plain["variants"])
+        preset = plain.get("preset")
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"{path}: can't be read: {type(error).__name__}: {str(error)[:100]}") from error
+    if len(variants) < 2:
+        raise BadInput(f"{path}: names fewer than two variants")
+    return AblationPlan(variants, None if preset is None else str(preset))
+
+
+def _changes(plain: Mapping[str, Any]) -> dict[str, Setting]:
+    changes = dict(plain)
+    for name, value in changes.items():
+        if name not in SETTINGS or not (value is None or isinstance(value, str | int | float | bool)):
+            raise ValueError(f"{name!r} is no setting, or its value can't be one")
+    return changes
+
+
+def _to_dict(plan: AblationPlan) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "geosleuth": __version__,
+        "preset": plan.preset,
+        "baseline": plan.variants[0].name,
+        "variants": _plain(plan.variants),
+    }
+
+
+def _plain(variants: Sequence[Variant]) -> list[dict[str, Any]]:
+    return [{"name": one.name, "folder": one.folder, "changes": dict(one.changes)} for one in variants]
+
+
+_ZOOM, _WEB, _GEOCODE = "image_zoom_in_tool", "search_web", "maps_geocode"
+_MAP_TOOLS = ("poi_input_tips", "poi_keyword_search", "poi_detail_query", "static_map_query", "satellite_map_query")
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A table of a paper: its variants, the first of which the others are held against.
+
+    ``mapping`` has the paper's names for tools and ours. ``systems`` has each variant's row as the paper names it.
+    ``notes`` say what must be known before figures are held against the paper's.
+    """
+
+    name: str
+    title: str
+    paper: str
+    table: int
+    method: str
+    mapping: Mapping[str, tuple[str, ...]] = field(hash=False)
+    systems: Mapping[str, str] = field(hash=False)
+    variants: tuple[Variant, ...]
+    thresholds_km: tuple[float, ...]
+    notes: tuple[str, ...] = ()
+
+    def row(self, variant: str) -> PublishedRow | None:
+        """The paper's row of a variant."""
+        rows = published_rows(paper=self.paper, table=self.table)
+        return next((row for row in rows if row.system == self.systems.get(variant)), None)
+
+    @property
+    def lines(self) -> list[str]:
+        """Which of our tools stand for the paper's, a line each, and the notes."""
+        named = [f"{theirs}: {', '.join(ours) or 'none'}" for theirs, ours in self.mapping.items()]
+        return [*named, *self.notes]
+
+
+def _tools(*names: str) -> dict[str, str]:
+    return {"tools": ",".join(names) or "none"}
+
+
+SPOTAGENT_TOOLS = Preset(
+    name="spotagent-tools",
+    title="SpotAgent, table 3: seven tool sets",
+    paper="spotagent",
+    table=3,
+    method="spotagent",
+    mapping={"Web Search (WS)": (_WEB,), "Visual Zoom (VZ)": (_ZOOM,), "Geo Coding (GC)": (_GEOCODE,)},
+    systems={
+        "full": "Full Toolset",
+        "web": "Web Search Only",
+        "zoom": "Visual Zoom Only",
+        "geocode": "Geo Coding Only",
+        "web+zoom": "WS & VZ",
+        "geocode+zoom": "GC & VZ",
+        "web+geocode": "WS & GC",
+    },
+    variants=(
+        Variant("full", _tools(_ZOOM, _WEB, _GEOCODE)),
+        Variant("web", _tools(_WEB)),
+        Variant("zoom", _tools(_ZOOM)),
+        Variant("geocode", _tools(_GEOCODE)),
+        Variant("web+zoom", _tools(_WEB, _ZOOM)),
+        Variant("geocode+zoom", _tools(_GEOCODE, _ZOOM)),
+        Variant("web+geocode", _tools(_WEB, _GEOCODE)),
+    ),
+    thresholds_km=(1.0, 25.0, 200.0, 750.0, 2500.0),
+    notes=("the paper's rows are of its own trained model on Im2GPS3k, with Tavily behind its web search",),
+)
+
+TWM_TOOLS = Preset(
+    name="twm-tools",
+    title="Thinking with Map, table 5: tool types",
+    paper="twm",
+    table=5,
+    method="twm",
+    mapping={"no tool": (), "image_zoom_tool": (_ZOOM,), "web_search_tool": (_WEB,), "map_tool": _MAP_TOOLS},
+    systems={
+        "none": "Qwen3-VL-30B-A3B",
+        "zoom": "+ image_zoom_tool",
+        "web": "+ web_search_tool",
+        "map": "+ map_tool",
+    },
+    variants=(
+        Variant("none", _tools()),
+        Variant("zoom", _tools(_ZOOM)),
+        Variant("web", _tools(_WEB)),
+        Variant("map", _tools(*_MAP_TOOLS)),
+    ),
+    thresholds_km=(0.5, 2.0, 10.0, 25.0, 200.0, 750.0),
+    notes=(
+        "the paper adds each type of tool alone, but its map_tool figures are those of its whole system, which can "
+        "zoom too; here map is the five map tools without zoom",
+    ),
+)
+
+PRESETS: Mapping[str, Preset] = {one.name: one for one in (SPOTAGENT_TOOLS, TWM_TOOLS)}
+
+
+def preset(name: str) -> Preset:
+    """The preset of that name.
+
+    Raises:
+        BadInput: there is none; the message lists those there are.
+    """
+    found = PRESETS.get(name.strip().lower())
+    if found is None:
+        raise BadInput(f"there is no preset {name[:40]!r}; there are: {', '.join(PRESETS)}")
+    return found

@@ -1,4 +1,4 @@
-"""Photos that show the same picture: within a set, or in two sets, without comparing each with each.
+"""Photos that show the same picture, within a set or in two, without comparing each with each.
 
 A picture's print is 256 bits: which of its 16 x 16 coarsest waves (a cosine transform of 64 x 64 grey pixels) are
 stronger than the middle one. Sizes, JPEG quality, brightness and small marks change few of them. Turned and mirrored
@@ -8,6 +8,7 @@ Prints that differ in at most 31 bits share one of sixteen parts of 16 bits up t
 its 16 neighbours, finds all of them, and little else is looked at.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from geosleuth.agent.locate import album_photos
+from geosleuth.bench.sets.model import DataSet
 from geosleuth.errors import BadInput
+from geosleuth.photo import first_view, open_photo
+from geosleuth.policies.baselines.options import picture_key
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -200,3 +205,28 @@ def first_of_each(count: int, groups: Sequence[Sequence[int]]) -> list[bool]:
         for number in sorted(group)[1:]:
             stays[number] = False
     return stays
+
+
+HEADER = ("id", "image", "sha256", "pixels")
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """A photo's id, where its file lies, the SHA-256 of the file, and of its pixels as whoever answers sees them."""
+
+    id: str
+    image: str
+    sha256: str
+    pixels: str
+
+
+def digests(data: DataSet) -> Iterator[Digest | BadInput]:
+    """The digests of all photos, in the set's order; what is wrong with a photo that can't be opened."""
+    for item in data:
+        try:
+            content = item.picture.read()
+            views = [first_view(photo).image for photo, _ in album_photos(open_photo(content))]
+        except BadInput as error:
+            yield error
+            continue
+        yield Digest(item.id, item.picture.where, hashlib.sha256(content).hexdigest(), picture_key(views))

@@ -10,15 +10,15 @@ from typing import Final
 
 import numpy as np
 
-from geosleuth.agent.locating import album_photos
+from geosleuth.agent.locate import album_photos
 from geosleuth.bench.sets.model import DataSet, Item
 from geosleuth.errors import BadInput
 from geosleuth.files import replacing, write_text_atomically
 from geosleuth.photo import first_view, open_photo
 from geosleuth.photo.eyes import Encoder, Features
 from geosleuth.photo.eyes.encoder import unit_rows
-from geosleuth.policies.baselines.answering import picture_key
-from geosleuth.policies.baselines.encoders import encoder_of
+from geosleuth.policies.baselines.gallery import encoder_of
+from geosleuth.policies.baselines.options import picture_key
 
 _HEADER: Final = ("id", "lat", "lon", "pixels")
 _TOGETHER: Final = 16

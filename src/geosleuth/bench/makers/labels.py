@@ -1,13 +1,24 @@
-"""Three-level labels by reverse geocoding: country, region, city, each with where it comes from."""
+"""Columns added to a set: labels by reverse geocoding, tiers of difficulty, and splits that share no place.
 
-from collections.abc import Iterable, Mapping
+Whole places (by name, or cells of about equal area) go to one part. Each country is shared out by itself, as far as its
+places allow; what rounding leaves over is carried to the next country, so that the whole set keeps the shares.
+"""
+
+import random
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite, sin
 from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from geosleuth.atlas import Atlas
 from geosleuth.atlas.base.geocode import REACHES
+from geosleuth.bench.report import Tiers
 from geosleuth.bench.sets.model import Item
-from geosleuth.geo import Disc
+from geosleuth.errors import BadInput
+from geosleuth.geo import EARTH_RADIUS_KM, Disc, FloatArray, distances_km
 
 if TYPE_CHECKING:
     from geosleuth.atlas.model import Hit, Reverse
@@ -71,3 +82,170 @@ def _reaches(hit: "Hit", within_km: float | None) -> bool:
     if within_km is not None:
         return away <= within_km
     return isinstance(extent, Disc) and away <= REACHES * extent.radius_km
+
+
+TIER = "tier"
+
+
+@dataclass(slots=True)
+class Tiered:
+    """How many photos came to which tier, counted as it goes; ``unknown`` were not answered by all."""
+
+    easy: int = 0
+    hard: int = 0
+    unknown: int = 0
+
+
+def with_tiers(items: Iterable[Item], tiers: Tiers, counted: Tiered) -> Iterator[tuple[Item, dict[str, str]]]:
+    """Each photo with its tier: "easy", "hard", or the empty text where not everybody answered. Ids tell them apart."""
+    known = dict(zip(tiers.ids, tiers.easy.tolist(), strict=True))
+    for item in items:
+        is_easy = known.get(item.id)
+        counted.easy += is_easy is True
+        counted.hard += is_easy is False
+        counted.unknown += is_easy is None
+        yield item, {TIER: "" if is_easy is None else "easy" if is_easy else "hard"}
+
+
+LEFT_OUT = ""
+"""The part of photos in the strip between parts."""
+
+_MOST_GAP_KM = 1000.0
+_COMPARED_AT_ONCE = 4096
+
+
+def read_shares(text: str) -> dict[str, float]:
+    """Parts and their shares from words such as "train=0.8,val=0.1,test=0.1"; any positive numbers, by proportion.
+
+    Raises:
+        BadInput: they are not, or are fractions that make more than the whole.
+    """
+    shares: dict[str, float] = {}
+    for word in text.split(","):
+        name, _, value = (part.strip() for part in word.partition("="))
+        try:
+            share = float(value)
+        except ValueError:
+            share = 0.0
+        if not (name.isidentifier() and name not in shares and isfinite(share) and share > 0):
+            raise BadInput(f"--parts takes names and shares such as train=0.8,val=0.1,test=0.1; not {text[:60]!r}")
+        shares[name] = share
+    if len(shares) < 2:
+        raise BadInput("--parts needs two parts or more, such as train=0.9,test=0.1")
+    whole = sum(shares.values())
+    if whole > 1 + 1e-9 and all(share < 1 for share in shares.values()):
+        raise BadInput(f"--parts: the shares add up to {whole:g}, which is more than 1; such as train=0.9,test=0.1")
+    return {name: share / whole for name, share in shares.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A photo, for splitting: its country (any text), and what its place is told by."""
+
+    country: str
+    place: Hashable
+
+
+def split(photos: Sequence[Placed], shares: Mapping[str, float], *, seed: int) -> list[str]:
+    """The part of each photo. It hangs on the places and the seed, not on the order of the photos.
+
+    Places are dealt out in random order, each to the part that lacks most photos, so that no part gets more than its
+    share and the largest place.
+    """
+    sizes: dict[str, dict[Hashable, int]] = {}
+    countries: dict[Hashable, str] = {}
+    for one in sorted(photos, key=lambda one: one.country):
+        # A place on a border, or one whose photos name two countries, is still one place.
+        country = countries.setdefault(one.place, one.country)
+        of_country = sizes.setdefault(country, {})
+        of_country[one.place] = of_country.get(one.place, 0) + 1
+    lacking = dict.fromkeys(shares, 0.0)
+    part_of: dict[Hashable, str] = {}
+    for country in sorted(sizes):
+        places = sizes[country]
+        for part, share in shares.items():
+            lacking[part] += share * sum(places.values())
+        order = sorted(places, key=repr)
+        random.Random(f"split {seed} {country}").shuffle(order)  # noqa: S311  (no secret hangs on it)
+        for place in order:
+            part = max(lacking, key=lambda part: lacking[part])
+            part_of[place] = part
+            lacking[part] -= places[place]
+    return [part_of[one.place] for one in photos]
+
+
+def leave_strips(
+    parts: Sequence[str], lats: Sequence[float], lons: Sequence[float], order: Iterable[str], *, gap_km: float
+) -> list[str]:
+    """The parts again, with photos left out so that any two of different parts lie at least so far from each other.
+
+    Of two that are too near, the one whose part comes first in ``order`` goes: usually what is trained on.
+
+    Raises:
+        BadInput: a distance that is no such gap.
+    """
+    if not (isfinite(gap_km) and 0 < gap_km <= _MOST_GAP_KM):
+        raise BadInput(f"--strip takes a distance in km, above 0 and up to {_MOST_GAP_KM:g}, not {gap_km:g}")
+    lat, lon = np.asarray(lats, dtype=np.float64), np.asarray(lons, dtype=np.float64)
+    rank = {part: number for number, part in enumerate(order)}
+    ranks = np.array([rank[part] for part in parts], dtype=np.int64)
+    out = np.zeros(len(parts), dtype=bool)
+    space = _in_space(lat, lon)
+    for own in range(ranks.max(initial=0)):
+        _mark_near(out, space, lat, lon, np.flatnonzero(ranks == own), np.flatnonzero(ranks > own), gap_km)
+    return [LEFT_OUT if gone else part for gone, part in zip(out, parts, strict=True)]
+
+
+Rows = npt.NDArray[np.int64]
+
+
+def _in_space(lat: FloatArray, lon: FloatArray) -> FloatArray:
+    """Points on the globe as three coordinates, in km from its middle."""
+    phi, theta = np.radians(lat), np.radians(lon)
+    return EARTH_RADIUS_KM * np.stack([np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi)], axis=1)
+
+
+def _mark_near(
+    out: npt.NDArray[np.bool_],
+    space: FloatArray,
+    lat: FloatArray,
+    lon: FloatArray,
+    rows: Rows,
+    others: Rows,
+    gap_km: float,
+) -> None:
+    """Mark those of the rows that lie nearer than the gap to any of the others.
+
+    Both are halved until boxes around them lie apart, or wholly within the gap, or hold few: crowds are never compared
+    one by one, except where they stand a gap from each other to the metre.
+    """
+    # As straight lines through the globe, with a little room for rounding on either side.
+    straight_km = 2 * EARTH_RADIUS_KM * sin(gap_km / (2 * EARTH_RADIUS_KM))
+    apart_km, within_km = straight_km * (1 + 1e-6) + 1e-9, straight_km * (1 - 1e-6) - 1e-9
+    todo = [(rows, others)]
+    while todo:
+        rows, others = todo.pop()
+        rows = rows[~out[rows]]
+        if not (len(rows) and len(others)):
+            continue
+        low, high = space[rows].min(axis=0), space[rows].max(axis=0)
+        other_low, other_high = space[others].min(axis=0), space[others].max(axis=0)
+        between = np.maximum(0.0, np.maximum(other_low - high, low - other_high))
+        across = np.maximum(other_high - low, high - other_low)
+        if np.linalg.norm(between) > apart_km:
+            continue
+        if np.linalg.norm(across) < within_km:
+            out[rows] = True
+        elif len(rows) * len(others) <= _COMPARED_AT_ONCE:
+            km = distances_km(lat[rows, None], lon[rows, None], lat[others], lon[others])
+            out[rows] = (km < gap_km).any(axis=1)
+        elif len(others) == 1 or (len(rows) > 1 and (high - low).max() >= (other_high - other_low).max()):
+            todo += [(half, others) for half in _halves(space, rows, int(np.argmax(high - low)))]
+        else:
+            todo += [(rows, half) for half in _halves(space, others, int(np.argmax(other_high - other_low)))]
+
+
+def _halves(space: FloatArray, rows: Rows, axis: int) -> tuple[Rows, Rows]:
+    middle = len(rows) // 2
+    order = np.argpartition(space[rows, axis], middle)
+    return rows[order[:middle]], rows[order[middle:]]

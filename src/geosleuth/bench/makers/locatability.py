@@ -1,18 +1,138 @@
-"""How easily a photo can be located: a score from 0 to 10 with sub-scores, said by a model or reckoned by a heuristic.
+"""How easily a photo can be located and what it shows: by a model or by plain statistics of the picture.
 
 The scale, as GeoSeek uses it: 10 a landmark or a legible sign; 8 to 9 part of a landmark, text that can be made out;
 6 to 7 ordinary streets, number plates; 4 to 5 mostly nature; 1 to 3 indoors or abstract; 0 nothing at all.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import log2
+from typing import TYPE_CHECKING, Literal, get_args
 
-from geosleuth.answer.loose_json import JsonValue
+import numpy as np
+import numpy.typing as npt
+
+from geosleuth.answer.parse import JsonValue, find_objects
 from geosleuth.clues import Clue, Lookup, country_prior
+from geosleuth.geo import FloatArray
+from geosleuth.names import fold
 
-from .pixels import PixelFigures
-from .reading import first_named, number_in
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+SIDE_PX = 512
+_EDGE = 0.06
+_AXIS_DEG = 8.0
+_SHARP_EDGE = 0.35
+_SKY_ROWS = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class PixelFigures:
+    """Shares from 0 to 1.
+
+    Attributes:
+        contrast: how far bright and dark lie apart: twice the standard deviation of the brightness.
+        sharp: how steep the steepest edges are, as a share of what black beside white gives.
+        detail: the share of pixels that lie on an edge.
+        straight: of those, the share whose edge runs upright or level beyond what chance gives: buildings, signs.
+        green: the share of pixels with the colours of leaves and grass.
+        sky: the share of the upper part that is bright and smooth, blue or grey.
+    """
+
+    contrast: float
+    sharp: float
+    detail: float
+    straight: float
+    green: float
+    sky: float
+
+
+def pixel_figures(image: "Image") -> PixelFigures:
+    """The statistics of a picture, taken at `SIDE_PX` along its longer side, or at full size where it is smaller."""
+    scale = min(1.0, SIDE_PX / max(image.size))
+    size = max(3, round(image.width * scale)), max(3, round(image.height * scale))
+    small = np.asarray(image.convert("RGB").resize(size, reducing_gap=3.0), dtype=np.float64) / 255
+    grey: FloatArray = small @ np.array([0.299, 0.587, 0.114])
+    down = (grey[2:, 1:-1] - grey[:-2, 1:-1]) / 2
+    across = (grey[1:-1, 2:] - grey[1:-1, :-2]) / 2
+    steep = np.hypot(down, across)
+    on_edge = steep > _EDGE
+    return PixelFigures(
+        contrast=min(1.0, 2 * float(grey.std())),
+        sharp=_sharp(steep, on_edge),
+        detail=float(on_edge.mean()),
+        straight=_straight(down[on_edge], across[on_edge]),
+        green=_green(small),
+        sky=_sky(small, steep),
+    )
+
+
+def _sharp(steep: FloatArray, on_edge: npt.NDArray[np.bool_]) -> float:
+    if not on_edge.any():
+        return 0.0
+    return min(1.0, float(np.percentile(steep[on_edge], 95)) / _SHARP_EDGE)
+
+
+def _straight(down: FloatArray, across: FloatArray) -> float:
+    """0 where directions are spread evenly, 1 where all edges are upright or level."""
+    if len(down) == 0:
+        return 0.0
+    off_axis = np.degrees(np.arctan2(np.abs(down), np.abs(across)))
+    aligned = float(np.mean(np.minimum(off_axis, 90 - off_axis) <= _AXIS_DEG))
+    by_chance = 2 * _AXIS_DEG / 90
+    return max(0.0, (aligned - by_chance) / (1 - by_chance))
+
+
+def _green(small: FloatArray) -> float:
+    red, green, blue = small[..., 0], small[..., 1], small[..., 2]
+    return float(np.mean((green > red * 1.05) & (green > blue * 1.15) & (green > 0.12)))
+
+
+def _sky(small: FloatArray, steep: FloatArray) -> float:
+    rows = max(1, round(_SKY_ROWS * steep.shape[0]))
+    top, flat = small[1:-1, 1:-1][:rows], steep[:rows] < _EDGE / 3
+    red, blue = top[..., 0], top[..., 2]
+    return float(np.mean(flat & (top.mean(axis=2) > 0.45) & (blue >= red * 0.98)))
+
+
+_NOT_LETTERS = re.compile(r"[^a-z0-9]+")
+_NUMBER = re.compile(r"\s*(\d{1,3}(?:[.,]\d+)?)\s*(?:/\s*10|points?|pts)?\s*")
+
+
+def object_in(text: str) -> dict[str, JsonValue] | None:
+    """The last complete object of a reply, with the names of its keys folded; None where there is none.
+
+    The last, because models that think aloud write drafts first.
+    """
+    found = list(find_objects(text))
+    return folded(found[-1].value) if found else None
+
+
+def folded(said: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Names in lower case with underscores, all the way down: "Image Clarity" is image_clarity."""
+    return {
+        _NOT_LETTERS.sub("_", name.casefold()).strip("_"): folded(value) if isinstance(value, dict) else value
+        for name, value in said.items()
+    }
+
+
+def first_named(said: Mapping[str, JsonValue], names: Iterable[str]) -> JsonValue:
+    """The value of the first of these names that is there."""
+    return next((said[name] for name in names if name in said), None)
+
+
+def number_in(value: JsonValue) -> float | None:
+    """A number, written as one or in words such as "8.5/10"; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return float(value)
+    match = _NUMBER.fullmatch(value) if isinstance(value, str) else None
+    return float(match[1].replace(",", ".")) if match else None
+
 
 MOST = 10.0
 SUB_SCORES = ("clarity", "text", "cultural", "natural", "vehicles_and_pedestrians")
@@ -156,3 +276,124 @@ def heuristic_locatability(
         round(natural, 1),
         6.0 if plates else None,
     )
+
+
+Tag = Literal["yes", "no", "maybe"]
+TAGS = (
+    "manmade", "traffic", "buildings", "sign", "language", "natural", "plants", "weather", "mountains_and_rivers",
+    "agricultural",
+)  # fmt: skip
+TAG_FIELDS = tuple(f"tag_{name}" for name in TAGS)
+"""The columns of a table: a set's own column may be called "natural" as well, and is something else."""
+
+MEANINGS: Mapping[str, str] = {
+    "manmade": "anything built or made by people",
+    "traffic": "vehicles, road signs, markings, crossings, traffic lights",
+    "buildings": "houses, shops, places of worship",
+    "sign": "a shop's name, a billboard, a direction sign, with words or symbols",
+    "language": "text that tells its language",
+    "natural": "landscape: woods, grassland, beach, desert",
+    "plants": "trees, grass, flowers",
+    "weather": "what the weather is like: snow, rain, fog, a clear sky",
+    "mountains_and_rivers": "mountains, hills, rivers, lakes, the sea",
+    "agricultural": "fields, crops, farm machines",
+}
+
+
+def read_tags(said: Mapping[str, JsonValue]) -> dict[str, Tag]:
+    """The tags in the object that a model wrote; a tag that is not there, or is something else, is left out."""
+    nested = first_named(said, ("tags", "elements", "categories", "cls"))
+    inside = nested if isinstance(nested, dict) else said
+    found = {name: _tag(first_named(inside, (name, f"tag_{name}"))) for name in TAGS}
+    return {name: tag for name, tag in found.items() if tag is not None}
+
+
+def _tag(value: JsonValue) -> Tag | None:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    word = value.strip().casefold().rstrip(".") if isinstance(value, str) else ""
+    tags: tuple[Tag, ...] = get_args(Tag)
+    return next((tag for tag in tags if word == tag), None)
+
+
+def tag_fields(tags: Mapping[str, Tag]) -> dict[str, str]:
+    """As fields of a table; the empty text where nothing is known."""
+    return {field: tags.get(name, "") for field, name in zip(TAG_FIELDS, TAGS, strict=True)}
+
+
+# Set by looking, as in `locatability`.
+_TAG_STRAIGHT, _GREEN, _SKY = 0.35, 0.15, 0.3
+_OF_ROADS = frozenset({"plate", "road_number", "distance_sign", "speed"})
+_OF_LANGUAGES = frozenset({"language", "script"})
+
+
+def heuristic_tags(pixels: PixelFigures, lines: Sequence[tuple[str, float]], clues: Sequence[Clue]) -> dict[str, Tag]:
+    """The tags by what code can see. What it can't see at all is "maybe", never "no".
+
+    Text, and what it says, is seen; leaves and sky by their colours, buildings by their straight edges, which other
+    things have too. Vehicles, mountains, water and fields are not seen.
+    """
+    letters, kinds = legible_letters(lines), {clue.kind for clue in clues}
+    straight = pixels.straight >= _TAG_STRAIGHT
+    return {
+        "manmade": "yes" if letters else "maybe",
+        "traffic": "yes" if kinds & _OF_ROADS else "maybe",
+        "buildings": "maybe",
+        "sign": "yes" if letters else "maybe" if lines else "no",
+        "language": "yes" if letters and kinds & _OF_LANGUAGES else "maybe" if lines else "no",
+        "natural": "maybe" if straight or pixels.green < _GREEN else "yes",
+        "plants": "yes" if pixels.green >= _GREEN else "maybe",
+        "weather": "yes" if pixels.sky >= _SKY else "maybe",
+        "mountains_and_rivers": "maybe",
+        "agricultural": "maybe",
+    }
+
+
+_NO_SIGHTS = frozenset({"airport", "port", "station"})
+_NONE = frozenset({"", "none", "null", "no", "n/a", "na", "false", "unknown", "nothing"})
+_LANDMARKS_LEAST_LETTERS = 5
+_LONGEST = 120
+
+
+def read_landmark(said: Mapping[str, JsonValue]) -> str | None:
+    """The famous landmark in the object that a model wrote; None where it names none."""
+    value = first_named(said, ("landmark", "famous_landmark", "landmark_name"))
+    if value is True:
+        return "unnamed"
+    if isinstance(value, dict):
+        value = value.get("name")
+    if not isinstance(value, str) or value.strip().casefold().rstrip(".") in _NONE:
+        return None
+    return " ".join(value.split())[:_LONGEST]
+
+
+def landmark_named(lines: Iterable[str]) -> str | None:
+    """The first famous sight whose name stands in the lines of a picture; None where there is none.
+
+    It sees names, not sights: a photo of the Eiffel Tower without a word in it passes, and one of a poster with its
+    name does not. About a hundred sights of the world are known to it, and of their names only those that are no
+    common word ("Hermitage" is one, so that a hotel may be taken for the museum).
+    """
+    sights = _sights()
+    for line in lines:
+        words = fold(line).split()
+        for start in range(len(words)):
+            for end in range(len(words), start, -1):
+                if found := sights.get(" ".join(words[start:end])):
+                    return found
+    return None
+
+
+@cache
+def _sights() -> Mapping[str, str]:
+    """Main names by every folded name."""
+    from geosleuth.atlas.facts.landmarks import landmarks
+
+    found: dict[str, str] = {}
+    for one in landmarks():
+        if one.place.kind not in _NO_SIGHTS:
+            for name in one.names:
+                key = fold(name)
+                if len(key) >= _LANDMARKS_LEAST_LETTERS or not key.isascii():
+                    found.setdefault(key, one.place.name)
+    return found

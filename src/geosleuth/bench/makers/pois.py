@@ -16,8 +16,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, LatLon, great_circle_km
 from geosleuth.names import country_name
 
-from .places import TablePlace
-from .tables import field_names, writing_table
+from .photo_tables import TablePlace, field_names, writing_table
 
 if TYPE_CHECKING:
     from geosleuth.atlas.regions import Regions
@@ -238,7 +237,7 @@ class _Towns:
 
 
 def _towns() -> _Towns:
-    from geosleuth.names.geonames import cities_by_country
+    from geosleuth.names.countries import cities_by_country
 
     known = [(one, country_name(code)) for code, cities in cities_by_country().items() for one in cities]
     return _Towns(

@@ -1,18 +1,32 @@
-"""GeoSeek's way to draw a set that does not follow where cameras are: by country, then by cells of one degree.
+"""GeoSeek's way to draw a set: by country, then by cells of one degree; and how much two sets have in common.
 
 Country i gets m_i = M (0.5 R_i/ΣR + 0.2 P_i/ΣP + 0.3 A_i/ΣA) photos, by the length of its roads, its people and its
 area; within a country a cell is drawn with p_c ∝ log(1 + P_c), by the people who live in it, and of its photos one is
 drawn without putting it back.
+
+coverage = places of both / places of the first (training), consistency = places of both / places of the second (test).
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from math import floor, isfinite
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from geosleuth.atlas.base import ensure_base, open_base
+from geosleuth.atlas.base.build import CITY, Progress
+from geosleuth.atlas.borders import Borders
+from geosleuth.atlas.facts import all_countries
+from geosleuth.bench.sets.model import Fault, Item
+from geosleuth.bench.sets.tables import read_rows
 from geosleuth.errors import BadInput
+from geosleuth.geo import CellGrid
+from geosleuth.names import country_code, fold
 
 Ints = npt.NDArray[np.int64]
 CELL_DEG = 1.0
@@ -105,6 +119,24 @@ class Draw:
         return self.wanted - len(self.chosen)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawRules:
+    """How photos are shared out.
+
+    Attributes:
+        weights: of roads, people and area.
+        least_people: what a cell counts with at least; 0 is the formula as printed.
+        refill: share out what countries fall short of among those that have photos left, by the same shares.
+    """
+
+    weights: Weights | None = None
+    least_people: float = 0.0
+    refill: bool = False
+
+
+_AS_PRINTED = DrawRules()
+
+
 def draw(
     countries: Sequence[str],
     cells: Sequence[int],
@@ -113,9 +145,7 @@ def draw(
     *,
     total: int,
     seed: int,
-    weights: Weights | None = None,
-    least_people: float = 0.0,
-    refill: bool = False,
+    rules: DrawRules = _AS_PRINTED,
 ) -> Draw:
     """Draw ``total`` photos. The same arguments give the same photos.
 
@@ -126,21 +156,19 @@ def draw(
         figures: what quotas are made of; countries that have none get no photo.
         total: M.
         seed: another one gives another draw.
-        weights: of roads, people and area.
-        least_people: what a cell counts with at least; 0 is the formula as printed.
-        refill: share out what countries fall short of among those that have photos left, by the same shares.
+        rules: how they are shared out.
     """
     if total < 1:
         raise BadInput(f"at least one photo must be asked for, not {total}")
-    shares = country_shares(figures, weights)
+    shares = country_shares(figures, rules.weights)
     drawers = {
-        code: _Country(code, cells, rows, people, least_people, seed)
+        code: _Country(code, cells, rows, people, rules.least_people, seed)
         for code, rows in _rows_by_country(countries).items()
         if code in figures
     }
     quotas = largest_remainder(shares, total)
     _take(quotas, drawers)
-    while refill and (missing := total - sum(len(one.drawn) for one in drawers.values())) > 0:
+    while rules.refill and (missing := total - sum(len(one.drawn) for one in drawers.values())) > 0:
         open_ones = {code: shares[code] for code, one in drawers.items() if one.left and shares[code] > 0}
         if not open_ones:
             break
@@ -209,3 +237,188 @@ class _Country:
 
     def account(self) -> tuple[int, int, int]:
         return self.available, self._unpeopled, len(self.drawn)
+
+
+ATLAS_FIGURES = "the atlas: roads by the World Factbook of 2015, people and whole area (waters too) of 2025"
+ATLAS_PEOPLE = "the atlas: people of the settlements of 500 and more that GeoNames knows"
+_SNAP_KM = 5.0
+
+
+def atlas_figures() -> dict[str, CountryFigures]:
+    """The figures of every country that the atlas knows; 27 of 250 have no length of roads."""
+    return {
+        code: CountryFigures(one.road_km, float(one.population), one.area_km2) for code, one in all_countries().items()
+    }
+
+
+def read_figures(path: Path, known: Mapping[str, CountryFigures]) -> dict[str, CountryFigures]:
+    """Figures of a table (CSV or JSONL) with ``country`` and any of ``road_km``, ``population``, ``area_km2``.
+
+    A column that the table has replaces what was known for all countries: figures of two sources don't mix.
+
+    Raises:
+        BadInput: it can't be read, names no country, or holds something that is no number.
+    """
+    rows: dict[str, dict[str, float | None]] = {}
+    names = ("road_km", "population", "area_km2")
+    columns: tuple[str, ...] = ()
+    for number, row in _rows(path, ("country",)):
+        columns = tuple(name for name in names if name in row)
+        code = country_code(row["country"])
+        if code is None:
+            raise BadInput(f"{path}:{number}: {row['country'][:40]!r} is no country; give a name or an ISO code")
+        if code in rows:
+            raise BadInput(f"{path}:{number}: {code} is there twice")
+        rows[code] = {name: _number(path, number, name, row[name]) if row[name] else None for name in columns}
+    if not columns:
+        raise BadInput(f"{path}: has none of the columns {', '.join(names)}")
+    empty = CountryFigures(None, None, None)
+    return {
+        code: CountryFigures(
+            **{
+                name: rows.get(code, {}).get(name) if name in columns else getattr(known.get(code, empty), name)
+                for name in names
+            }
+        )
+        for code in sorted({*known, *rows})
+    }
+
+
+def atlas_people(grid: CellGrid, progress: Progress | None = None) -> dict[tuple[str, int], float]:
+    """How many people live in the part of each cell that belongs to a country, by the settlements that are known.
+
+    Open country counts with nobody. A finer count, such as a raster's points, can be given by `read_people`.
+    """
+    with closing(open_base(ensure_base(progress))) as conn:
+        found = conn.execute("SELECT country, lat_e5, lon_e5, population FROM place WHERE kind = ?", (CITY,)).fetchall()
+    countries = [row[0] for row in found]
+    lats, lons, people = (np.array([row[column] for row in found], dtype=np.float64) for column in (1, 2, 3))
+    return _summed(countries, grid.cell_of(lats / 1e5, lons / 1e5), people)
+
+
+def read_people(path: Path, grid: CellGrid) -> dict[tuple[str, int], float]:
+    """The same from a table of points (CSV or JSONL): ``lat``, ``lon``, ``population``, summed up by country and cell.
+
+    Raises:
+        BadInput: it can't be read, or holds something that is no number.
+    """
+    lats, lons, people = [], [], []
+    for number, row in _rows(path, ("lat", "lon", "population")):
+        lats.append(_number(path, number, "lat", row["lat"], least=-90, most=90))
+        lons.append(_number(path, number, "lon", row["lon"], least=-180, most=180))
+        people.append(_number(path, number, "population", row["population"]))
+    if not lats:
+        raise BadInput(f"{path}: has no row")
+    lat, lon = np.array(lats), np.array(lons)
+    return _summed(countries_at(lat, lon), grid.cell_of(lat, lon), np.array(people))
+
+
+def countries_at(lats: npt.NDArray[np.float64], lons: npt.NDArray[np.float64]) -> list[str]:
+    """The country of each point by polygon, or the nearest within 5 km; empty at sea."""
+    borders = Borders.load()
+    codes: list[str] = borders.countries(lats, lons).tolist()
+    for number, code in enumerate(codes):
+        if not code and (spot := borders.reverse(float(lats[number]), float(lons[number]), snap_km=_SNAP_KM)):
+            codes[number] = spot.region.country
+    return codes
+
+
+def _summed(
+    countries: list[str], cells: npt.NDArray[np.int64], people: npt.NDArray[np.float64]
+) -> dict[tuple[str, int], float]:
+    total: dict[tuple[str, int], float] = {}
+    for code, cell, count in zip(countries, cells.tolist(), people.tolist(), strict=True):
+        if code:
+            total[code, cell] = total.get((code, cell), 0.0) + count
+    return total
+
+
+def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
+    for number, row in read_rows(path):
+        if isinstance(row, Fault):
+            raise BadInput(f"{row.where}: {row.reason}")
+        if missing := [name for name in needed if name not in row]:
+            raise BadInput(f"{path}:{number}: has no {missing[0]}; it needs {', '.join(needed)}")
+        yield number, {name: "" if cell is None else str(cell).strip() for name, cell in row.items()}
+
+
+def _number(path: Path, line: int, name: str, text: str, *, least: float = 0.0, most: float = float("inf")) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not (isfinite(value) and least <= value <= most):
+        raise BadInput(f"{path}:{line}: {name} {text[:40]!r} is not a number from {least:g} up")
+    return value
+
+
+By = Literal["city", "region", "country", "cell"]
+"""What a place is: a name at some level with those above it, or a cell of the globe."""
+
+
+def place_of(item: Item, by: By, grid: CellGrid) -> Hashable | None:
+    """What tells the photo's place from others; None where the photo has no name at that level.
+
+    Names are compared folded, countries by their codes: "Côte d'Ivoire" and "Ivory Coast" are one. Cities of one name
+    in one country are one place, whatever region they are said to be in: sets name regions differently or not at all,
+    and no split may put one city into two parts. Regions and cities that go by several names are not brought together.
+    """
+    truth = item.truth
+    if by == "cell":
+        return int(grid.cell_of(truth.point.lat, truth.point.lon))
+    name = {"country": truth.country, "region": truth.region, "city": truth.city}[by]
+    if name is None:
+        return None
+    return _country(truth.country) if by == "country" else (_country(truth.country), fold(name))
+
+
+def _country(name: str | None) -> str:
+    return (country_code(name) or fold(name)) if name else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What two sets share. Shares are of 1, and NaN where a set has no place; photos without a place are counted."""
+
+    by: By
+    first_places: int
+    second_places: int
+    common: int
+    first_photos: int
+    second_photos: int
+    second_photos_in_common: int
+    first_unnamed: int
+    second_unnamed: int
+
+    @property
+    def coverage(self) -> float:
+        """Of the first set's places, the share that the second has."""
+        return self.common / self.first_places if self.first_places else float("nan")
+
+    @property
+    def consistency(self) -> float:
+        """Of the second set's places, the share that the first has."""
+        return self.common / self.second_places if self.second_places else float("nan")
+
+
+def coverage_of(first: Iterable[Item], second: Iterable[Item], *, by: By, cell_deg: float = 1.0) -> Coverage:
+    """Compare the places of two sets: the first is what is trained on, the second what is tested on.
+
+    Raises:
+        ValueError: ``cell_deg`` does not divide 180.
+    """
+    grid = CellGrid(cell_deg)
+    ours, theirs = (Counter(place_of(item, by, grid) for item in items) for items in (first, second))
+    first_unnamed, second_unnamed = ours.pop(None, 0), theirs.pop(None, 0)
+    common = ours.keys() & theirs.keys()
+    return Coverage(
+        by,
+        len(ours),
+        len(theirs),
+        len(common),
+        ours.total() + first_unnamed,
+        theirs.total() + second_unnamed,
+        sum(theirs[place] for place in common),
+        first_unnamed,
+        second_unnamed,
+    )

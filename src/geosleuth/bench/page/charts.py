@@ -1,28 +1,320 @@
-"""The two charts at the head of the report: how errors are spread, and accuracy at each threshold."""
+"""Charts of the report: how errors are spread, accuracy by threshold, risk against coverage, calibration."""
 
-from collections.abc import Sequence
-from math import log10
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import floor, isinf, log10
 
 import numpy as np
 
-from geosleuth.bench.numbers import count, percent_sign, threshold, threshold_name
 from geosleuth.bench.report import FileReport
+from geosleuth.score import Calibration, Selective, Summary
+from geosleuth.text.numbers import count, distance, percent_sign, plural, threshold, threshold_name
 
-from .canvas import (
-    Plot,
-    drawing,
-    key_inside,
-    label,
-    line,
-    n,
-    percent_axis,
-    percent_axis_below,
-    polyline,
-    series,
-    spaced,
-)
-from .markup import Html, clean, el, join
-from .wording import headline_km
+from .markup import Html, clean, el, join, name
+
+SERIES = 8
+"""Colours in the style sheet; further files reuse them with a dashed line."""
+
+_LEAST_STEP = 1e-300
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A drawing of ``width`` by ``height`` units whose inner area maps shares [0, 1] to x (right) and y (up)."""
+
+    width: float
+    height: float
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def x(self, share: float) -> float:
+        """Horizontal position of a share of the inner width."""
+        return self.left + share * (self.width - self.left - self.right)
+
+    def y(self, share: float) -> float:
+        """Vertical position of a share of the inner height, 0 at the bottom."""
+        return self.height - self.bottom - share * (self.height - self.top - self.bottom)
+
+    def vertical(self, x: float, kind: str) -> Html:
+        """A line over the whole inner height."""
+        return line(x, self.y(0), x, self.y(1), kind)
+
+    def horizontal(self, y: float, kind: str) -> Html:
+        """A line over the whole inner width."""
+        return line(self.x(0), y, self.x(1), y, kind)
+
+
+def drawing(identifier: str, plot: Plot, title: str, description: str, parts: Iterable[object]) -> Html:
+    """An SVG that says what it shows to those who can't see it."""
+    return el(
+        "svg",
+        {
+            "viewBox": f"0 0 {plot.width:g} {plot.height:g}",
+            "role": "img",
+            "aria-labelledby": f"{identifier}-title {identifier}-desc",
+            "class": "chart",
+        },
+        el("title", {"id": f"{identifier}-title"}, title),
+        el("desc", {"id": f"{identifier}-desc"}, description),
+        *parts,
+    )
+
+
+def round_step(rough: float, factors: Sequence[float] = (1, 2, 2.5, 5, 10)) -> float:
+    """The least round step of an axis that is about as large as ``rough``, or larger: a factor of a power of ten."""
+    decade = 10.0 ** floor(log10(max(rough, _LEAST_STEP)))
+    return next(factor * decade for factor in factors if factor * decade >= rough * 0.999)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Html:
+    """A straight line of a class."""
+    return el("line", {"x1": n(x1), "y1": n(y1), "x2": n(x2), "y2": n(y2), "class": kind})
+
+
+def label(x: float, y: float, words: object, kind: str = "tick", anchor: str = "middle") -> Html:
+    """Text at a place; ``anchor`` is start, middle or end."""
+    return el("text", {"x": n(x), "y": n(y), "class": kind, "text-anchor": anchor}, words)
+
+
+def polyline(points: Sequence[tuple[float, float]], kind: str) -> Html:
+    """A line through points."""
+    return el("path", {"d": path(points), "class": kind})
+
+
+def path(points: Iterable[tuple[float, float]]) -> str:
+    """Path data through points, one decimal each; a point on the same spot as the one before is left out."""
+    written: list[str] = []
+    for x, y in points:
+        spot = f"{n(x)},{n(y)}"
+        if not written or written[-1] != spot:
+            written.append(spot)
+    return "M" + "L".join(written) if written else ""
+
+
+def percent_axis(plot: Plot, steps: Sequence[int] = (0, 25, 50, 75, 100)) -> Html:
+    """Horizontal rules at shares of 100 %, labelled at the left."""
+    return join(
+        join(
+            (
+                plot.horizontal(plot.y(s / 100), "rule"),
+                label(plot.x(0) - 6, plot.y(s / 100) + 4, f"{s} %", anchor="end"),
+            )
+        )
+        for s in steps
+    )
+
+
+def percent_axis_below(plot: Plot, steps: Sequence[int] = (0, 25, 50, 75, 100)) -> Html:
+    """Vertical rules at shares of 100 %, labelled below."""
+    return join(
+        join((plot.vertical(plot.x(s / 100), "rule"), label(plot.x(s / 100), plot.y(0) + 16, f"{s} %"))) for s in steps
+    )
+
+
+def series(index: int) -> str:
+    """Class names that colour what belongs to the file of this number."""
+    return f"series s{index % SERIES}" + (" again" if index >= SERIES else "")
+
+
+def key_inside(plot: Plot, names: Sequence[tuple[int, str]], *, at_bottom: bool) -> Html:
+    """Names of lines, stacked in the corner that the lines leave empty: bottom right or top left."""
+    parts: list[Html] = []
+    for row, (index, words) in enumerate(names):
+        if at_bottom:
+            y = plot.y(0) - 10 - 16 * (len(names) - 1 - row)
+            x, anchor, towards = plot.x(1) - 28, "end", 1
+        else:
+            y, x, anchor, towards = plot.y(1) + 16 + 16 * row, plot.x(0) + 28, "start", -1
+        parts.append(line(x + towards * 5, y - 4, x + towards * 23, y - 4, f"curve {series(index)}"))
+        parts.append(label(x, y, words, "name", anchor))
+    return join(parts)
+
+
+def n(value: float) -> str:
+    """A coordinate with one decimal, written as short as possible."""
+    return "0" if abs(value) < 0.05 else f"{value:.1f}".removesuffix(".0")
+
+
+def spaced(
+    items: Sequence[float], position: Callable[[float], float], gap: float, first: Callable[[float], bool]
+) -> set[float]:
+    """Which items can be labelled at least ``gap`` apart; those that ``first`` approves are seated first."""
+    chosen: list[float] = []
+    for item in sorted(items, key=lambda value: not first(value)):
+        if all(abs(position(item) - position(other)) >= gap for other in chosen):
+            chosen.append(item)
+    return set(chosen)
+
+
+_MOST_POINTS = 500
+_LABEL_LIMIT = 30
+
+
+def confidence_section(reports: Sequence[FileReport]) -> Html:
+    """Both charts with their sentences, or nothing where no file states a confidence."""
+    sure = [(index, report, report.selective) for index, report in enumerate(reports) if report.selective]
+    stated = [(index, report, report.calibration) for index, report in enumerate(reports) if report.calibration]
+    figures = []
+    if sure:
+        figures.append(_risk_figure(sure))
+    if stated:
+        figures.append(_reliability_figure(stated))
+    if not figures:
+        return Html("")
+    return el(
+        "section",
+        {"id": "confidence", "aria-labelledby": "confidence-h"},
+        el("h2", {"id": "confidence-h"}, "Does it know when it is wrong?"),
+        el("div", {"class": "pair"}, *figures),
+    )
+
+
+def _risk_figure(sure: Sequence[tuple[int, FileReport, Selective]]) -> Html:
+    plot = Plot(width=520, height=360, left=48, top=16, right=14, bottom=42)
+    parts: list[Html] = [percent_axis(plot), percent_axis_below(plot)]
+    for index, _, curve in sure:
+        chosen = _thinned(curve)
+        points = [(plot.x(curve.points[i].coverage), plot.y(curve.points[i].risk)) for i in chosen]
+        parts.append(polyline(points, f"curve {series(index)}"))
+        if len(points) == 1:
+            parts.append(_spot(points[0], index))
+    if len(sure) > 1:
+        names = [(index, clean(report.scored.label, _LABEL_LIMIT)) for index, report, _ in sure]
+        parts.append(key_inside(plot, names, at_bottom=False))
+    parts.append(label(plot.x(0.5), plot.height - 6, "share of all photos that are answered", "tick quiet"))
+    sentences = [_risk_sentence(report, curve) for _, report, curve in sure]
+    return el(
+        "figure",
+        None,
+        el("h3", None, "Leaving out the least sure answers"),
+        drawing("risk", plot, "Risk against coverage", "Share of wrong answers among those kept.", parts),
+        el(
+            "figcaption",
+            None,
+            f"Height: share of the kept answers that are more than {threshold(sure[0][2].threshold_km)} off. "
+            "A good sense of its own limits shows as a line that starts low and rises to the right.",
+            el("ul", None, *(el("li", None, sentence) for sentence in sentences)),
+        ),
+    )
+
+
+def _thinned(curve: Selective) -> list[int]:
+    """Indices of at most so many points, first and last among them."""
+    last = len(curve.points) - 1
+    if last < _MOST_POINTS:
+        return list(range(last + 1))
+    return sorted({round(step * last / (_MOST_POINTS - 1)) for step in range(_MOST_POINTS)})
+
+
+def _risk_sentence(report: FileReport, curve: Selective) -> Html:
+    everything = curve.points[-1]
+    half = next(point for point in curve.points if point.coverage >= everything.coverage / 2)
+    sentence = (
+        f": {count(curve.with_confidence)} of {plural(curve.n, 'record gives', 'records give')} a place and a "
+        f"confidence. Of those, {percent_sign(100 * everything.risk)} are wrong"
+    )
+    if half is not everything:
+        sentence += (
+            f"; keep only the surest ({percent_sign(100 * half.coverage)} of all photos) "
+            f"and {percent_sign(100 * half.risk)} are"
+        )
+    ideal = percent_sign(100 * curve.ideal_area)
+    sentence += f". Mean risk {percent_sign(100 * curve.area)}; a perfect order would give {ideal}."
+    return join((name(report.scored.label), sentence))
+
+
+def _reliability_figure(stated: Sequence[tuple[int, FileReport, Calibration]]) -> Html:
+    plot = Plot(width=520, height=360, left=48, top=16, right=14, bottom=42)
+    parts: list[Html] = [percent_axis(plot), percent_axis_below(plot)]
+    parts.append(line(plot.x(0), plot.y(0), plot.x(1), plot.y(1), "ideal"))
+    parts.append(label(plot.x(0.3) - 6, plot.y(0.3) - 6, "as sure as right", "tick quiet", "end"))
+    for index, report, figures in stated:
+        points = [(plot.x(item.stated), plot.y(item.observed)) for item in figures.bins]
+        parts.append(polyline(points, f"curve thin {series(index)}"))
+        most = max(item.n for item in figures.bins)
+        for item, point in zip(figures.bins, points, strict=True):
+            words = (
+                f"{clean(report.scored.label, _LABEL_LIMIT)}: {plural(item.n, 'answer', 'answers')} said "
+                f"{percent_sign(100 * item.stated)}, true in {percent_sign(100 * item.observed)}"
+            )
+            parts.append(_spot(point, index, radius=3 + 5 * (item.n / most) ** 0.5, words=words))
+    if len(stated) > 1:
+        names = [(index, clean(report.scored.label, _LABEL_LIMIT)) for index, report, _ in stated]
+        parts.append(key_inside(plot, names, at_bottom=True))
+    parts.append(label(plot.x(0.5), plot.height - 6, "probability that the answer stated", "tick quiet"))
+    sentences = [
+        join(
+            (
+                name(report.scored.label),
+                f": over {plural(figures.n, 'answer', 'answers')}, stated and observed differ by "
+                f"{100 * figures.expected_error:.1f} points on average (expected calibration error, ECE).",
+            )
+        )
+        for _, report, figures in stated
+    ]
+    return el(
+        "figure",
+        None,
+        el("h3", None, "Stated against observed probability"),
+        drawing(
+            "reliability", plot, "Reliability diagram", "How often answers of a stated probability were right.", parts
+        ),
+        el(
+            "figcaption",
+            None,
+            "Height: how often the truth lay within the radius that the answer named. Below the diagonal is too sure, "
+            "above it too modest; larger dots hold more answers.",
+            el("ul", None, *(el("li", None, sentence) for sentence in sentences)),
+        ),
+    )
+
+
+def _spot(point: tuple[float, float], index: int, radius: float = 4, words: str = "") -> Html:
+    circle = el("circle", {"cx": n(point[0]), "cy": n(point[1]), "r": n(radius), "class": "dot"})
+    return el("g", {"class": series(index)}, el("title", None, words) if words else "", circle)
+
+
+HEADLINE_KM = 25.0
+SECOND_KM = 200.0
+
+
+def headline_km(summaries: Sequence[Summary]) -> float:
+    """The one threshold that sentences speak of: 25 km, or the nearest that was measured."""
+    return _nearest(summaries, HEADLINE_KM)
+
+
+def second_km(summaries: Sequence[Summary]) -> float:
+    """The threshold that stands beside the headline's: 200 km, or the nearest that was measured."""
+    return _nearest(summaries, SECOND_KM)
+
+
+def _nearest(summaries: Sequence[Summary], wanted_km: float) -> float:
+    measured = {km for summary in summaries for km in summary.within}
+    return min(measured, key=lambda km: (abs(km - wanted_km), km), default=wanted_km)
+
+
+def headline(report: FileReport, index: int) -> Html:
+    """What one file shows, in one plain sentence."""
+    summary = report.summary
+    km = headline_km([summary])
+    accuracy = summary.within.get(km)
+    strong = "strong"
+    parts: list[object] = [el("span", {"class": f"label series s{index % 8}"}, name(report.scored.label)), " "]
+    if accuracy is None or not summary.n:
+        return join([*parts, "holds no record that could be measured."])
+    share = el(strong, None, percent_sign(accuracy.percent.value))
+    parts += ["places ", share, f" of {plural(summary.n, 'photo', 'photos')} within {threshold(km)}; "]
+    if isinf(summary.median_km.value):
+        parts.append("half or more have no place at all; ")
+    elif summary.n == 1:
+        parts += ["it is off by ", el(strong, None, distance(summary.median_km.value)), "; "]
+    else:
+        parts += ["half are off by less than ", el(strong, None, distance(summary.median_km.value)), "; "]
+    parts += [el(strong, None, count(summary.unlocated)), " could not be placed."]
+    return join(parts)
+
 
 # The antipode is 20,004 km off on the ellipsoid and 20,015 km on the sphere; nothing may lie beyond the axis.
 NEAREST_KM, FARTHEST_KM = 0.01, 20_040.0
@@ -35,7 +327,6 @@ _DECADES = (
     (1e3, "1,000"),
     (1e4, "10,000"),
 )
-_LABEL_LIMIT = 30
 _LANE = 11.0
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from geosleuth.texts import legible
+from geosleuth.text import legible
 
 _VOID = frozenset({"br", "col", "hr", "input", "link", "meta"})
 
@@ -13,6 +13,10 @@ class Html(str):
     """Text that is markup already."""
 
     __slots__ = ()
+
+    def __html__(self) -> str:
+        """What template engines ask for before they escape."""
+        return self
 
 
 def el(name: str, attributes: Mapping[str, object] | None = None, *children: object) -> Html:

@@ -1,13 +1,25 @@
-"""The main table: one row per file, published rows beneath."""
+"""Tables of the report: one row per file with published rows, two files compared, and slices with bars."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from math import isinf, isnan
 
-from geosleuth.bench.numbers import NONE, count, distance, percent, score, threshold, threshold_name
-from geosleuth.bench.published import beside, reported_percent, with_any_of
-from geosleuth.bench.report import FileReport
+from geosleuth.bench.report import FileReport, Moved, PairReport, Side, Slice, beside, reported_percent, with_any_of
 from geosleuth.score import LEVELS, Accuracy, Estimate, PublishedRow, Summary
+from geosleuth.text.numbers import (
+    NONE,
+    count,
+    distance,
+    p_value,
+    percent,
+    plural,
+    score,
+    signed,
+    threshold,
+    threshold_name,
+)
 
+from .charts import headline_km, second_km
 from .markup import Html, caption, el, join, name
 
 _LEVEL_OF_METRIC = {"country": "country", "region": "province", "city": "city"}
@@ -175,4 +187,216 @@ def _published_row(
         cell(NONE if median is None else distance(median)),
         cell(NONE if geoscore is None else score(geoscore)),
         *(cell(NONE if value is None else f"{value:.2f}") for value in named),
+    )
+
+
+SHOWN_MOVES = 20
+_CLEAR_P = 0.05
+
+
+def pairs_section(pairs: Sequence[PairReport]) -> Html:
+    """All pairs, or nothing."""
+    if not pairs:
+        return Html("")
+    return el(
+        "section",
+        {"id": "pairs", "aria-labelledby": "pairs-h"},
+        el("h2", {"id": "pairs-h"}, "Side by side on the same photos"),
+        *(_pair(pair) for pair in pairs),
+    )
+
+
+def _pair(pair: PairReport) -> Html:
+    comparison = pair.comparison
+    heads = ["within", pair.first.label, pair.second.label, "difference", "only the first", "only the second", "p"]
+    lost = pair.first.unlocated, pair.second.unlocated
+    unlocated = el(
+        "tr",
+        None,
+        el("th", {"scope": "row"}, "unlocated, photos"),
+        *(cell(count(value)) for value in lost),
+        cell(signed(lost[1] - lost[0], 0)),
+        *(cell("") for _ in range(3)),
+    )
+    body = [
+        el(
+            "tr",
+            {"class": "clear" if item.p_adjusted < _CLEAR_P else None},
+            el("th", {"scope": "row"}, threshold(item.threshold_km)),
+            cell(percent(item.first_percent)),
+            cell(percent(item.second_percent)),
+            cell(signed(item.second_percent - item.first_percent)),
+            cell(count(item.only_first)),
+            cell(count(item.only_second)),
+            cell(p_value(item.p_adjusted), title=f"before Holm's correction: {p_value(item.p)}"),
+        )
+        for item in comparison.accuracies
+    ]
+    table = el(
+        "table",
+        {"class": "pairs"},
+        caption(
+            "First the photos without a readable place, which are misses at every distance. Then percent within each "
+            "distance, and the photos that only one of the two gets right. p: exact McNemar test, "
+            "Holm-corrected over the rows; bold where below 0.05.",
+        ),
+        el("thead", None, el("tr", None, *(el("th", {"scope": "col"}, name(words, 30)) for words in heads))),
+        el("tbody", None, unlocated, *body),
+    )
+    return el(
+        "div",
+        {"class": "field"},
+        el("h3", None, name(pair.second.label), " against ", name(pair.first.label)),
+        el("p", None, *_sentence(pair)),
+        scroll_box(f"{pair.second.label} against {pair.first.label}", table),
+        *(_notes(side) for side in (pair.first, pair.second)),
+        _moves(pair),
+    )
+
+
+def _notes(side: Side) -> Html:
+    """How a file was read, and what is odd about it."""
+    read = f": {side.parser} parser, {side.distance} distance"
+    return el("p", {"class": "quiet"}, name(side.label), "; ".join((read, *side.notes)), ".")
+
+
+def _sentence(pair: PairReport) -> list[object]:
+    comparison = pair.comparison
+    difference = comparison.geoscore_difference
+    points = f"{abs(difference.value):,.0f} GeoScore points"
+    if comparison.geoscore_p >= _CLEAR_P:
+        verdict: list[object] = ["no clear difference in GeoScore"]
+    elif difference.value > 0:
+        verdict = [name(pair.second.label), f" is better by {points}"]
+    else:
+        verdict = [name(pair.first.label), f" is better by {points}"]
+    ends = f"{signed(difference.low, 0)} to {signed(difference.high, 0)}"
+    apart = f" (mean change {signed(difference.value, 0)}, 95 % interval {ends}"
+    sentence = [f"On the {plural(comparison.n, 'photo', 'photos')} that both have: ", *verdict, apart]
+    sentence.append(f"; sign-flip test p {_equals(comparison.geoscore_p)}).")
+    alone = pair.first.left_out, pair.second.left_out
+    if any(alone):
+        sentence.append(f" Only the first has {count(alone[0])} others, only the second {count(alone[1])}.")
+    return sentence
+
+
+def _equals(p: float) -> str:
+    words = p_value(p)
+    return words if words.startswith("<") else f"= {words}"
+
+
+def _moves(pair: PairReport) -> Html:
+    if not pair.moved:
+        return el("p", {"class": "quiet"}, "No photo's score moved.")
+    shown = pair.moved[:SHOWN_MOVES]
+    heads = ["photo", pair.first.label, pair.second.label, "GeoScore change"]
+    table = el(
+        "table",
+        {"class": "moves"},
+        caption("Error under each, and the change in GeoScore (0 to 5,000) from first to second."),
+        el("thead", None, el("tr", None, *(el("th", {"scope": "col"}, name(words, 30)) for words in heads))),
+        el("tbody", None, *(_move(moved) for moved in shown)),
+    )
+    words = f"The {len(shown)} photos that moved most, of {count(len(pair.moved))} that moved"
+    return el("details", None, el("summary", None, words), scroll_box("Photos that moved most", table))
+
+
+def _move(moved: Moved) -> Html:
+    return el(
+        "tr",
+        None,
+        el("th", {"scope": "row"}, name(moved.id, 60)),
+        cell(_error(moved.first_km)),
+        cell(_error(moved.second_km)),
+        cell(signed(moved.gain, 0)),
+    )
+
+
+def _error(km: float) -> str:
+    return "unlocated" if isnan(km) else distance(km)
+
+
+OPEN_ROWS = 12
+MOST_ROWS = 300
+
+
+def slices_section(reports: Sequence[FileReport]) -> Html:
+    """Every field that was asked for, or nothing."""
+    fields = list(dict.fromkeys(item.field for report in reports for item in report.slices))
+    if not fields:
+        return Html("")
+    return el(
+        "section",
+        {"id": "slices", "aria-labelledby": "slices-h"},
+        el("h2", {"id": "slices-h"}, "Slices: is it equally good everywhere?"),
+        el(
+            "p",
+            {"class": "lead"},
+            "The thin line over a bar is the 95 % interval. Where it is long, the slice is too small to say much.",
+        ),
+        *(_field(field, reports) for field in fields),
+    )
+
+
+def _field(field: str, reports: Sequence[FileReport]) -> Html:
+    tables = []
+    for report in reports:
+        rows = next((list(found) for key, found in groupby(report.slices, lambda item: item.field) if key == field), [])
+        if rows:
+            tables.append(_table(field, report, rows))
+    return el("div", {"class": "field"}, el("h3", None, "By ", name(field)), el("div", {"class": "pair"}, *tables))
+
+
+def _table(field: str, report: FileReport, rows: Sequence[Slice]) -> Html:
+    shown, rest = rows[:OPEN_ROWS], rows[OPEN_ROWS:MOST_ROWS]
+    left_out = len(rows) - len(shown) - len(rest)
+    parts: list[Html] = [_rows(field, report, shown)]
+    if rest:
+        words = f"{plural(len(rest), 'more value', 'more values')}, smaller"
+        parts.append(el("details", None, el("summary", None, words), _rows(field, report, rest)))
+    if left_out:
+        words = (
+            f"{plural(left_out, 'value is', 'values are')} not listed here; the JSON and CSV outputs hold all of them."
+        )
+        parts.append(el("p", {"class": "quiet"}, words))
+    return el("div", None, *parts)
+
+
+def _rows(field: str, report: FileReport, rows: Sequence[Slice]) -> Html:
+    summaries = [item.summary for item in rows]
+    first, second = headline_km(summaries), second_km(summaries)
+    thresholds = [first] if first == second else [first, second]
+    heads = [field, "n", "unlocated", *(f"within {threshold(km)}" for km in thresholds), "median"]
+    body = [
+        el(
+            "tr",
+            None,
+            el("th", {"scope": "row"}, name(item.value, 40)),
+            cell(count(item.summary.n)),
+            cell(count(item.summary.unlocated)),
+            *(_bar(item.summary.within.get(km)) for km in thresholds),
+            median_cell(item.summary.median_km),
+        )
+        for item in rows
+    ]
+    table = el(
+        "table",
+        {"class": "slices"},
+        caption(name(report.scored.label)),
+        el("thead", None, el("tr", None, *(el("th", {"scope": "col"}, words) for words in heads))),
+        el("tbody", None, *body),
+    )
+    return scroll_box(f"Slices of {report.scored.label} by {field}", table)
+
+
+def _bar(accuracy: Accuracy | None) -> Html:
+    if accuracy is None or not accuracy.n:
+        return cell(NONE)
+    share = accuracy.percent
+    style = f"--value:{share.value:.1f}%;--low:{share.low:.1f}%;--high:{share.high:.1f}%"
+    title = f"{count(accuracy.hits)} of {count(accuracy.n)}; 95 % interval {share.low:.1f} to {share.high:.1f}"
+    return el(
+        "td",
+        {"class": "num barred", "title": title},
+        join((el("span", {"class": "bar", "style": style}), percent(share.value))),
     )

@@ -1,6 +1,7 @@
 """World map of errors: each photo's true place, coloured by how far off the answer was."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -9,16 +10,134 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.bench.numbers import count, distance, plural, threshold
 from geosleuth.bench.report import FileReport
 from geosleuth.bench.scored import Scored
 from geosleuth.errors import DataFault
-from geosleuth.geo import FloatArray
+from geosleuth.geo import Box, FloatArray, LatLon
+from geosleuth.text.numbers import count, distance, plural, threshold
 
-from .canvas import path
-from .fanout import fan_out
+from .charts import path
 from .markup import Html, clean, el, name
-from .projection import COEFFICIENTS, HALF_HEIGHT, HALF_WIDTH, equal_earth, great_circle
+
+_REACH = 6.0  # spots nearer than this to each other, in units of the drawing, become one
+_STEP = 2.1  # growth of the spiral: the dots of a small group just touch
+_LEAST_ROOM, _MOST_ROOM = 9.0, 26.0  # radius that a group may fill, less beside a near neighbour; then dots overlap
+_GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
+
+
+def fan_out(x: FloatArray, y: FloatArray, rank: NDArray[np.int64], unit: float = 1.0) -> tuple[FloatArray, FloatArray]:
+    """New positions: each group of near dots becomes a sunflower, lowest rank in the middle. Lone dots stay.
+
+    ``unit`` is the size of things: smaller than 1 for a drawing that is seen enlarged.
+
+    The photos of a city lie on one spot of a world map. Drawn there, the last one would hide all others, and the map
+    would show whatever is drawn last rather than what is common.
+    """
+    group = _groups(x / unit, y / unit)
+    order = np.lexsort((rank, group))
+    groups = [members for members in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(members)]
+    middles = np.array([(x[members].mean(), y[members].mean()) for members in groups]).reshape(-1, 2)
+    new_x, new_y = x.copy(), y.copy()
+    for number, members in enumerate(groups):
+        if len(members) < 2:
+            continue
+        turn = np.arange(len(members))
+        step = _STEP
+        if _STEP * np.sqrt(len(members)) > _LEAST_ROOM:
+            gaps = np.hypot(*(np.delete(middles, number, axis=0) - middles[number]).T) / unit
+            room = np.clip(gaps.min(initial=np.inf) * 0.55, _LEAST_ROOM, _MOST_ROOM)
+            step = min(_STEP, room / np.sqrt(len(members)))
+        radius = unit * step * np.sqrt(turn)
+        new_x[members] = middles[number, 0] + radius * np.cos(turn * _GOLDEN_ANGLE)
+        new_y[members] = middles[number, 1] + radius * np.sin(turn * _GOLDEN_ANGLE)
+    return new_x, new_y
+
+
+def _groups(x: FloatArray, y: FloatArray) -> NDArray[np.int64]:
+    """Number of each dot's group: squares of a grid, each joined to the fullest square nearby."""
+    squares = np.round(np.c_[x, y] / (_REACH / 2)).astype(np.int64)
+    _, square_of, sizes = np.unique(squares, axis=0, return_inverse=True, return_counts=True)
+    square_of = square_of.reshape(-1)
+    middles = np.c_[np.bincount(square_of, x), np.bincount(square_of, y)] / sizes[:, None]
+    leaders: list[int] = []
+    places = np.empty_like(middles)
+    leader_of = np.empty(len(sizes), dtype=np.int64)
+    for square in np.argsort(-sizes, kind="stable"):
+        gaps = np.hypot(*(places[: len(leaders)] - middles[square]).T)
+        if len(gaps) and gaps.min() < _REACH:
+            leader_of[square] = leaders[int(gaps.argmin())]
+        else:
+            places[len(leaders)] = middles[square]
+            leaders.append(int(square))
+            leader_of[square] = square
+    return leader_of[square_of]
+
+
+COEFFICIENTS = (1.340264, -0.081106, 0.000893, 0.003796)
+"""A1 to A4 of Šavrič, Patterson and Jenny, "The Equal Earth map projection" (2018)."""
+
+HALF_WIDTH, HALF_HEIGHT = 2.7066299836960748, 1.3173627591574133
+"""x of the equator's end at 180 degrees east, and y of the north pole, on a sphere of radius 1."""
+
+_LONGEST_STEP = np.radians(3.0)
+_ROOT_3 = np.sqrt(3.0)
+
+
+def equal_earth(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Project degrees to x (east) and y (north) on a sphere of radius 1. Equal areas stay equal."""
+    a1, a2, a3, a4 = COEFFICIENTS
+    theta = np.arcsin(_ROOT_3 / 2 * np.sin(np.radians(lat)))
+    square = theta**2
+    sixth = square**3
+    y = theta * (a1 + a2 * square + sixth * (a3 + a4 * square))
+    slope = a1 + 3 * a2 * square + sixth * (7 * a3 + 9 * a4 * square)
+    x = 2 * _ROOT_3 * np.radians(lon) * np.cos(theta) / (3 * slope)
+    return x, y
+
+
+def great_circle(lat1: float, lon1: float, lat2: float, lon2: float) -> list[tuple[FloatArray, FloatArray]]:
+    """The shortest way between two places as (lat, lon) pieces; cut in two where it crosses the antimeridian."""
+    start, end = _on_sphere(lat1, lon1), _on_sphere(lat2, lon2)
+    angle = float(np.arctan2(np.linalg.norm(np.cross(start, end)), start @ end))
+    across = end - (start @ end) * start
+    length = float(np.linalg.norm(across))
+    if length < 1e-9:
+        # The same place, or its antipode: every direction is a shortest one, so take any.
+        across = np.cross(start, np.eye(3)[int(np.argmin(np.abs(start)))])
+        length = float(np.linalg.norm(across))
+    steps = np.linspace(0.0, angle, max(2, int(np.ceil(angle / _LONGEST_STEP)) + 1))
+    x, y, z = np.outer(start, np.cos(steps)) + np.outer(across / length, np.sin(steps))
+    lat, lon = np.degrees(np.arctan2(z, np.hypot(x, y))), np.degrees(np.arctan2(y, x))
+    lat[[0, -1]], lon[[0, -1]] = (lat1, lat2), (lon1, lon2)
+    return split_at_antimeridian(lat, lon)
+
+
+def split_at_antimeridian(lat: FloatArray, lon: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+    """Cut a line wherever it jumps from one edge of the map to the other, and lead both ends to the edge."""
+    pieces = []
+    begin_lat, begin_lon = np.empty(0), np.empty(0)
+    first = 0
+    for after in np.flatnonzero(np.abs(np.diff(lon)) > 180) + 1:
+        edge = float(np.copysign(180.0, lon[after - 1]))
+        crossing = _latitude_at_seam(lat[after - 1], lon[after - 1], lat[after], lon[after])
+        pieces.append((np.r_[begin_lat, lat[first:after], crossing], np.r_[begin_lon, lon[first:after], edge]))
+        begin_lat, begin_lon, first = np.array([crossing]), np.array([-edge]), int(after)
+    pieces.append((np.r_[begin_lat, lat[first:]], np.r_[begin_lon, lon[first:]]))
+    return pieces
+
+
+def _latitude_at_seam(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
+    """Where the straight way between two near places meets the antimeridian; exact even beside a pole."""
+    one, two = _on_sphere(lat1, lon1), _on_sphere(lat2, lon2)
+    depth = one[1] - two[1]
+    x, y, z = one + (two - one) * (np.clip(one[1] / depth, 0.0, 1.0) if depth else 0.0)
+    return float(np.degrees(np.arctan2(z, np.hypot(x, y))))
+
+
+def _on_sphere(lat: float, lon: float) -> FloatArray:
+    phi, lam = np.radians(lat), np.radians(lon)
+    return np.array([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)])
+
 
 CLASSES_KM = (1.0, 25.0, 200.0, 750.0)
 """Upper ends of the error classes; the fifth has none."""
@@ -283,3 +402,34 @@ def _columns(scored: Scored, dots: Dots) -> dict[str, object]:
         "classes": error_class(scored.distance_km[rows]).tolist(),
         "order": farthest_first.tolist(),
     }
+
+
+_FARTHEST_LAT = 85.05112877980659
+
+
+class MercatorPlane:
+    """The plane of one picture of a box, unrolled to both sides of its middle; x to the right, y down."""
+
+    def __init__(self, box: Box, width: float, height: float) -> None:
+        """A picture of ``box``, so many units wide and high."""
+        self._width, self._height = width, height
+        self._middle = box.centre.lon
+        self._per_degree = width / (box.width_deg or 360.0)
+        self._top = mercator(box.north)
+        self._per_unit = height / ((self._top - mercator(box.south)) or 1.0)
+
+    def at(self, point: LatLon) -> tuple[float, float] | None:
+        """Where a point lies on the picture; None where it lies beside it."""
+        x, y = self.place(point.lat, point.lon)
+        return (x, y) if 0 <= x <= self._width and 0 <= y <= self._height else None
+
+    def place(self, lat: float, lon: float) -> tuple[float, float]:
+        """Where degrees lie on the plane, on the picture or beside it."""
+        turn = (lon - self._middle + 540) % 360 - 180
+        return self._width / 2 + turn * self._per_degree, (self._top - mercator(lat)) * self._per_unit
+
+
+def mercator(lat: float) -> float:
+    """How far north a latitude lies on the plane, in radians of the equator; cut off where its square ends."""
+    bounded = math.radians(min(max(lat, -_FARTHEST_LAT), _FARTHEST_LAT))
+    return math.asinh(math.tan(bounded))

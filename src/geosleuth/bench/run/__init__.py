@@ -1,14 +1,10 @@
 """Runs over data sets: a folder that is continued, never redone, on one machine or many."""
 
-from .engine import Ending, Why, run_set
+from .engine import Ending, LocalWorker, RunLimits, run_set
 from .folder import RunFolder
-from .journal import Known, TryRecord
-from .limits import RunLimits
-from .local import LocalWorker
+from .journal import Attempt, Attempted, Job, Making, Ready, TryRecord, Worker
 from .manifest import DataInfo, Manifest
-from .model import Attempt, Attempted, Job, Making, Outcome, Ready, Worker
-from .results import RunSummary, summary, write_results
-from .standing import Standing
+from .results import RunProgress, summary, write_results
 
 __all__ = [
     "Attempt",
@@ -16,18 +12,14 @@ __all__ = [
     "DataInfo",
     "Ending",
     "Job",
-    "Known",
     "LocalWorker",
     "Making",
     "Manifest",
-    "Outcome",
     "Ready",
     "RunFolder",
     "RunLimits",
-    "RunSummary",
-    "Standing",
+    "RunProgress",
     "TryRecord",
-    "Why",
     "Worker",
     "run_set",
     "summary",

@@ -1,28 +1,327 @@
 """Working through a data set: so many photos at once, each try kept, and a stop that loses nothing."""
 
 import asyncio
-from collections.abc import Callable
+import hashlib
+import re
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Literal
 
-from geosleuth.agent import Spent
+from geosleuth.agent import Event, Spent, TrajectoryReader, spent_of
 from geosleuth.answer import Answer
-from geosleuth.bench.giving_up import GIVE_UP, InARow
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import one_line
-from geosleuth.bench.sets.model import DataSet
+from geosleuth.bench.sets.model import DataSet, Item
 from geosleuth.errors import BadInput, GeosleuthError
+from geosleuth.geo import LatLon
+from geosleuth.policies.endpoints import GIVE_UP, InARow
+from geosleuth.score import Truth
+from geosleuth.text.numbers import plural
+from geosleuth.text.safe import one_line
 
-from .cut_off import cut_off_record
-from .feeding import Feed, JobOf, Retry, Todo, plain_job
 from .folder import RunFolder
-from .journal import TryRecord
-from .limits import LimitName, RunLimits, SoFar, in_the_way, limit_words
-from .model import Attempted, Job, Worker
-from .results import RunSummary, write_results
-from .standing import Clock, Errors, Standing, standing_of
+from .journal import Attempt, Attempted, Job, Known, TryRecord, Worker
+from .results import Clock, DoneHere, Errors, RunProgress, RunSummary, progress_of, write_results
+
+# A team's members are written down after the team's own trajectory, which holds what they used.
+_TOLD_ALREADY = re.compile(r".*\.run[0-9]+\.jsonl")
+
+
+def cut_off_record(folder: RunFolder, id: str, number: int, sha256: str | None = None) -> TryRecord | None:  # noqa: A002
+    """What the journal is to know of a try that was cut off; None where it left nothing behind."""
+    name = folder.name_of(id)
+    files = folder.files_of(name, number)
+    if not files:
+        return None
+    spent, began, ended = _told_by(files)
+    return TryRecord(
+        image=name,
+        id=id,
+        number=number,
+        outcome="interrupted",
+        reason="cancelled",
+        by="nobody",
+        answer=Answer(),
+        spent=spent,
+        began=began,
+        ended=ended,
+        sha256=sha256,
+    )
+
+
+def spent_in(files: Iterable[Path]) -> Spent:
+    """What the files of a try say that it used, by all who worked on it; as far as they can be read."""
+    return _told_by(files)[0]
+
+
+def _told_by(files: Iterable[Path]) -> tuple[Spent, datetime, datetime]:
+    told = [_told(file) for file in files if not _TOLD_ALREADY.fullmatch(file.name)]
+    now = datetime.now(UTC)
+    return (
+        sum((used for used, _, _ in told), Spent()),
+        min((since for _, since, _ in told), default=now),
+        max((until for _, _, until in told), default=now),
+    )
+
+
+def _told(file: Path) -> tuple[Spent, datetime, datetime]:
+    """What a file says was used, from when to when; as far as it can be read."""
+    events: list[Event] = []
+    began = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    with suppress(BadInput), TrajectoryReader(file) as reader:
+        began = reader.created
+        for event in reader:
+            events.append(event)  # noqa: PERF402  (what came before the damage is kept)
+    spent = spent_of(events)
+    return spent, began, began + timedelta(seconds=events[-1].at_s if events else 0.0)
+
+
+Retry = Literal["errors"]
+JobOf = Callable[[Item, str, int, bytes], Job]
+
+_AHEAD_BYTES = 64 * 1024 * 1024
+_PATIENCE_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """A photo that is next.
+
+    ``job`` is None where its file can't be read, and ``trouble`` says why, or where nothing is to be done but to enter
+    ``cut_off``: tries that the journal does not know yet. ``again`` says that it was finished before, with an error.
+    """
+
+    id: str
+    name: str
+    number: int
+    truth: Truth = field(repr=False)
+    job: Job | None = None
+    sha256: str | None = None
+    trouble: str | None = None
+    cut_off: tuple[TryRecord, ...] = ()
+    again: bool = False
+
+    @property
+    def size_bytes(self) -> int:
+        """What it holds in memory."""
+        return len(self.job.content) if self.job else 0
+
+
+def plain_job(_item: Item, name: str, number: int, content: bytes) -> Job:
+    """A try at a photo as it is."""
+    return Job(name, _item.id, number, content)
+
+
+class Feed:
+    """Goes through a data set in a thread of its own; photos come out in the data set's order.
+
+    No more than ``ahead`` photos wait, and no more bytes of them than a fixed number. ``measured`` gets
+    every answer that was there already with its truth, as it is passed.
+    """
+
+    def __init__(self, data: DataSet, folder: RunFolder, *, ahead: int, retry: Retry | None, job_of: JobOf) -> None:
+        """Get ready; `start` begins."""
+        self._data, self._folder, self._ahead, self._retry, self._job_of = data, folder, ahead, retry, job_of
+        self._strays = folder.strays()
+        self.measured: deque[tuple[LatLon | None, LatLon]] = deque()
+        self.passed_all = False
+        self._room = threading.Condition()
+        self._waiting = self._waiting_bytes = 0
+        self._stopped = False
+        self._out: asyncio.Queue[Todo | Exception | None] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.Thread(target=self._work, name="photos", daemon=True)
+        self._thread.start()
+
+    async def next(self) -> Todo | None:
+        """The next photo; None when there is none left, or it was stopped.
+
+        Raises:
+            UserError: the data set can't be read on.
+        """
+        found = await self._out.get()
+        if not isinstance(found, Todo):
+            self._out.put_nowait(None)
+        if isinstance(found, Exception):
+            raise found
+        if found is not None:
+            with self._room:
+                self._waiting -= 1
+                self._waiting_bytes -= found.size_bytes
+                self._room.notify()
+        return found
+
+    def stop(self) -> None:
+        """Hand out no more photos."""
+        with self._room:
+            self._stopped = True
+            self._room.notify()
+        self._out.put_nowait(None)
+
+    async def close(self) -> None:
+        """Stop, and wait until the thread has noticed; one that hangs on a disk is left behind."""
+        self.stop()
+        if self._thread.is_alive():
+            await asyncio.to_thread(self._thread.join, _PATIENCE_S)
+
+    def _work(self) -> None:
+        try:
+            for item in self._data:
+                if self._stopped:
+                    return
+                todo = self._todo(item)
+                if todo is not None and not self._hand(todo):
+                    return
+            self.passed_all = True
+            self._put(None)
+        except Exception as error:  # noqa: BLE001  (raised again in the loop)
+            self._put(error)
+
+    def _hand(self, todo: Todo) -> bool:
+        size = todo.size_bytes
+        with self._room:
+            while (
+                not self._stopped
+                and self._waiting
+                and (self._waiting >= self._ahead or self._waiting_bytes + size > _AHEAD_BYTES)
+            ):
+                self._room.wait()
+            if self._stopped:
+                return False
+            self._waiting += 1
+            self._waiting_bytes += size
+        self._put(todo)
+        return True
+
+    def _put(self, what: Todo | Exception | None) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            self._loop.call_soon_threadsafe(self._out.put_nowait, what)
+
+    def _todo(self, item: Item) -> Todo | None:
+        name = self._folder.name_of(item.id)
+        known = self._folder.index.of(name)
+        strays = self._strays.pop(name, [])
+        cut_off = tuple(
+            record for number in strays if (record := cut_off_record(self._folder, item.id, number)) is not None
+        )
+        number = max([known.tries if known else 0, *strays]) + 1
+        if not self._is_due(known):
+            self._measure(item, known)
+            return Todo(item.id, name, number, item.truth, cut_off=cut_off) if cut_off else None
+        again = known is not None and known.state == "failed"
+        try:
+            content = item.picture.read()
+        except BadInput as error:
+            trouble = str(error).removeprefix(f"{item.picture.where}: ")
+            return Todo(item.id, name, number, item.truth, trouble=trouble, cut_off=cut_off, again=again)
+        sha256 = hashlib.sha256(content).hexdigest()
+        job = self._job_of(item, name, number, content)
+        return Todo(item.id, name, number, item.truth, job, sha256, cut_off=cut_off, again=again)
+
+    def _is_due(self, known: Known | None) -> bool:
+        if self._retry == "errors":
+            return known is not None and known.state == "failed"
+        return known is None or known.state == "interrupted"
+
+    def _measure(self, item: Item, known: Known | None) -> None:
+        if known is not None and known.state == "located":
+            answer = self._folder.plain_at(known)["answer"]
+            self.measured.append((LatLon(answer["lat"], answer["lon"]), item.truth.point))
+        elif known is not None and known.state == "unlocated":
+            self.measured.append((None, item.truth.point))
+
+
+LimitName = Literal["tokens", "usd", "seconds", "photos"]
+
+_ENOUGH_TO_JUDGE = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """What a run may use at most, from its first photo on, however often it is continued; None is no limit.
+
+    ``tokens`` counts input and output, ``usd`` money, ``seconds`` the time in which photos were worked on, ``photos``
+    how many are finished. ``tokens_per_photo`` and ``usd_per_photo`` are what one photo may use at most, where its own
+    budget says so: until a few photos have shown what one uses, so much is set aside for each.
+    """
+
+    tokens: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+    photos: int | None = None
+    tokens_per_photo: int | None = None
+    usd_per_photo: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """Where a run stands when one more photo wants to begin.
+
+    ``tries`` have ended and spent ``spent``; ``under_way`` have begun; ``seconds`` is the time on the run's clock.
+    ``finished`` and ``first_tries_under_way`` count photos, without those that are tried again.
+    """
+
+    spent: Spent
+    tries: int
+    under_way: int
+    seconds: float
+    finished: int
+    first_tries_under_way: int
+
+
+def in_the_way(limits: RunLimits, so_far: SoFar, *, again: bool = False) -> LimitName | None:
+    """Which limit one more photo might pass; None where it may begin.
+
+    What is under way is taken to use what tries used on average so far. Where nothing is known of that, neither from
+    tries nor from a photo's own budget, the first photo goes alone.
+    """
+    usage = so_far.spent.usage
+    tokens = usage.input_tokens + usage.output_tokens
+    if limits.tokens is not None and not _fits(limits.tokens, tokens, limits.tokens_per_photo, so_far):
+        return "tokens"
+    if limits.usd is not None and (
+        usage.cost_usd is None or not _fits(limits.usd, usage.cost_usd, limits.usd_per_photo, so_far)
+    ):
+        return "usd"
+    if limits.seconds is not None:
+        usual = so_far.spent.seconds / so_far.tries if so_far.tries else 0.0
+        if so_far.seconds >= limits.seconds or so_far.seconds + usual > limits.seconds:
+            return "seconds"
+    if limits.photos is not None and not again and so_far.finished + so_far.first_tries_under_way >= limits.photos:
+        return "photos"
+    return None
+
+
+def _fits(limit: float, used: float, cap: float | None, so_far: SoFar) -> bool:
+    if used >= limit:
+        return False
+    if so_far.tries >= _ENOUGH_TO_JUDGE or (cap is None and so_far.tries):
+        each = used / so_far.tries
+    elif cap is not None:
+        each = cap
+    else:
+        return so_far.under_way == 0
+    return used + each * (so_far.under_way + 1) <= limit
+
+
+def limit_words(limits: RunLimits, name: LimitName, spent: Spent) -> str:
+    """How a limit and what was used of it are told."""
+    usage = spent.usage
+    match name:
+        case "tokens":
+            return f"{limits.tokens:,} tokens ({usage.input_tokens + usage.output_tokens:,} used)"
+        case "usd" if usage.cost_usd is None:
+            return f"{limits.usd:g} USD can't be kept: the price of this model is not known"
+        case "usd":
+            return f"{limits.usd:g} USD ({usage.cost_usd:.4f} used)"
+        case "seconds":
+            return f"{limits.seconds:g} seconds"
+        case "photos":
+            return f"{limits.photos:,} photos"
+
 
 Why = Literal["done", "tokens", "usd", "seconds", "photos", "stopped", "given up"]
 """Why a run ended: nothing is left to do; a limit was reached; somebody stopped it; a model kept failing."""
@@ -38,11 +337,11 @@ class Ending:
 
     why: Why
     words: str
-    standing: Standing
+    progress: RunProgress
     summary: RunSummary
 
 
-def _nobody(_standing: Standing) -> None:
+def _nobody(_progress: RunProgress) -> None:
     """Nobody looks on."""
 
 
@@ -54,19 +353,49 @@ def _no_rest() -> None:
     """No host rests."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRules:
+    """When a run stops, and what it works on.
+
+    Attributes:
+        limits: what the whole run may use.
+        retry: "errors" works on photos whose newest try failed, and on nothing else.
+        give_up: how often in a row a model may fail in the same way before the rest is left.
+    """
+
+    limits: RunLimits = _NO_LIMITS
+    retry: Retry | None = None
+    give_up: int = GIVE_UP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunListeners:
+    """Who follows a run.
+
+    Attributes:
+        watch: gets where the run stands, some times a second at most, and once at the beginning and at the end.
+        ended: gets every try once it is safe in the journal.
+        resting: asked for the host that nobody asks at the moment.
+    """
+
+    watch: Callable[[RunProgress], None] = _nobody
+    ended: Callable[[TryRecord], None] = _nothing
+    resting: Callable[[], str | None] = _no_rest
+
+
+_ALL = RunRules()
+_ALONE = RunListeners()
+
+
 async def run_set(
     data: DataSet,
     folder: RunFolder,
     worker: Worker,
     *,
     at_once: int,
-    limits: RunLimits = _NO_LIMITS,
-    retry: Retry | None = None,
-    watch: Callable[[Standing], None] = _nobody,
-    ended: Callable[[TryRecord], None] = _nothing,
-    resting: Callable[[], str | None] = _no_rest,
+    rules: RunRules = _ALL,
+    listeners: RunListeners = _ALONE,
     job_of: JobOf = plain_job,
-    give_up: int = GIVE_UP,
 ) -> Ending:
     """Work on every photo of a data set that a run has not finished, and write its results.
 
@@ -78,19 +407,15 @@ async def run_set(
         folder: the run, begun with a manifest of these data.
         worker: who makes the tries.
         at_once: how many at a time.
-        limits: what the whole run may use.
-        retry: "errors" works on photos whose newest try failed, and on nothing else.
-        watch: gets where the run stands, some times a second at most, and once at the beginning and at the end.
-        ended: gets every try once it is safe in the journal.
-        resting: asked for the host that nobody asks at the moment.
+        rules: when it stops, and what it works on.
+        listeners: who follows.
         job_of: makes a try of a photo, its name, its number and its content; called in a thread.
-        give_up: how often in a row a model may fail in the same way before the rest is left.
 
     Raises:
         UserError: something must be mended before the run can go on. What was under way has been finished and entered.
         asyncio.CancelledError: it was called off. What was finished is entered, and the results are written.
     """
-    engine = _Engine(data, folder, worker, at_once, limits, retry, watch, ended, resting, job_of, give_up)
+    engine = _Engine(data, folder, worker, at_once, rules, listeners, job_of)
     try:
         await engine.work()
     except BaseException:
@@ -101,9 +426,9 @@ async def run_set(
     why = engine.why
     words = engine.words(why)
     summary = write_results(folder, data, why=why, words=words)
-    standing = engine.standing()
-    watch(standing)
-    return Ending(why, words, standing, summary)
+    progress = engine.progress()
+    listeners.watch(progress)
+    return Ending(why, words, progress, summary)
 
 
 class _Engine:
@@ -115,22 +440,19 @@ class _Engine:
         folder: RunFolder,
         worker: Worker,
         at_once: int,
-        limits: RunLimits,
-        retry: Retry | None,
-        watch: Callable[[Standing], None],
-        ended: Callable[[TryRecord], None],
-        resting: Callable[[], str | None],
+        rules: RunRules,
+        listeners: RunListeners,
         job_of: JobOf,
-        give_up: int,
     ) -> None:
         if at_once < 1:
             raise ValueError("at least one photo at a time")
         self._data, self._folder, self._worker, self._at_once = data, folder, worker, at_once
-        self._limits, self._retry, self._watch, self._told = limits, retry, watch, ended
-        self._resting, self._job_of, self._give_up = resting, job_of, give_up
+        self._limits, self._retry, self._give_up = rules.limits, rules.retry, rules.give_up
+        self._watch, self._told, self._resting = listeners.watch, listeners.ended, listeners.resting
+        self._job_of = job_of
         self._index = folder.index
         self._earlier_s = self._index.seconds
-        self._due = self._index.count("failed") if retry == "errors" else self._missing
+        self._due = self._index.count("failed") if rules.retry == "errors" else self._missing
         self._errors = Errors()
         self._clock = Clock()
         self._watched_s = 0.0
@@ -138,14 +460,14 @@ class _Engine:
         self._names: set[str] = set()
         self._cut: list[tuple[Todo, Job]] = []
         self._change = asyncio.Event()
-        self._in_a_row = InARow(give_up)
+        self._in_a_row = InARow(rules.give_up)
         self._error: Exception | None = None
         self._feed: Feed | None = None
         self._trouble = ""
         self.why: Why = "done"
 
     async def work(self) -> None:
-        self._watch(self.standing())
+        self._watch(self.progress())
         feed = self._feed = Feed(self._data, self._folder, ahead=self._at_once, retry=self._retry, job_of=self._job_of)
         ticking = asyncio.create_task(self._tick())
         try:
@@ -169,7 +491,7 @@ class _Engine:
     def _show(self, every_s: float) -> None:
         if self._clock.seconds - self._watched_s >= every_s:
             self._watched_s = self._clock.seconds
-            self._watch(self.standing())
+            self._watch(self.progress())
 
     async def _hand(self, feed: Feed) -> None:
         """One of so many at once: takes the next photo as long as there is one."""
@@ -303,30 +625,32 @@ class _Engine:
     def _missing(self) -> int:
         return max(0, self._folder.manifest.data.count - self._index.count("located", "unlocated", "failed"))
 
-    def standing(self) -> Standing:
+    def progress(self) -> RunProgress:
         while self._feed is not None and self._feed.measured:
             self._errors.add(*self._feed.measured.popleft())
-        return standing_of(
+        return progress_of(
             self._index,
             self._errors,
             total=self._folder.manifest.data.count,
             seconds=self._earlier_s + self._clock.seconds,
-            ended_here=self._ended_here,
-            here_s=self._clock.seconds,
-            to_do=max(0, self._due - self._ended_here),
-            under_way=self._under_way,
+            here=DoneHere(
+                ended=self._ended_here,
+                seconds=self._clock.seconds,
+                to_do=max(0, self._due - self._ended_here),
+                under_way=self._under_way,
+            ),
             resting=self._resting(),
         )
 
     def words(self, why: Why) -> str:
         """How it ended, for people."""
-        standing = self.standing()
-        left = plural(standing.missing, "photo is", "photos are")
-        still = f"; {left} missing" if standing.missing else ""
+        progress = self.progress()
+        left = plural(progress.missing, "photo is", "photos are")
+        still = f"; {left} missing" if progress.missing else ""
         match why:
-            case "done" if standing.missing == 0:
-                failed = f", {standing.failed} of them failed" if standing.failed else ""
-                return f"all {plural(standing.total, 'photo', 'photos')} are done{failed}"
+            case "done" if progress.missing == 0:
+                failed = f", {progress.failed} of them failed" if progress.failed else ""
+                return f"all {plural(progress.total, 'photo', 'photos')} are done{failed}"
             case "done" if self._retry == "errors":
                 return f"every photo that had failed was tried again{still}"
             case "done":
@@ -341,3 +665,19 @@ class _Engine:
 
 def _limit_words(limits: RunLimits, limit: LimitName, spent: Spent, still: str) -> str:
     return f"stopped at the run's limit of {limit_words(limits, limit, spent)}{still}; raise the limit to go on"
+
+
+class LocalWorker:
+    """A `Worker` that lets an attempt write straight into the run's folder."""
+
+    def __init__(self, attempt: Attempt, folder: RunFolder) -> None:
+        """Take what makes the tries, and the run that they belong to."""
+        self._attempt, self._folder = attempt, folder
+
+    async def __call__(self, job: Job) -> Attempted:
+        """Make one try.
+
+        Raises:
+            UserError: the run can't go on.
+        """
+        return await self._attempt(job, self._folder.place(job.name, job.number))

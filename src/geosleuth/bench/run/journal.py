@@ -1,27 +1,181 @@
-"""The journal of a run: one line for every try that ended, in the order they ended.
+"""The journal of a run, one line for every try that ended; what passes between a run and its workers.
 
 The first line is a header, ``{"format": "geosleuth-journal", "version": 1, "run": "..."}``. Lines are only ever added,
 and a line counts once it is safe on the disk. Of a process that is killed, half a line may be left at the end: it never
 counted, and is cut off when the run is continued.
 """
 
+import hmac
+import re
+import secrets
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, BinaryIO, Literal, Protocol, get_args
 
 from geosleuth.agent import Spent
 from geosleuth.agent.codec import from_line, to_line
 from geosleuth.agent.events import Answerer, EndReason
 from geosleuth.answer import Answer, answer_from_dict, answer_to_dict
-from geosleuth.bench.lines import byte_lines
+from geosleuth.bench.records import byte_lines
+from geosleuth.bench.sets.model import Box
 from geosleuth.errors import BadInput
 from geosleuth.policies import Usage
 
-from .model import Outcome
-from .names import is_name
-from .worked import WorkedTime
+LENGTH = 16
+_NAME = re.compile(rf"[0-9a-f]{{{LENGTH}}}")
+_FILE = re.compile(rf"([0-9a-f]{{{LENGTH}}})\.([1-9][0-9]{{0,4}})\.(?:.+\.)?jsonl")
+
+
+def new_key() -> str:
+    """A key for the names of one run, in hexadecimal digits."""
+    return secrets.token_hex(32)
+
+
+def name_of(key: str, id: str) -> str:  # noqa: A002  (the data set's own word)
+    """The name of a photo: always the same in one run, and without the key no way back to the id."""
+    return hmac.digest(bytes.fromhex(key), id.encode("utf-8", "surrogatepass"), "sha256").hex()[:LENGTH]
+
+
+def is_name(text: str) -> bool:
+    """Whether this can be the name of a photo; anything else must not become part of a path."""
+    return _NAME.fullmatch(text) is not None
+
+
+def file_name(name: str, number: int) -> str:
+    """What the trajectory of a try is called."""
+    return f"{name}.{number}.jsonl"
+
+
+def read_file_name(file: str) -> tuple[str, int] | None:
+    """Which try of which photo a file of trajectories belongs to; None where it is something else."""
+    found = _FILE.fullmatch(file)
+    return None if found is None else (found[1], int(found[2]))
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_MOST_SPANS = 4096
+
+
+class WorkedTime:
+    """Spans of time put together, in whatever order they come.
+
+    It remembers the newest few thousand spans that do not touch. A gap that is older than those stays a gap, also where
+    somebody says later that they worked through it.
+    """
+
+    def __init__(self) -> None:
+        """Begin with no time."""
+        self._begins: list[int] = []
+        self._ends: list[int] = []
+        self._since = 0
+        self._total = 0
+
+    @property
+    def seconds(self) -> float:
+        """How long that is together."""
+        return self._total / 1_000_000
+
+    def add(self, began: datetime, ended: datetime) -> None:
+        """Put a span to the others; one that ends before it begins counts for nothing."""
+        begin, end = (max((moment - _EPOCH) // _MICROSECOND, self._since) for moment in (began, ended))
+        if end <= begin:
+            return
+        touched = slice(bisect_left(self._ends, begin), bisect_right(self._begins, end))
+        begins, ends = self._begins[touched], self._ends[touched]
+        if begins:
+            begin, end = min(begin, begins[0]), max(end, ends[-1])
+        self._begins[touched], self._ends[touched] = [begin], [end]
+        self._total += end - begin - (sum(ends) - sum(begins))
+        if len(self._begins) > _MOST_SPANS:
+            half = _MOST_SPANS // 2
+            self._since = self._ends[half - 1]
+            del self._begins[:half], self._ends[:half]
+
+
+Outcome = Literal["answered", "failed", "interrupted"]
+"""How a try ended: with an answer, which may be "can't tell" or wrong; with an error; or it was cut off.
+
+An error says nothing about who answers: a model's server failed, or the photo can't be opened.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One try at one photo.
+
+    ``name`` is a random hash, and all that may be told to whoever answers. ``id`` is the data set's own: it serves to
+    look a recording up, and for nothing else. ``content`` is the photo's file as it is; whoever opens it keeps the
+    pixels alone. ``hide`` are boxes to be blanked before anybody looks.
+    """
+
+    name: str
+    id: str
+    number: int
+    content: bytes = field(repr=False)
+    hide: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """What came of a try. It travels between machines, so it holds plain values only."""
+
+    outcome: Outcome
+    answer: Answer
+    by: Answerer
+    reason: EndReason
+    spent: Spent
+    trouble: str | None = None
+    host: str | None = None
+
+
+class Attempt(Protocol):
+    """Makes one try. It keeps the trajectory in the file it is given, and files of its own beside it.
+
+    It raises what the user must mend before it makes sense to go on (`UserError`), and nothing else: a model that
+    fails and a photo that can't be opened are outcomes.
+    """
+
+    async def __call__(self, job: Job, keep_in: Path) -> Attempted:
+        """Make it."""
+        ...
+
+
+class Making(Protocol):
+    """Makes an `Attempt`, here or on another machine: it can be pickled, and is called once in each process."""
+
+    async def __call__(self) -> "Ready":
+        """Load all that tries need."""
+        ...
+
+
+class Ready(Protocol):
+    """An attempt with everything it needs loaded; closed when the run ends."""
+
+    @property
+    def attempt(self) -> Attempt:
+        """What makes the tries."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of models, connections and memory."""
+        ...
+
+
+class Worker(Protocol):
+    """Where tries are made: in this process, or on a cluster. The try's files are in the run's folder when it returns.
+
+    Raises:
+        UserError: the run can't go on.
+    """
+
+    async def __call__(self, job: Job) -> Attempted:
+        """Make one try."""
+        ...
+
 
 FORMAT = "geosleuth-journal"
 VERSION = 1

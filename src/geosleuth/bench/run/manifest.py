@@ -12,7 +12,7 @@ from geosleuth import __version__
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.errors import BadInput
 
-from .names import new_key
+from .journal import new_key
 
 FORMAT = "geosleuth-run"
 VERSION = 1

@@ -1,12 +1,9 @@
 """Data sets: photos with their true places, read from what each set's own download gives."""
 
 from .cards import CARDS
-from .describing import Description, describe
-from .faults import Entry, Fault, Strict
-from .model import Box, BoxKind, Card, DataSet, FilePicture, Item, Picture, SetKind
-from .opening import cards, open_set
-from .selecting import fingerprint, subset
-from .staging import Staged, stage
+from .catalogue import cards, open_set
+from .model import Box, BoxKind, Card, DataSet, Fault, FilePicture, Item, Picture, SetKind, Strict
+from .staging import Description, describe, fingerprint, stage, subset
 
 __all__ = [
     "CARDS",
@@ -15,13 +12,11 @@ __all__ = [
     "Card",
     "DataSet",
     "Description",
-    "Entry",
     "Fault",
     "FilePicture",
     "Item",
     "Picture",
     "SetKind",
-    "Staged",
     "Strict",
     "cards",
     "describe",

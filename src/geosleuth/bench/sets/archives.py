@@ -1,13 +1,22 @@
-"""Photos inside zip and tar files, read one by one where they lie."""
+"""Where a set's photos lie: folders, zip and tar files, MessagePack shards. Names come from untrusted tables.
 
+A name never leads out of the folder: ``..`` and absolute paths elsewhere are refused, and so are links that lead out.
+One kind of link is followed, because downloads are made of it: into the ``blobs`` of the Hugging Face cache that the
+folder itself lies in.
+"""
+
+import os
 import re
+import stat
+import struct
 import tarfile
+import threading
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from geosleuth.errors import BadInput
 from geosleuth.photo import Limits
@@ -55,7 +64,6 @@ def open_archives(folders: Iterable[Path]) -> tuple[list[Archive], list[str]]:
 
 
 def _shard(path: Path) -> Archive:
-    from .shards import Shard
 
     return Shard(path)
 
@@ -187,3 +195,247 @@ def _capped(data: bytes, where: str, size: int | None = None) -> bytes:
     if (len(data) if size is None else size) > _MOST_BYTES:
         raise BadInput(f"{where}: larger than the {_MOST_BYTES / 1024**2:g} MiB that a photo may have")
     return data
+
+
+_LENGTHS = {0xC4: ">B", 0xC5: ">H", 0xC6: ">I", 0xD9: ">B", 0xDA: ">H", 0xDB: ">I"}
+_NOTHING = 0xC0
+_LONGEST_NAME = 4096
+
+
+class Shard:
+    """One shard: gone through once for its ids, then read where the photos lie."""
+
+    def __init__(self, path: Path) -> None:
+        """Find where each photo lies.
+
+        Raises:
+            BadInput: it is no such shard.
+        """
+        self._path = path
+        self._places: dict[str, tuple[int, int]] = {}
+        size = path.stat().st_size
+        try:
+            with path.open("rb") as stream:
+                while stream.tell() < size:
+                    self._record(stream, size)
+        except (OSError, ValueError, KeyError, IndexError, struct.error) as error:
+            raise BadInput(f"{path}: not a shard of photos, or cut short: get it again") from error
+
+    def _record(self, stream: BinaryIO, size: int) -> None:
+        head = stream.read(1)[0]
+        if head == _NOTHING:
+            return
+        if not 0x80 <= head <= 0x8F:
+            raise ValueError(head)
+        name, place = None, None
+        for _ in range(head & 0x0F):
+            key = stream.read(_short(_length(stream)))
+            length = _length(stream)
+            if stream.tell() + length > size:
+                raise ValueError(length)
+            if key == b"id":
+                name = stream.read(_short(length)).decode()
+                continue
+            if key == b"image":
+                place = (stream.tell(), length)
+            stream.seek(length, 1)
+        if name is not None and place is not None:
+            self._places[name] = place
+
+    def find(self, name: str) -> Picture | None:
+        """The photo of that id."""
+        place = self._places.get(name)
+        return None if place is None else MemberPicture(self._path, name, *place)
+
+
+def _short(length: int) -> int:
+    """The length of a key or an id, which are read whole."""
+    if length > _LONGEST_NAME:
+        raise ValueError(length)
+    return length
+
+
+def _length(stream: BinaryIO) -> int:
+    """How long the text or the bytes are that begin here."""
+    head = stream.read(1)[0]
+    if 0xA0 <= head <= 0xBF:
+        return head & 0x1F
+    layout = _LENGTHS[head]
+    (length,) = struct.unpack(layout, stream.read(struct.calcsize(layout)))
+    return int(length)
+
+
+ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
+_TRIED_WITHOUT_ENDING = (".jpg", ".jpeg", ".png", ".webp", ".JPG", ".JPEG", ".PNG")
+_SHELF_LONGEST_NAME = 1000
+
+
+class BadName(ValueError):
+    """A photo's name that can't be one, or leads out of the folder; the message goes after the row's place."""
+
+
+def clean_name(name: str, root: Path) -> str:
+    """A photo's name as a path below the root, with forward slashes.
+
+    Raises:
+        BadName: it is empty, holds control characters, or leads out of the folder.
+    """
+    if len(name) > _SHELF_LONGEST_NAME:
+        raise BadName(f"the photo's name is longer than {_SHELF_LONGEST_NAME} characters")
+    if not name.strip() or not name.isprintable():
+        raise BadName(f"{name[:60]!r} is no photo's name")
+    given = name.strip().removeprefix("file://").replace("\\", "/")
+    if "://" in given:
+        raise BadName(f"{given[:200]!r} is an address on the net; photos must lie on this disk")
+    if given.startswith("/") or given[1:3] == ":/":
+        inside = os.path.normpath(given)
+        start = f"{os.path.normpath(root.absolute())}/"
+        if not inside.startswith(start):
+            raise BadName(f"{given[:200]!r} lies outside {root}; name photos by their path below it")
+        given = inside[len(start) :]
+    parts = [part for part in given.split("/") if part not in ("", ".")]
+    if ".." in parts or not parts:
+        raise BadName(f"{given[:200]!r} leads out of {root}; name photos by their path below it")
+    return "/".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A folder of photos; each is looked for in ``folders`` of it, in this order, and then in the archives there."""
+
+    root: Path
+    folders: tuple[str, ...] = ("",)
+    _opened: "list[tuple[list[Archive], list[str]]]" = field(default_factory=list, repr=False, compare=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def picture(self, name: str) -> Picture:
+        """The photo of that name; looked for when it is read.
+
+        Raises:
+            BadName: it can't be a name, or leads out of the folder.
+        """
+        return ShelvedPicture(self, clean_name(name, self.root))
+
+    def find(self, name: str) -> Picture | None:
+        """The photo of a clean name where it really lies; None where it is not there."""
+        for relative in self._candidates(name):
+            path = self.root / relative
+            try:
+                status = path.stat()
+            except (OSError, ValueError):
+                continue
+            if stat.S_ISREG(status.st_mode):
+                return InsidePicture(path, self.root)
+        return self._packed(name)
+
+    def why_missing(self) -> str:
+        """Why a photo is not found, in words that go after its place."""
+        folders = ", ".join(folder or "." for folder in self.folders)
+        _, closed = self._archives()
+        more = f"; {closed[0]}" if closed else ""
+        return f"there is no such photo; looked in {folders}, and in archives there{more}"
+
+    def _packed(self, name: str) -> Picture | None:
+        for archive in self._archives()[0]:
+            for relative in self._candidates(name):
+                if (picture := archive.find(relative)) is not None:
+                    return picture
+        return None
+
+    def _archives(self) -> "tuple[list[Archive], list[str]]":
+        """Opened when the first photo is not found as a file of its own."""
+        with self._lock:
+            if not self._opened:
+                folders = [self.root / folder for folder in self.folders]
+                self._opened.append(open_archives([folder for folder in folders if folder.is_dir()]))
+            return self._opened[0]
+
+    def _candidates(self, name: str) -> Iterator[str]:
+        endings: Sequence[str] = ("",)
+        if PurePosixPath(name).suffix.lower() not in ENDINGS:
+            endings = ("", *_TRIED_WITHOUT_ENDING)
+        for folder in self.folders:
+            for ending in endings:
+                yield f"{folder}/{name}{ending}" if folder else f"{name}{ending}"
+
+
+@dataclass(frozen=True, slots=True)
+class ShelvedPicture:
+    """A photo that is looked for when it is needed."""
+
+    shelf: Shelf
+    name: str
+
+    @property
+    def where(self) -> str:
+        """Its place on the shelf."""
+        return str(self.shelf.root / self.name)
+
+    def read(self) -> bytes:
+        """The file's content.
+
+        Raises:
+            BadInput: it is not there or can't be read.
+        """
+        found = self.shelf.find(self.name)
+        if found is None:
+            raise BadInput(f"{self.where}: {self.shelf.why_missing()}")
+        return found.read()
+
+    def size_bytes(self) -> int | None:
+        """How large the file is; None where it is not there."""
+        found = self.shelf.find(self.name)
+        return None if found is None else found.size_bytes()
+
+
+@dataclass(frozen=True, slots=True)
+class InsidePicture:
+    """A photo that is a file below a root, not one that a link beyond it leads to."""
+
+    path: Path
+    root: Path
+
+    @property
+    def where(self) -> str:
+        """Its path."""
+        return str(self.path)
+
+    def read(self) -> bytes:
+        """The file's content.
+
+        Raises:
+            BadInput: it can't be read, is no plain file, is larger than a photo may be, or lies elsewhere.
+        """
+        if not is_inside(self.path, self.root):
+            raise BadInput(
+                f"{self.path}: a link leads out of {self.root}; copy the photo there, or name its own folder"
+            )
+        most = Limits().max_bytes
+        try:
+            status = self.path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise BadInput(f"{self.path}: not a plain file")
+            if status.st_size > most:
+                raise BadInput(f"{self.path}: larger than the {most / 1024**2:g} MiB that a photo may have")
+            return self.path.read_bytes()
+        except OSError as error:
+            raise BadInput(f"{self.path}: can't be read: {error.strerror or error}") from error
+
+    def size_bytes(self) -> int | None:
+        """How large the file is; None where it is not there or lies elsewhere."""
+        try:
+            return self.path.stat().st_size if is_inside(self.path, self.root) else None
+        except OSError:
+            return None
+
+
+def is_inside(path: Path, root: Path) -> bool:
+    """Whether a path lies below the root once links are followed, or in the blobs of the root's download cache."""
+    real, home = os.path.realpath(path), os.path.realpath(root)
+    if real.startswith(home.rstrip("/") + "/"):
+        return True
+    parts = Path(home).parts
+    if "snapshots" not in parts:
+        return False
+    at = len(parts) - 1 - parts[::-1].index("snapshots")
+    return real.startswith(str(Path(*parts[:at]) / "blobs") + "/")

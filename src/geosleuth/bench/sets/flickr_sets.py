@@ -1,7 +1,9 @@
-"""Im2GPS3k, YFCC4k and YFCC26k: photos from Flickr, and a table of GeoEstimation's with scene labels.
+"""Sets of a table and a folder of photos: Im2GPS3k, YFCC4k, YFCC26k, GeoGlobe, IMAGEO-Bench, OpenStreetView-5M.
 
 The tables have ``IMG_ID, AUTHOR, LAT, LON, S3_Label, S16_Label, S365_Label, Prob_indoor, Prob_natural, Prob_urban``.
 The first that was published for Im2GPS3k calls latitudes LON and longitudes LAT; it is recognised and set right.
+
+The table names cities and gives no points: the truth's point is the city's centre, where GeoNames has the city.
 """
 
 from collections.abc import Iterator
@@ -9,13 +11,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from geosleuth.errors import BadInput
+from geosleuth.score import Truth
 
+from .archives import BadName, Shelf
 from .cards import CARDS
-from .faults import Entry, Fault, Strict
-from .model import Card, DataSet
-from .reading import Columns, check_header, degrees, entry_of, table_entries
-from .shelf import Shelf
-from .tables import Row, read_rows
+from .model import Card, DataSet, Entry, Fault, Item, Strict
+from .tables import (
+    Columns,
+    Row,
+    cells_of,
+    check_header,
+    clean_text,
+    degrees,
+    entry_of,
+    fields_of,
+    header_of,
+    pick,
+    read_rows,
+    table_entries,
+    text_of,
+    town_centre,
+    truth_of,
+)
 
 _SCENES = {"0": "indoor", "1": "natural", "2": "urban"}
 _COLUMNS = Columns(
@@ -135,3 +152,124 @@ def _listed(table: Path, shelf: Shelf) -> Iterator[Entry]:
                 yield entry_of(row, f"{table}:{number}", shelf.picture, _COLUMNS, known)
     except OSError as error:
         raise BadInput(f"{table}: can't be read: {error.strerror or error}") from error
+
+
+_GEOGLOBE_COLUMNS = Columns(image=("images",), id=("index",), left_out=("index",))
+
+
+def open_geoglobe(path: Path, photos: Path | None = None) -> DataSet:
+    """All photos of all attractions.
+
+    Raises:
+        BadInput: there is no ``location.csv``, or it lacks the columns city, country or images.
+    """
+    table = find_table(path, ("location.csv",), ("", "data"))
+    header = {name.lower() for name in header_of(table)}
+    if missing := [name for name in ("city", "country", "images") if name not in header]:
+        raise BadInput(f"{table}: no column {missing[0]}: looked for index; city; country; category; images …")
+    shelf = Shelf(photos or table.parent, ("pic", "images", ""))
+    return DataSet(CARDS["geoglobe"], table.parent, Strict(lambda: _entries(table, shelf)))
+
+
+def _entries(table: Path, shelf: Shelf) -> Iterator[Entry]:
+    known = _GEOGLOBE_COLUMNS.known()
+    for number, row in read_rows(table):
+        where = f"{table}:{number}"
+        if isinstance(row, Fault):
+            yield row
+            continue
+        truth = _truth(row)
+        names = str(row.get("images") or "").split()
+        if isinstance(truth, str):
+            yield Fault(where, truth, expected=True)
+            continue
+        fields = fields_of(cells_of(row, _GEOGLOBE_COLUMNS), known)
+        for name in names:
+            try:
+                yield Item(clean_text(name), shelf.picture(name), truth, fields)
+            except BadName as error:
+                yield Fault(where, str(error))
+
+
+def _truth(row: Row) -> Truth | str:
+    """The truth, or why there is none."""
+    cells = cells_of(row, _GEOGLOBE_COLUMNS)
+    if pick(cells, _GEOGLOBE_COLUMNS.lat) is not None:
+        try:
+            return truth_of(cells, _GEOGLOBE_COLUMNS)
+        except ValueError as error:
+            return str(error)
+    city, country = text_of(pick(cells, _GEOGLOBE_COLUMNS.city)), text_of(pick(cells, _GEOGLOBE_COLUMNS.country))
+    point = town_centre(city, country) if city and country else None
+    if point is None:
+        return f"no point: GeoNames' cities of 15,000 people have no {city!r} in {country!r}"[:200]
+    return Truth(point, country=clean_text(country or ""), city=clean_text(city or ""))
+
+
+_IMAGEO_COLUMNS = Columns(
+    image=("image_id",),
+    id=("image_id",),
+    region=("state",),
+    left_out=(
+        "name", "address", "gmap_id", "description", "url", "hours", "misc", "relative_results", "street", "orig_id",
+        "img_path", "sequence_id", "sequence_index", "datetime_local", "city_id", "label_method", "category",
+        "category_list", "avg_rating", "num_of_reviews", "price",
+    ),
+)  # fmt: skip
+_TABLE_FOLDERS = ("", "data", "analysis", "IMAGEO-Bench-datasets")
+
+
+def open_imageo(number: int, path: Path, photos: Path | None = None) -> DataSet:
+    """One of the three.
+
+    Raises:
+        BadInput: its table is not there.
+    """
+    part = f"dataset{number}"
+    table = find_table(path, (f"{part}_info.csv", f"{part}.csv"), (*_TABLE_FOLDERS, part))
+    check_header(table, _IMAGEO_COLUMNS)
+    root = photos or (path if path.is_dir() else path.parent)
+    shelf = Shelf(root, (part, f"data/{part}", f"IMAGEO-Bench-datasets/{part}", f"{part}/images", "images", ""))
+
+    def change(row: Row) -> Row:
+        # The table of the second has no country: its places are of the United States by the way it was made.
+        return {**row, "country": "United States"} if number == 2 and not row.get("country") else row
+
+    return DataSet(
+        CARDS[f"imageo{number}"], root, Strict(lambda: table_entries(table, shelf, _IMAGEO_COLUMNS, change=change))
+    )
+
+
+_PARTS = ("00", "01", "02", "03", "04")
+_OSV5M_COLUMNS = Columns(
+    image=("file", "id"),
+    id=("id",),
+    country=("country", "unique_country"),
+    region=("region",),
+    city=("city",),
+    left_out=(
+        "thumb_original_url", "sequence", "captured_at", "creator_username", "creator_id", "cell", "lat_bin", "lon_bin",
+        "unique_country", "unique_region", "unique_sub-region", "unique_city", "quadtree_10_500", "quadtree_10_1000",
+        "quadtree_10_2500", "quadtree_10_5000", "quadtree_10_12500", "quadtree_10_25000", "quadtree_10_50000",
+    ),
+)  # fmt: skip
+
+
+def open_osv5m(path: Path, photos: Path | None = None) -> DataSet:
+    """The test part; the table alone is enough to tell what it holds.
+
+    Raises:
+        BadInput: there is no ``test.csv``.
+    """
+    table = find_table(path, ("test.csv",), ("", "test"))
+    check_header(table, _OSV5M_COLUMNS)
+    root = photos or (table.parent.parent if table.parent.name == "test" else table.parent)
+    below = ("images/test", "test", "test/images", "test/test", "images", "")
+    folders = tuple(f"{folder}/{part}" if folder else part for folder in below[:2] for part in _PARTS)
+    shelf = Shelf(root, (*folders, *below))
+    return DataSet(CARDS["osv5m"], root, Strict(lambda: table_entries(table, shelf, _OSV5M_COLUMNS, change=_with_file)))
+
+
+def _with_file(row: Row) -> Row:
+    number = str(row.get("id") or "").strip()
+    return {**row, "file": f"{number}.jpg"} if number else row

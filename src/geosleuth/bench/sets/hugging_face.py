@@ -1,19 +1,212 @@
-"""Data sets as the Hugging Face hub gives them: an image folder with its metadata, or Parquet files."""
+"""Data sets as the Hugging Face hub gives them, image folders or Parquet files: GeoBench, GeoSeek, MAPBench.
 
+Truths are read without touching the photos. A photo is read from its own group, in steps of a few rows; whoever reads
+photos in the set's order goes through each group once.
+
+``LibraTree/GeoBench``: ``data/train-*.parquet`` with ``image`` and ``metadata``. ``LibraTree/GeoVistaBench``: Parquet
+with ``id, raw_image_path, preview, metadata, data_type``, and the full pictures under ``raw_image/``; the previews are
+smaller and are never used.
+"""
+
+import base64
+import binascii
+import json
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, require
+from geosleuth.photo import Limits
 
+from .archives import Shelf, is_inside
 from .cards import CARDS
-from .faults import Entry, Strict
-from .model import Card, DataSet, Item, Picture
-from .parquet import ParquetFile, ParquetPicture
-from .reading import USUAL, Columns, cells_of, check_header, entry_of, folded, table_entries
-from .shelf import Shelf, is_inside
-from .tables import Row
+from .model import Card, DataSet, Entry, Item, Picture, Strict
+from .tables import TABLE_ENDINGS, USUAL, Columns, Row, cells_of, check_header, entry_of, folded, table_entries
+
+_ROWS_A_STEP = 8
+_BUFFER_BYTES = 1024 * 1024
+_TRUTHS_A_STEP = 1024
+_KEPT_BYTES = 64 * 1024 * 1024
+_KEPT_ROWS = 256
+_MOST_BYTES = Limits().max_bytes
+_IMAGE_NAMES = ("image", "images", "img", "jpg", "jpeg", "png", "photo", "picture", "image_bytes", "raw_image", "bytes")
+
+
+class ParquetFile:
+    """One file: its rows without photos, and its photos one by one. Safe to read from several threads."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it and tell which column holds photos.
+
+        Raises:
+            BadInput: it is no Parquet file.
+            MissingExtra: pyarrow is not installed.
+        """
+        parquet = require("pyarrow.parquet", extra="bench")
+        arrow = require("pyarrow", extra="bench")
+        self.path = path
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[int, int], bytes | None] = OrderedDict()
+        self._kept_bytes = 0
+        self._at: _Cursor | None = None
+        try:
+            self._file = parquet.ParquetFile(path, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+            self._schema = self._file.schema_arrow
+        except (OSError, ValueError, arrow.ArrowException) as error:
+            raise BadInput(f"{path}: can't be read as Parquet: {str(error).splitlines()[0][:150]}") from error
+        self.image_column = self._find_image_column()
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names."""
+        return list(self._schema.names)
+
+    def _find_image_column(self) -> str | None:
+        declared = _declared_images(self._schema.metadata or {})
+        for name in declared:
+            if name in self._schema.names:
+                return name
+        arrow = require("pyarrow", extra="bench")
+        holding: list[str] = []
+        for column in self._schema:
+            kind = column.type
+            if arrow.types.is_list(kind) or arrow.types.is_large_list(kind):
+                kind = kind.value_type
+            inner = {kind.field(at).name for at in range(kind.num_fields)} if arrow.types.is_struct(kind) else set()
+            binary = arrow.types.is_binary(kind) or arrow.types.is_large_binary(kind)
+            if "bytes" in inner or binary:
+                holding.append(str(column.name))
+        named = [name for wanted in _IMAGE_NAMES for name in holding if folded(name) == wanted]
+        return next(iter(named or holding), None)
+
+    def rows(self) -> Iterator[tuple[int, int, int, Row]]:
+        """Number in the file, group, number in the group, and the row; photos' bytes are left out."""
+        columns = [path for path in _leaves(self._file) if not self._is_photo(path)]
+        number = 0
+        for group in range(self._file.num_row_groups):
+            within = 0
+            for batch in self._batches(group, columns, _TRUTHS_A_STEP):
+                for row in self._values(batch):
+                    yield number, group, within, row
+                    number += 1
+                    within += 1
+
+    def _is_photo(self, leaf: str) -> bool:
+        name = self.image_column
+        if name is None or not f"{leaf}.".startswith(f"{name}."):
+            return False
+        return not leaf.endswith(".path")
+
+    def _batches(self, group: int, columns: list[str], step: int) -> Iterator[Any]:
+        arrow = require("pyarrow", extra="bench")
+        try:
+            yield from self._file.iter_batches(batch_size=step, row_groups=[group], columns=columns, use_threads=False)
+        except (OSError, ValueError, arrow.ArrowException) as error:
+            raise BadInput(f"{self.path}: group {group} can't be read: {str(error).splitlines()[0][:150]}") from error
+
+    def _values(self, values: Any) -> list[Any]:
+        try:
+            return list(values.to_pylist())
+        except (ValueError, TypeError, OverflowError) as error:
+            raise BadInput(f"{self.path}: damaged: {str(error)[:150]}") from error
+
+    def photo(self, group: int, row: int) -> bytes | None:
+        """The photo of a row; None where the row has none, or a larger one than a photo may be."""
+        with self._lock:
+            if (group, row) in self._kept:
+                return self._kept[group, row]
+            return self._read_on(group, row)
+
+    def _read_on(self, group: int, row: int) -> bytes | None:
+        cursor = self._at
+        if cursor is None or cursor.group != group or cursor.next_row > row:
+            if self.image_column is None:
+                raise BadInput(f"{self.path}: no column holds photos; it has {', '.join(self.names)[:200]}")
+            cursor = self._at = _Cursor(group, self._batches(group, [self.image_column], _ROWS_A_STEP))
+        while (batch := next(cursor.batches, None)) is not None:
+            first, cursor.next_row = cursor.next_row, cursor.next_row + len(batch)
+            # Batches before the wanted row are passed over without being copied.
+            if cursor.next_row > row:
+                found = [_content(value) for value in self._values(batch.column(0))]
+                for within, data in enumerate(found, first):
+                    self._keep(group, within, data)
+                return found[row - first]
+        raise BadInput(f"{self.path}: group {group} ends before row {row}; the file is damaged")
+
+    def _keep(self, group: int, row: int, data: bytes | None) -> None:
+        self._kept[group, row] = data
+        self._kept_bytes += len(data or b"")
+        while self._kept_bytes > _KEPT_BYTES or len(self._kept) > _KEPT_ROWS:
+            _, dropped = self._kept.popitem(last=False)
+            self._kept_bytes -= len(dropped or b"")
+
+
+@dataclass(slots=True)
+class _Cursor:
+    group: int
+    batches: Iterator[Any]
+    next_row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetPicture:
+    """A photo in a row of a Parquet file."""
+
+    file: ParquetFile = field(repr=False, compare=False)
+    group: int
+    row: int
+
+    @property
+    def where(self) -> str:
+        """The file, and which row of which group."""
+        return f"{self.file.path}, group {self.group}, row {self.row}"
+
+    def read(self) -> bytes:
+        """The photo's content.
+
+        Raises:
+            BadInput: the row has none, or it can't be read.
+        """
+        data = self.file.photo(self.group, self.row)
+        if not data:
+            raise BadInput(f"{self.where}: the row holds no photo")
+        return data
+
+    def size_bytes(self) -> int | None:
+        """Nobody knows without reading it."""
+        return None
+
+
+def _content(value: object) -> bytes | None:
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, dict):
+        value = value.get("bytes")
+    if isinstance(value, str):
+        try:
+            value = base64.b64decode(value.rpartition(",")[2], validate=True)
+        except (binascii.Error, ValueError):
+            return None
+    data = bytes(value) if isinstance(value, bytes | bytearray | memoryview) else None
+    return data if data is not None and len(data) <= _MOST_BYTES else None
+
+
+def _leaves(file: Any) -> list[str]:
+    return [str(file.schema.column(at).path) for at in range(len(file.schema))]
+
+
+def _declared_images(metadata: dict[bytes, bytes]) -> list[str]:
+    """The columns that a file written by ``datasets`` says are images."""
+    try:
+        features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
+        return [name for name, kind in features.items() if "Image" in json.dumps(kind)]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return []
+
 
 _SPLIT = re.compile(r"(train|test|validation|valid|val|dev)(?![a-z0-9])")
 METADATA_NAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
@@ -140,3 +333,115 @@ def _check_columns(file: ParquetFile, columns: Columns) -> None:
                 f"{file.path}: no column for {what}: looked for {', '.join(names)}; "
                 f"it has {', '.join(file.names)[:200] or 'none'}"
             )
+
+
+_COLUMNS = Columns(
+    image=("raw_image_path", "image_path", "image"),
+    id=("id", "uid"),
+    region=("province_or_state", "state", "province", "state_province", "region"),
+    # All of it is for testing, though its files call themselves train.
+    left_out=("preview", "preview_image_path", "pano_id", "timestamp", "url", "split"),
+)
+
+
+def open_geobench(path: Path, photos: Path | None = None) -> DataSet:
+    """Either packing; it is told by the columns.
+
+    Raises:
+        BadInput: there are no Parquet files, or their metadata hold no point.
+    """
+    files = parquet_files(path)
+    if not files:
+        raise BadInput(f"{path}: looked for *.parquet, such as data/train-00000-of-00013.parquet of LibraTree/GeoBench")
+    return open_parquet(path, files, photos, card=CARDS["geobench"], columns=_COLUMNS, beside="raw_image_path")
+
+
+_GEOSEEK_COLUMNS = Columns(
+    image=("image", "image_path", "images", "img_path", "path", "file_name", "filename", "img"),
+    lat=("lat", "latitude", "gt_lat"),
+    lon=("lon", "lng", "longitude", "gt_lon", "gt_lng"),
+    region=("region", "state", "province"),
+    nested=("location", "gps", "coordinates", "coordinate", "address", "truth", "ground_truth", "label", "solution"),
+    left_out=("messages", "conversations", "prompt", "reasoning", "cot"),
+)
+
+
+def open_geoseek_val(path: Path, photos: Path | None = None) -> DataSet:
+    """The validation part: the one table or Parquet file that is called so, or the only one there.
+
+    Raises:
+        BadInput: there is none, or several and none of them is called ``val``.
+    """
+    card = CARDS["geoseek-val"]
+    parquet = _chosen(parquet_files(path))
+    if parquet:
+        return open_parquet(path, parquet, photos, card=card, columns=_GEOSEEK_COLUMNS)
+    if path.is_file():
+        tables = [path]
+    else:
+        tables = sorted(found for found in path.rglob("*") if found.suffix.lower() in TABLE_ENDINGS and found.is_file())
+    chosen = _chosen([found for found in tables if found.name != "dataset_info.json"])
+    if not chosen:
+        raise BadInput(
+            f"{path}: looked for one .parquet, .json, .jsonl or .csv with 'val' in its name or folder, with columns "
+            "for image, lat and lon; name the file itself if it is called otherwise"
+        )
+    table = chosen[0]
+    check_header(table, _GEOSEEK_COLUMNS)
+    shelf = Shelf(photos or table.parent, ("", "images", "val", "image", "GeoSeek-Val", "GeoSeek-Val/images"))
+    return DataSet(card, table.parent, Strict(lambda: table_entries(table, shelf, _GEOSEEK_COLUMNS)))
+
+
+def _chosen(files: list[Path]) -> list[Path]:
+    """Those called ``val``; or the only one."""
+    named = [file for file in files if any("val" in part.lower() for part in file.parts[-2:])]
+    return named or (files if len(files) == 1 else [])
+
+
+_MAPBENCH_COLUMNS = Columns(
+    image=("image", "images"),
+    id=("image", "images"),
+    nested=("ground_truth", "reward_model"),
+    left_out=("prompt", "agent_name", "extra_info", "max_pixels", "min_pixels", "style"),
+)
+
+
+def open_mapbench(path: Path, photos: Path | None = None) -> DataSet:
+    """The test part.
+
+    Raises:
+        BadInput: neither packing is there.
+    """
+    card = CARDS["mapbench"]
+    table = path if path.is_file() and path.suffix == ".jsonl" else _test_table(path)
+    if table is not None:
+        check_header(table, _MAPBENCH_COLUMNS)
+        shelf = Shelf(photos or table.parent, ("", "images", "test", "test_images"))
+        return DataSet(
+            card, table.parent, Strict(lambda: table_entries(table, shelf, _MAPBENCH_COLUMNS, change=_plain_names))
+        )
+    files = [file for file in parquet_files(path) if "train" not in file.name.lower()]
+    if not files:
+        raise BadInput(f"{path}: looked for test_metadata*.jsonl (GD-ML/MAPBench-V1 or -V2) or a test *.parquet")
+    return open_parquet(path, files, photos, card=card, columns=_MAPBENCH_COLUMNS, beside="images", change=_plain_names)
+
+
+def _test_table(path: Path) -> Path | None:
+    if not path.is_dir():
+        return None
+    tables = [found for found in sorted(path.glob("*.jsonl")) if "train" not in found.name.lower()]
+    named = [found for found in tables if "test" in found.name.lower()]
+    return next(iter(named or tables), None)
+
+
+def _plain_names(row: Row) -> Row:
+    """The authors' Parquet names photos by where they lay on the authors' disk."""
+    value = row.get("image") or row.get("images")
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        value = value[0].get("image")
+    if not isinstance(value, str):
+        return row
+    folder, _, last = value.rpartition("/")
+    if value.startswith("file://"):
+        value = f"images/{last}" if folder.endswith("/images") else last
+    return {**row, "image": value}

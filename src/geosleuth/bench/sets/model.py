@@ -1,9 +1,10 @@
-"""What a data set is to a run: a card, and a stream of photos with their truths that can be gone through again."""
+"""A data set: a card, and a stream of photos with truths that can be gone through again; faults, boxes and rows."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from geosleuth.errors import BadInput
 from geosleuth.score import Truth
@@ -131,3 +132,147 @@ class SetKind:
 
     card: Card
     open: Callable[[Path, Path | None], DataSet] = field(repr=False)
+
+
+_KINDS = get_args(BoxKind)
+_MOST_BOXES = 1000
+
+
+def read_boxes(value: object) -> tuple[Box, ...]:
+    """The boxes of a cell: a list of ``{"kind", "box": [left, top, right, bottom]}``, also written as JSON text.
+
+    Edges up to 1 are shares of width and height. Larger ones are pixels, and need the photo's ``size``:
+    ``{"kind", "box", "size": [width, height]}``.
+
+    Raises:
+        ValueError: it is something else; the message says what a box is.
+    """
+    if value is None or value == "":
+        return ()
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            raise ValueError(_WANTED) from None
+    if not isinstance(value, list) or len(value) > _MOST_BOXES:
+        raise ValueError(_WANTED)
+    return tuple(_box(entry) for entry in value)
+
+
+_WANTED = (
+    'boxes are a list such as [{"kind": "text", "box": [0.1, 0.2, 0.5, 0.3]}] with kinds '
+    f'{", ".join(_KINDS)}; edges in pixels need "size": [width, height]'
+)
+
+
+def _box(entry: Any) -> Box:
+    if not isinstance(entry, dict) or entry.get("kind") not in _KINDS:
+        raise ValueError(_WANTED)
+    edges = _numbers(entry.get("box"), 4)
+    if entry.get("size") is not None:
+        width, height = _numbers(entry["size"], 2)
+        if min(width, height) <= 0:
+            raise ValueError(_WANTED)
+        return box_of_pixels(entry["kind"], edges, (width, height))
+    left, top, right, bottom = edges
+    if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
+        raise ValueError(_WANTED)
+    return Box(entry["kind"], left, top, right, bottom)
+
+
+def box_of_pixels(kind: BoxKind, edges: list[float], size: tuple[float, float]) -> Box:
+    """A box given in pixels of a photo of that size, cut to the photo.
+
+    Raises:
+        ValueError: nothing of it lies on the photo.
+    """
+    width, height = size
+    left, right = (min(1.0, max(0.0, edge / width)) for edge in (edges[0], edges[2]))
+    top, bottom = (min(1.0, max(0.0, edge / height)) for edge in (edges[1], edges[3]))
+    if not (left < right and top < bottom):
+        raise ValueError(f"the box {edges} has no part on a photo of {width:g} x {height:g} pixels")
+    return Box(kind, left, top, right, bottom)
+
+
+def _numbers(value: Any, count: int) -> list[float]:
+    if not isinstance(value, list) or len(value) != count:
+        raise ValueError(_WANTED)
+    if not all(isinstance(number, int | float) and not isinstance(number, bool) for number in value):
+        raise ValueError(_WANTED)
+    try:
+        return [float(number) for number in value]
+    except OverflowError:
+        raise ValueError(_WANTED) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A row or file that gives no item.
+
+    ``expected`` says that it belongs to the way the set is made, such as a photo without GPS tags in a folder that is
+    read for them: a pass goes on without it. Any other fault ends the pass, because leaving it out would change every
+    figure.
+    """
+
+    where: str
+    reason: str
+    expected: bool = False
+
+
+Entry = Item | Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Strict:
+    """A data set's stream: items with unique ids; the first fault that is not expected ends it.
+
+    ``entries`` begins a pass that shows the faults too, with ids as the files have them.
+    """
+
+    entries: Callable[[], Iterable[Entry]]
+
+    def __call__(self) -> Iterator[Item]:
+        """Begin a pass.
+
+        Raises:
+            BadInput: a row or file is no photo with a truth; the message names it.
+        """
+        seen: dict[str, int] = {}
+        for entry in self.entries():
+            if isinstance(entry, Item):
+                yield _told_apart(entry, seen)
+            elif not entry.expected:
+                raise BadInput(f"{entry.where}: {entry.reason}")
+
+
+def _told_apart(item: Item, seen: dict[str, int]) -> Item:
+    """The item under an id that no item before it has: a repeat becomes ``id#2``."""
+    count = seen.get(item.id, 0) + 1
+    seen[item.id] = count
+    if count == 1:
+        return item
+    while (name := f"{item.id}#{count}") in seen:
+        count += 1
+    seen[item.id] = count
+    seen[name] = 1
+    return replace(item, id=name)
+
+
+OWN = ("id", "image", "lat", "lon", "country", "region", "city", "boxes")
+"""The columns that say what a photo is and where; all others are fields to slice by."""
+
+
+def own_columns(item: Item, image: str) -> dict[str, Any]:
+    """What a photo is and where, by column; what is not known is left out. ``image`` is what its file is called."""
+    truth = item.truth
+    values = (
+        item.id,
+        image,
+        truth.point.lat,
+        truth.point.lon,
+        truth.country,
+        truth.region,
+        truth.city,
+        [{"kind": box.kind, "box": [box.left, box.top, box.right, box.bottom]} for box in item.boxes] or None,
+    )
+    return {name: value for name, value in zip(OWN, values, strict=True) if value is not None}

@@ -1,26 +1,139 @@
-"""A data set made ready to hand on: photos under random names, stripped of all but pixels; truths in a file apart."""
+"""A part of a data set, its fingerprint, what is really on disk, and a copy made ready to hand on."""
 
+import hashlib
+import heapq
 import io
 import json
 import os
 import secrets
 import struct
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically, write_text_atomically
+from geosleuth.geo import LatLon
+from geosleuth.names import continent_of, country_code, same_country
 from geosleuth.photo import Limits, open_photo
 from geosleuth.photo.carrier import Unfit
 from geosleuth.photo.containers import take_apart
 from geosleuth.photo.exif import read_exif
 
-from .model import DataSet, Item
-from .rows import OWN, own_columns
-from .selecting import fingerprint
+from .model import OWN, Card, DataSet, Entry, Fault, Item, Strict, own_columns
+
+
+def subset(
+    data: DataSet,
+    *,
+    limit: int | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    only: Sequence[str] = (),
+) -> DataSet:
+    """A part of a data set, in the set's own order; without wishes, the whole.
+
+    Args:
+        data: the set.
+        limit: the first so many of what the others leave.
+        sample: so many at random. A smaller sample of the same seed is a part of a larger one.
+        seed: of the sample.
+        only: ``FIELD=VALUE``: items whose field has that value. Several values of one field are alternatives; several
+            fields must all hold. ``country`` is the truth's, in any language; ``id`` is the item's own.
+
+    Raises:
+        BadInput: a wish that can't be read.
+    """
+    if (limit is not None and limit < 1) or (sample is not None and sample < 1):
+        raise BadInput("a part of a data set has at least one photo")
+    wishes = _wishes(only)
+    if limit is None and sample is None and not wishes:
+        return data
+    return DataSet(data.card, data.root, _Part(data, limit, sample, seed, wishes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    data: DataSet
+    limit: int | None
+    sample: int | None
+    seed: int
+    wishes: dict[str, tuple[str, ...]]
+
+    def __call__(self) -> Iterator[Item]:
+        chosen = None if self.sample is None else self._sampled(self.sample)
+        left = self.limit
+        for item in self._wished():
+            if chosen is not None and item.id not in chosen:
+                continue
+            yield item
+            if left is not None:
+                left -= 1
+                if left == 0:
+                    return
+
+    def _wished(self) -> Iterator[Item]:
+        for item in self.data:
+            if all(any(_has(item, name, value) for value in values) for name, values in self.wishes.items()):
+                yield item
+
+    def _sampled(self, count: int) -> frozenset[str]:
+        # Each id has its own lot, so that neither the order nor the number of items changes who is drawn first.
+        lots = ((_lot(self.seed, item.id), item.id) for item in self._wished())
+        return frozenset(id_ for _, id_ in heapq.nsmallest(count, lots))
+
+
+def _lot(seed: int, id_: str) -> bytes:
+    return hashlib.sha256(f"{seed}\0{id_}".encode("utf-8", "surrogatepass")).digest()
+
+
+def _wishes(only: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    wishes: dict[str, tuple[str, ...]] = {}
+    for word in only:
+        name, equals, value = word.partition("=")
+        if not equals or not name.strip():
+            raise BadInput(f"{word[:60]!r}: a wish is FIELD=VALUE, such as country=France or split=test")
+        key = name.strip()
+        wishes[key] = (*wishes.get(key, ()), value.strip())
+    return wishes
+
+
+def _has(item: Item, name: str, value: str) -> bool:
+    if name == "id":
+        return item.id == value
+    if name == "country" and item.truth.country is not None:
+        return same_country(item.truth.country, value)
+    return item.fields.get(name) == value
+
+
+def fingerprint(data: DataSet, progress: Callable[[int], None] = lambda _items: None) -> tuple[int, str]:
+    """How many items a set has, and a SHA-256 over ids, truths, fields, boxes and sizes of files, in order.
+
+    Photos are not read: one that was replaced by another of the same size goes unnoticed. ``progress`` hears of every
+    item.
+
+    Raises:
+        BadInput: the set can't be read to its end.
+    """
+    digest = hashlib.sha256(b"geosleuth data set 1\n")
+    count = 0
+    for item in data:
+        truth = item.truth
+        line = [
+            item.id,
+            [truth.point.lat, truth.point.lon, truth.country, truth.region, truth.city],
+            sorted(item.fields.items()),
+            [[box.kind, box.left, box.top, box.right, box.bottom] for box in item.boxes],
+            item.picture.size_bytes(),
+        ]
+        digest.update(json.dumps(line).encode() + b"\n")
+        count += 1
+        progress(1)
+    return count, digest.hexdigest()
+
 
 PHOTOS = "photos"
 KEY = "key.jsonl"
@@ -157,3 +270,150 @@ def _told(item: Item, name: str) -> dict[str, Any]:
     fields = {key: value for key, value in item.fields.items() if key not in OWN}
     # The name first: the lines are sorted, and their order must tell nothing of the set's.
     return {"image": f"{PHOTOS}/{name}", **own_columns(item, f"{PHOTOS}/{name}"), **fields}
+
+
+_SHOWN = 20
+_POINTS_AT_ONCE = 10_000
+UNKNOWN = "(unknown)"
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A data set as it lies on this disk.
+
+    ``photos`` counts the items, ``missing`` those whose photo is not there. ``bad`` are rows that give no item and
+    would end a run, ``left_out`` those that a run goes on without; of each, the first few are kept beside the count.
+    ``repeated`` counts ids that occur more than once, ``boxed`` items with boxes.
+    """
+
+    card: Card
+    photos: int
+    missing: int
+    bad: int
+    left_out: int
+    repeated: int
+    boxed: int
+    bytes_known: int
+    countries: dict[str, int]
+    continents: dict[str, int]
+    fields: dict[str, int]
+    missing_shown: tuple[str, ...] = ()
+    bad_shown: tuple[Fault, ...] = ()
+    left_out_shown: tuple[Fault, ...] = ()
+
+    @property
+    def is_whole(self) -> bool | None:
+        """Whether as many photos are there as the card says; None where the card does not say."""
+        return None if self.card.photos is None else self.photos - self.missing == self.card.photos
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether a run could go through it and has a photo to look at."""
+        return self.bad == 0 and self.photos > self.missing
+
+
+@dataclass(slots=True)
+class _Tally:
+    photos: int = 0
+    missing: int = 0
+    bad: int = 0
+    left_out: int = 0
+    boxed: int = 0
+    bytes_known: int = 0
+    ids: Counter[str] = field(default_factory=Counter)
+    countries: Counter[str] = field(default_factory=Counter)
+    fields: Counter[str] = field(default_factory=Counter)
+    missing_shown: list[str] = field(default_factory=list)
+    bad_shown: list[Fault] = field(default_factory=list)
+    left_out_shown: list[Fault] = field(default_factory=list)
+    waiting: list[LatLon] = field(default_factory=list)
+
+
+def describe(data: DataSet, progress: Callable[[int], None] = lambda _items: None) -> Description:
+    """Go through a set once and say what it holds; photos are looked for, not opened.
+
+    Rows that give no item are counted, not fatal. Countries come from the truths' names, and from borders where they
+    have none.
+
+    Raises:
+        BadInput: the files are so damaged that no further row can be told apart.
+    """
+    tally = _Tally()
+    stream = data.stream
+    entries: Iterable[Entry] = stream.entries() if isinstance(stream, Strict) else stream()
+    for entry in entries:
+        if isinstance(entry, Fault):
+            _count_fault(tally, entry)
+        else:
+            _count_item(tally, entry)
+        progress(1)
+    _place(tally)
+    continents: Counter[str] = Counter()
+    for code, count in tally.countries.items():
+        continents[continent_of(code) or UNKNOWN] += count
+    return Description(
+        card=data.card,
+        photos=tally.photos,
+        missing=tally.missing,
+        bad=tally.bad,
+        left_out=tally.left_out,
+        repeated=sum(1 for count in tally.ids.values() if count > 1),
+        boxed=tally.boxed,
+        bytes_known=tally.bytes_known,
+        countries=dict(tally.countries.most_common()),
+        continents=dict(continents.most_common()),
+        fields=dict(tally.fields.most_common()),
+        missing_shown=tuple(tally.missing_shown),
+        bad_shown=tuple(tally.bad_shown),
+        left_out_shown=tuple(tally.left_out_shown),
+    )
+
+
+def _count_fault(tally: _Tally, fault: Fault) -> None:
+    if fault.expected:
+        tally.left_out += 1
+        shown = tally.left_out_shown
+    else:
+        tally.bad += 1
+        shown = tally.bad_shown
+    if len(shown) < _SHOWN:
+        shown.append(fault)
+
+
+def _count_item(tally: _Tally, item: Item) -> None:
+    tally.photos += 1
+    tally.ids[item.id] += 1
+    tally.boxed += bool(item.boxes)
+    tally.fields.update(item.fields.keys())
+    size = item.picture.size_bytes()
+    if size is not None:
+        tally.bytes_known += size
+    elif not _is_packed(item):
+        tally.missing += 1
+        if len(tally.missing_shown) < _SHOWN:
+            tally.missing_shown.append(item.picture.where)
+    code = country_code(item.truth.country) if item.truth.country else None
+    if code is not None:
+        tally.countries[code] += 1
+    else:
+        tally.waiting.append(item.truth.point)
+        if len(tally.waiting) >= _POINTS_AT_ONCE:
+            _place(tally)
+
+
+def _is_packed(item: Item) -> bool:
+    """Whether the photo is in a row of Parquet, whose size nobody knows without reading it."""
+    from .hugging_face import ParquetPicture
+
+    return isinstance(item.picture, ParquetPicture)
+
+
+def _place(tally: _Tally) -> None:
+    """Countries of the points whose truth names none."""
+    if not tally.waiting:
+        return
+    from geosleuth.atlas.borders import Borders
+
+    lats, lons = [point.lat for point in tally.waiting], [point.lon for point in tally.waiting]
+    tally.countries.update(str(code) or UNKNOWN for code in Borders.load().countries(lats, lons))
+    tally.waiting.clear()

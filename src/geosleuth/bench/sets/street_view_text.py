@@ -14,14 +14,10 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.score import Truth
 
-from .boxes import box_of_pixels
+from .archives import BadName, Shelf
 from .cards import CARDS
-from .faults import Entry, Fault, Strict
-from .model import Box, DataSet, Item
-from .reading import USUAL, cells_of, clean_text, degrees, pick, text_of
-from .shelf import BadName, Shelf
-from .tables import read_rows
-from .town_centres import us_address
+from .model import Box, DataSet, Entry, Fault, Item, Strict, box_of_pixels
+from .tables import USUAL, cells_of, clean_text, degrees, pick, read_rows, text_of, us_address
 
 _MOST_BYTES = 64 * 1024 * 1024
 _PARTS = ("test.xml", "train.xml")

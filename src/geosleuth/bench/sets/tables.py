@@ -1,22 +1,32 @@
-r"""Tables on disk as a stream of rows: CSV, TSV, JSONL, and JSON files that are one list.
+r"""Tables on disk as rows, and from a row to an item: which names mean the photo, the point, the places.
 
-Nothing here knows what a row means. A row that can't be read is a `Fault` that names its line; JSONL is split on
-``\n`` only.
+A row that can't be read is a `Fault` that names its line; JSONL is split on ``\n`` only. Town centres are those of
+GeoNames' cities of 15,000 people and more: good for thresholds of 25 km and up, and for nothing finer.
 """
 
 import csv
 import json
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from geosleuth.bench.lines import text_lines
+from geosleuth.bench.records import text_lines
 from geosleuth.errors import BadInput
 from geosleuth.files import MAX_LINE_BYTES
+from geosleuth.geo import LatLon
+from geosleuth.names import country_code, fold
+from geosleuth.names.countries import City, cities_by_country, us_states
+from geosleuth.names.folding import fold_once
+from geosleuth.score import Truth
+from geosleuth.text.safe import one_line
 
-from .faults import Fault
+from .archives import Shelf
+from .cards import CARDS
+from .model import DataSet, Entry, Fault, Item, Picture, Strict, read_boxes
 
 Row = Mapping[str, Any]
 TABLE_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -116,3 +126,274 @@ def _json(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
 
 def _row(row: object, where: str) -> Row | Fault:
     return row if isinstance(row, dict) else Fault(where, "a row is a JSON object")
+
+
+# A longer text is a caption or a chain of thought, nothing to slice results by.
+_LONGEST_FIELD = 200
+_LONGEST_NAME = 200
+_DEEPEST = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Which columns mean what, best first; case, and whether words are joined by - or _, does not matter.
+
+    ``nested`` are objects inside a row whose keys count as if they stood in the row itself. ``left_out`` are columns
+    that are no field to slice by.
+    """
+
+    image: tuple[str, ...] = (
+        "image", "image_path", "img_path", "path", "file", "file_name", "filename", "image_file", "image_name", "img",
+        "photo", "images", "img_id",
+    )  # fmt: skip
+    id: tuple[str, ...] = ("id", "image_id", "img_id", "uid", "uuid", "index", "key")
+    lat: tuple[str, ...] = ("lat", "latitude", "true_lat", "gt_lat")
+    lon: tuple[str, ...] = ("lon", "lng", "long", "longitude", "true_lon", "gt_lon", "gt_lng")
+    country: tuple[str, ...] = ("country", "true_country", "country_name", "country_code")
+    region: tuple[str, ...] = ("region", "true_region", "province_or_state", "state", "province", "admin1")
+    city: tuple[str, ...] = ("city", "true_city", "town", "city_name")
+    boxes: tuple[str, ...] = ("boxes",)
+    nested: tuple[str, ...] = ("truth", "ground_truth", "location", "coordinates", "gps", "metadata", "meta")
+    left_out: tuple[str, ...] = ()
+
+    def known(self) -> frozenset[str]:
+        """Every name that is no field to slice by."""
+        roles = (self.image, self.id, self.lat, self.lon, self.country, self.region, self.city, self.boxes)
+        return frozenset(folded(name) for names in (*roles, self.nested, self.left_out) for name in names)
+
+
+USUAL = Columns()
+
+
+@lru_cache(maxsize=4096)
+def folded(name: str) -> str:
+    """A column's name as it is compared."""
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
+
+
+def table_entries(
+    path: Path,
+    shelf: Shelf,
+    columns: Columns = USUAL,
+    *,
+    extra: Mapping[str, str] | None = None,
+    change: Callable[[Row], Row] | None = None,
+) -> Iterator[Entry]:
+    """The items of a table whose photos lie on a shelf.
+
+    Args:
+        path: the table.
+        shelf: where its photos are.
+        columns: what its columns are called.
+        extra: fields that every item gets.
+        change: what is done to each row before it is read.
+    """
+    known = columns.known()
+    for number, row in read_rows(path):
+        if isinstance(row, Fault):
+            yield row
+        else:
+            changed = row if change is None else change(row)
+            yield entry_of(changed, f"{path}:{number}", shelf.picture, columns, known, extra=extra)
+
+
+def entry_of(
+    row: Row,
+    where: str,
+    picture: Callable[[str], Picture],
+    columns: Columns,
+    known: frozenset[str],
+    *,
+    extra: Mapping[str, str] | None = None,
+    unnamed: str | None = None,
+) -> Entry:
+    """One row as an item, or what is wrong with it; ``unnamed`` is the id of a row that names neither photo nor id."""
+    cells = cells_of(row, columns)
+    own = text_of(pick(cells, columns.id))
+    name = text_of(pick(cells, columns.image)) or own or unnamed
+    if name is None:
+        return Fault(where, f"no photo is named; looked for {', '.join(columns.image[:6])} …")
+    try:
+        return Item(
+            id=clean_text(own or name),
+            picture=picture(name),
+            truth=truth_of(cells, columns),
+            fields={**fields_of(cells, known), **(extra or {})},
+            boxes=read_boxes(pick(cells, columns.boxes)),
+        )
+    except (ValueError, TypeError) as error:
+        return Fault(where, " ".join(str(error).split())[:300])
+
+
+def truth_of(cells: Mapping[str, Any], columns: Columns) -> Truth:
+    """Where the photo really was.
+
+    Raises:
+        ValueError: there is no point, or none on Earth.
+    """
+    lat = degrees(pick(cells, columns.lat), columns.lat[0])
+    lon = degrees(pick(cells, columns.lon), columns.lon[0])
+    names = [text_of(pick(cells, group)) for group in (columns.country, columns.region, columns.city)]
+    return Truth(LatLon(lat, lon), *(None if name is None else clean_text(name) for name in names))
+
+
+def degrees(value: object, name: str) -> float:
+    """A coordinate, which some sets write as text.
+
+    Raises:
+        ValueError: it is missing or no number.
+    """
+    if value is None:
+        raise ValueError(f"no truth: {name} is missing or empty")
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"no truth: {name} must be a number")  # noqa: TRY004  -- one kind of refusal for all rows
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        raise ValueError(f"no truth: {name} {str(value)[:40]!r} is not a number") from None
+
+
+def pick(cells: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """The first of the named cells that is not empty."""
+    for name in names:
+        value = cells.get(folded(name))
+        if value is not None and value not in ("", []):
+            return value
+    return None
+
+
+def text_of(value: object) -> str | None:
+    """A cell as a name; None where it is no plain one. Of a list with one entry, that entry."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, dict):
+        value = value.get("path") or value.get("file_name")
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return str(value).strip() or None
+
+
+def clean_text(text: str) -> str:
+    """A name as it goes into results: on one line, without control characters, not endless, fit for UTF-8."""
+    line = text if text.isprintable() else one_line(text)
+    return line[:_LONGEST_NAME].encode("utf-8", "replace").decode()
+
+
+def fields_of(cells: Mapping[str, Any], known: frozenset[str]) -> dict[str, str]:
+    """What results can be sliced by: short plain values of columns that mean nothing else."""
+    fields = {}
+    for name, value in cells.items():
+        if name in known or not isinstance(value, str | int | float | bool) or not name.isprintable():
+            continue
+        text = str(value).strip()
+        if text and len(text) <= _LONGEST_FIELD and text.isprintable():
+            fields[name] = text
+    return fields
+
+
+def cells_of(row: Row, columns: Columns) -> dict[str, Any]:
+    """A row by its folded names, with what nested objects hold as if it stood in the row; the row itself goes first."""
+    cells: dict[str, Any] = {}
+    inner: list[Mapping[str, Any]] = [row]
+    for depth in range(_DEEPEST):
+        outer, inner = inner, []
+        for part in outer:
+            for name, value in part.items():
+                key = folded(str(name))
+                # Inside an object that is known to hold the truth, any further one may hold a part of it.
+                opened = _opened(value) if depth or key in columns.nested else None
+                if opened is not None:
+                    inner.append(opened)
+                else:
+                    cells.setdefault(key, value)
+    return cells
+
+
+def _opened(value: object) -> Mapping[str, Any] | None:
+    """An object inside a row, also where it is written as text; a pair of numbers is latitude and longitude."""
+    if isinstance(value, str) and value[:1] in "{[":
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(part, int | float) for part in value):
+        return {"lat": value[0], "lon": value[1]}
+    return value if isinstance(value, dict) else None
+
+
+def check_header(path: Path, columns: Columns = USUAL) -> None:
+    """Whether a table's first row names a photo and a point; asked when a set is opened.
+
+    Raises:
+        BadInput: it does not; the message says what was looked for and what is there.
+    """
+    header = header_of(path)
+    first = next(iter(read_rows(path)), None)
+    if first is None:
+        raise BadInput(f"{path}: the table is empty")
+    if isinstance(first[1], Fault):
+        raise BadInput(f"{first[1].where}: {first[1].reason}")
+    present = set(cells_of(first[1], columns))
+    roles = {"a photo": columns.image + columns.id, "lat": columns.lat, "lon": columns.lon}
+    for what, names in roles.items():
+        if not present.intersection(folded(name) for name in names):
+            shown = ", ".join(str(name)[:40] for name in header[:20])
+            raise BadInput(f"{path}: no column for {what}: looked for {', '.join(names)}; it has {shown or 'none'}")
+
+
+def open_table(path: Path, photos: Path | None = None) -> DataSet:
+    """A CSV, TSV, JSONL or JSON table; photos are named by their path from its folder, or from ``photos``.
+
+    Raises:
+        BadInput: it is no table, or its columns name no photo or no point.
+    """
+    if path.is_dir():
+        tables = sorted(found for found in path.iterdir() if found.suffix.lower() in TABLE_ENDINGS)
+        if len(tables) != 1:
+            names = ", ".join(found.name for found in tables[:6]) or "none"
+            raise BadInput(f"{path}: give the table itself; a folder must hold exactly one ({names})")
+        path = tables[0]
+    check_header(path)
+    shelf = Shelf(photos or path.parent, ("", "images", "image", "photos", "img"))
+    return DataSet(CARDS["table"], path.parent, Strict(lambda: table_entries(path, shelf)))
+
+
+_MOST_WORDS = 4
+
+
+def town_centre(city: str, country: str) -> LatLon | None:
+    """The centre of the largest town of that name, in any language, in a country; None where there is none."""
+    code = country_code(country)
+    towns = () if code is None else _towns(code).get(fold(city), ())
+    return LatLon(towns[0].lat, towns[0].lon) if towns else None
+
+
+def us_address(address: str) -> tuple[str, str, LatLon] | None:
+    """City, state and the city's centre of an address that ends so: ``341 Southwest 10th Avenue Portland OR``."""
+    # The atlas takes half a second to import, and this is the one set that asks for it.
+    from geosleuth.atlas.borders import Borders
+
+    words = address.replace(",", " ").split()
+    while words and words[-1].replace("-", "").isdigit():
+        words.pop()
+    state = us_states().get(words[-1].upper()) if words else None
+    if state is None:
+        return None
+    for count in range(min(_MOST_WORDS, len(words) - 1), 0, -1):
+        name = " ".join(words[-1 - count : -1])
+        for town in _towns("US").get(fold(name), ()):
+            point = LatLon(town.lat, town.lon)
+            region = Borders.load().at(point)
+            if region is not None and fold(region.name) == fold(state):
+                return name, state, point
+    return None
+
+
+@cache
+def _towns(code: str) -> dict[str, tuple[City, ...]]:
+    """The towns of a country by folded name, largest first."""
+    by_name: dict[str, list[City]] = {}
+    for city in cities_by_country().get(code, ()):
+        for name in {fold_once(name) for name in city.names}:
+            by_name.setdefault(name, []).append(city)
+    return {name: tuple(sorted(cities, key=lambda city: -city.population)) for name, cities in by_name.items()}

@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
+from geosleuth.fitting import log_shares
 from geosleuth.geo import medoid
 
 from .linear import logistic
-from .optimising import log_shares
 from .spreading import Guesses, Places
 
 _ROWS_AT_ONCE = 512

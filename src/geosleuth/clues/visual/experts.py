@@ -11,10 +11,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from geosleuth.fitting import log_shares
 from geosleuth.geo import FloatArray
 
 from .areas import Areas
-from .optimising import log_shares
 from .scaling import Rows
 from .spreading import Ints
 

@@ -7,11 +7,11 @@ where it is right and they are not, the pool listens to it, so that a prior is n
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from geosleuth.fitting import log_shares, multinomial
 
 from .areas import Areas
 from .experts import Seen, photo_counts
-from .optimising import log_shares, lowest
 from .scaling import Rows
 from .spreading import Ints
 
@@ -42,18 +42,5 @@ def learn_linear(seen: Seen, label: Ints, areas: Areas) -> Linear:
 
 
 def logistic(rows: Rows, label: Ints, classes: int) -> tuple[Rows, Rows]:
-    """Weights and offsets of a multinomial logistic regression."""
-    count, shape = len(rows), (rows.shape[1], classes)
-    ones = np.zeros((count, classes), dtype=np.float32)
-    ones[np.arange(count), label] = 1.0
-
-    def objective(at: npt.NDArray[np.floating]) -> tuple[float, npt.NDArray[np.floating]]:
-        weights, offsets = at[:-classes].reshape(shape), at[-classes:]
-        logs = log_shares(rows @ weights + offsets)
-        value = -float(logs[np.arange(count), label].mean()) + 0.5 * _STRENGTH * float((weights * weights).sum())
-        miss = (np.exp(logs) - ones) / np.float32(count)
-        slope = rows.T @ miss + np.float32(_STRENGTH) * weights
-        return value, np.concatenate([slope.ravel(), miss.sum(axis=0)])
-
-    found = lowest(objective, np.zeros(shape[0] * classes + classes, dtype=np.float32), _STEPS)
-    return found[:-classes].reshape(shape).astype(np.float32), found[-classes:].astype(np.float32)
+    """Weights and offsets of a multinomial logistic regression, with the strength that did best."""
+    return multinomial(rows, label, classes, strength=_STRENGTH, steps=_STEPS)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from geosleuth.fitting import Adam, log_shares
+
 from .areas import Areas
 from .experts import Seen, photo_counts
-from .optimising import log_shares
 from .scaling import Rows
 from .spreading import Ints
 
@@ -24,7 +25,6 @@ _DROP_INPUT, _DROP_HIDDEN = 0.2, 0.5
 _WARM_UP = 0.3
 _SOFT_KM = 300.0
 _COMPATRIOT = 5.0
-_MEMORY, _SQUARE_MEMORY = 0.9, 0.999
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def _train(rows: Rows, targets: Rows, begin: Rows, seed: int) -> Layers:
         _start(chance, hidden, (hidden, targets.shape[1])),
         begin.copy(),
     ]
-    firsts, squares = [np.zeros_like(one) for one in layers], [np.zeros_like(one) for one in layers]
+    adam = Adam(_DECAY)
     epochs = round(np.clip(_EPOCHS * np.sqrt(_USUAL_PHOTOS / count), _FEWEST_EPOCHS, _MOST_EPOCHS))
     batches = -(-count // _BATCH)
     step, last = 0, epochs * batches
@@ -92,10 +92,8 @@ def _train(rows: Rows, targets: Rows, begin: Rows, seed: int) -> Layers:
         for start in range(0, count, _BATCH):
             chosen = order[start : start + _BATCH]
             slopes = _slopes(layers, rows[chosen], targets[chosen], chance)
-            rate = _rate(step / last)
+            adam.walk(layers, slopes, _rate(step / last))
             step += 1
-            for one, slope, first, square in zip(layers, slopes, firsts, squares, strict=True):
-                _adam_step(one, slope, first, square, rate, step)
     return Layers(*layers)
 
 
@@ -124,18 +122,3 @@ def _rate(done: float) -> float:
     if done < _WARM_UP:
         return _HIGHEST_RATE * (0.52 - 0.48 * float(np.cos(np.pi * done / _WARM_UP)))
     return _HIGHEST_RATE * 0.5 * (1 + float(np.cos(np.pi * (done - _WARM_UP) / (1 - _WARM_UP))))
-
-
-def _adam_step(one: Rows, slope: Rows, first: Rows, square: Rows, rate: float, step: int) -> None:
-    first *= _MEMORY
-    first += (1 - _MEMORY) * slope
-    square *= _SQUARE_MEMORY
-    slope *= slope
-    square += (1 - _SQUARE_MEMORY) * slope
-    one *= 1 - rate * _DECAY
-    size = np.sqrt(square)
-    size /= np.sqrt(1 - _SQUARE_MEMORY**step)
-    size += 1e-8
-    np.divide(first, size, out=size)
-    size *= rate / (1 - _MEMORY**step)
-    one -= size

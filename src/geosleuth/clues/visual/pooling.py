@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from geosleuth.fitting import log_shares, lowest
 from geosleuth.geo import FloatArray
 
 from .areas import Areas, Mask
 from .model import NEAR_KM
-from .optimising import log_shares, lowest
 from .scaling import Rows
 from .spreading import Ints
 

@@ -1,25 +1,86 @@
-"""A try of the factory on the machinery of benchmark runs: one trajectory, and beside it its pictures and its verdict.
+"""A try of the factory: the scene it is made from, one trajectory without the clock, its pictures and verdict.
 
 Everything that it writes hangs on the settings and on what it was given, so that a run that was killed and taken up
 again holds the same bytes as one that was not.
 """
 
 import asyncio
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Protocol
 
-from geosleuth.agent import Spent, Trajectory, write_trajectory
+from geosleuth.agent import Event, Spent, Trajectory, write_trajectory
+from geosleuth.agent.locate import Finding
+from geosleuth.agent.replay import without_durations
 from geosleuth.answer import Answer
-from geosleuth.bench.run import Attempted, Job
+from geosleuth.bench.run import Attempted, DataInfo, Job
+from geosleuth.bench.sets.model import Card, DataSet, Item
+from geosleuth.data.spotagent import Verdict
+from geosleuth.data.standins.observer import refuse_panorama
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically, write_text_atomically
 from geosleuth.photo import Album, encode
+from geosleuth.score import Truth
+from geosleuth.world import Mark, Scene, SceneKind, Split
+from geosleuth.world.design import truth_of
+from geosleuth.world.model import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
+from geosleuth.world.world import Noise, open_world
 
-from .model import Maker, Worked
-from .timeless import id_of, timeless
+Kind = Literal["spotagent", "geovista", "geoagent", "imported"]
+"""Which synthesis: the word that stores know it by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What came of one try: the run with its album, what is thought of it, and what else is to be known.
+
+    ``photo`` is the picture's file as it was looked at. ``truth`` is None where nobody knows the place.
+    """
+
+    finding: Finding = field(repr=False)
+    photo: bytes = field(repr=False)
+    scene: str
+    split: str
+    verdict: Verdict
+    truth: Truth | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Maker(Protocol):
+    """Makes one trajectory from what it is given, see `geosleuth.data.factory.attempt`."""
+
+    async def __call__(self, content: bytes) -> Worked:
+        """Make it.
+
+        Raises:
+            UserError: something must be mended before it makes sense to go on.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of models and connections."""
+        ...
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""What made trajectories are stamped with: when they were made says nothing about them."""
+
+
+def timeless(trajectory: Trajectory, id: str) -> Trajectory:  # noqa: A002  (the trajectory's own word)
+    """The same run under a given id, with every time and duration at zero."""
+    events = tuple(Event(event.index, 0.0, without_durations(event.body)) for event in trajectory.events)
+    return Trajectory(events, id, EPOCH, trajectory.geosleuth)
+
+
+def id_of(settings: Mapping[str, Any], name: str) -> str:
+    """An id that hangs on what was made of what, and on nothing else."""
+    said = json.dumps([settings, name], sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
+
 
 META, PHOTO, FIRST = "meta.json", "photo.jpg", "image-1.jpg"
 _JPEG_QUALITY = 88
@@ -115,4 +176,202 @@ def _attempted(trajectory: Trajectory) -> Attempted:
         spent=ended.spent if ended else Spent(),
         trouble=trouble,
         host=trouble.partition(": ")[0] if reason == "service" and trouble else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A scene, where its clues stand in the picture, and the picture as a JPEG file."""
+
+    scene: Scene
+    marks: tuple[Mark, ...]
+    jpeg: bytes = field(repr=False)
+
+
+def pack(head: Mapping[str, Any], picture: bytes = b"") -> bytes:
+    """Both in one piece."""
+    return json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + picture
+
+
+def unpack(content: bytes) -> tuple[dict[str, Any], bytes]:
+    """What `pack` put together.
+
+    Raises:
+        BadInput: it is something else.
+    """
+    line, _, picture = content.partition(b"\n")
+    try:
+        head = json.loads(line)
+    except ValueError as error:
+        raise BadInput("this is nothing that a try could be made from") from error
+    if not isinstance(head, dict):
+        raise BadInput("this is nothing that a try could be made from")
+    return head, picture
+
+
+def pack_scene(scene: Scene, marks: Sequence[Mark] = (), jpeg: bytes = b"") -> bytes:
+    """A scene to travel; without its picture it is drawn where it arrives."""
+    return pack({"scene": scene_to_dict(scene), "marks": [mark_to_dict(mark) for mark in marks]}, jpeg)
+
+
+def drawn_of(content: bytes) -> Drawn:
+    """The scene with its picture, drawn now where it came without.
+
+    Raises:
+        BadInput: it is no scene.
+    """
+    head, jpeg = unpack(content)
+    scene = scene_from_dict(head["scene"])
+    if jpeg:
+        return Drawn(scene, tuple(map(mark_from_dict, head["marks"])), jpeg)
+    from geosleuth.world.drawing.picture import draw_scene
+
+    drawing = draw_scene(scene)
+    return Drawn(scene, tuple(drawing.marks), drawing.jpeg())
+
+
+@dataclass(frozen=True, slots=True)
+class ScenePicture:
+    """A scene to travel, with the file of its picture where that was made before."""
+
+    scene: Scene
+    marks: tuple[Mark, ...] = ()
+    path: Path | None = None
+
+    @property
+    def where(self) -> str:
+        """The scene's id."""
+        return self.scene.id
+
+    def read(self) -> bytes:
+        """The scene, packed.
+
+        Raises:
+            BadInput: its picture can't be read.
+        """
+        if self.path is None:
+            return pack_scene(self.scene)
+        try:
+            return pack_scene(self.scene, self.marks, self.path.read_bytes())
+        except OSError as error:
+            raise BadInput(f"{self.path}: can't be read: {error.strerror or error}") from error
+
+    def size_bytes(self) -> int | None:
+        """Not known before it is read."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneRange:
+    """Scenes that are designed as they are needed: so many of one seed, from a number on."""
+
+    count: int
+    seed: int = 1
+    split: Split = "train"
+    kind: SceneKind = "street"
+    first: int = 0
+    world: int = 1
+    noise: Noise = "both"
+    regions: tuple[Path, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what no trajectory can be made from.
+
+        Raises:
+            BadInput: panoramas are asked for.
+        """
+        refuse_panorama(self.kind)
+
+    def selection(self) -> dict[str, Any]:
+        """Which scenes, in plain values."""
+        return {
+            "scenes": self.count, "seed": self.seed, "split": self.split, "kind": self.kind, "first": self.first,
+            "world": self.world, "noise": self.noise, "regions": [path.name for path in self.regions],
+        }  # fmt: skip
+
+    def told(self) -> dict[str, Any]:
+        """Which scenes, as cards name it."""
+        return {
+            "scene seed": self.seed, "first scene": self.first, "count": self.count, "split": self.split,
+            "world": self.world,
+        }  # fmt: skip
+
+    def data(self) -> DataSet:
+        """As a data set."""
+        return DataSet(_card(self.count), Path(), self._items)
+
+    def info(self) -> DataInfo:
+        """How runs know it again."""
+        said = json.dumps(self.selection(), sort_keys=True)
+        return DataInfo("world scenes", self.count, hashlib.sha256(said.encode()).hexdigest(), self.selection())
+
+    def _items(self) -> Iterator[Item]:
+        from geosleuth.world.design import design_scene
+
+        world = open_world(self.world, self.regions, noise=self.noise)
+        for number in range(self.first, self.first + self.count):
+            yield _item(design_scene(world, self.seed, number, split=self.split, kind=self.kind))
+
+
+@dataclass(frozen=True, slots=True)
+class SceneFolder:
+    """Scenes that ``geosleuth world make`` has drawn; panoramas and tiles are passed over."""
+
+    path: Path
+    limit: int | None = None
+
+    def told(self) -> dict[str, Any]:
+        """Which scenes, as cards name it."""
+        limit = {} if self.limit is None else {"count": self.limit}
+        return {"folder": self.path.name, **limit}
+
+    def data(self) -> DataSet:
+        """As a data set."""
+        return DataSet(_card(None), self.path, self._items)
+
+    def info(self) -> DataInfo:
+        """How runs know it again.
+
+        Raises:
+            BadInput: the folder holds no scenes.
+        """
+        digest, count = hashlib.sha256(), 0
+        for item in self._items():
+            digest.update(item.id.encode() + b"\n")
+            count += 1
+        if not count:
+            raise BadInput(f"{self.path}: holds no street scenes; make some with geosleuth world make")
+        return DataInfo("world scenes", count, digest.hexdigest(), {"limit": self.limit})
+
+    def _items(self) -> Iterator[Item]:
+        from geosleuth.world.builder import read_scenes
+
+        found = 0
+        for made in read_scenes(self.path):
+            if made.scene.kind != "street":
+                continue
+            if self.limit is not None and found >= self.limit:
+                return
+            found += 1
+            yield _item(made.scene, tuple(made.marks), made.path)
+
+
+Scenes = SceneRange | SceneFolder
+
+
+def _item(scene: Scene, marks: tuple[Mark, ...] = (), path: Path | None = None) -> Item:
+    fields = {"finest": scene.finest or "nothing", "split": scene.split}
+    return Item(scene.id, ScenePicture(scene, marks, path), truth_of(scene), fields)
+
+
+def _card(photos: int | None) -> Card:
+    return Card(
+        name="world scenes",
+        title="Street scenes drawn by geosleuth",
+        photos=photos,
+        licence="as geosleuth's own output",
+        home="docs/world.md",
+        get="geosleuth world make",
+        layout="made on the spot",
+        thresholds_km=(1.0, 25.0, 200.0, 750.0),
     )

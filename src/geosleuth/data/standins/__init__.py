@@ -4,11 +4,8 @@ They serve to make trajectories where no model is at hand. Whatever they call is
 that they are stand-ins.
 """
 
-from .caller import StandInCaller
-from .misreading import misread
-from .observer import StandInObserver
-from .proposer import StandInProposer
-from .slips import NO_SLIPS, USUAL_SLIPS, Slips
+from .caller import StandInCaller, StandInProposer
+from .observer import NO_SLIPS, USUAL_SLIPS, Slips, StandInObserver, misread
 
 __all__ = [
     "NO_SLIPS",

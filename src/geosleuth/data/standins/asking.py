@@ -5,12 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from geosleuth.data.observer import Box, Lettering
+from geosleuth.data.spotagent import Box, Lettering
 from geosleuth.names import country_code, country_name
 
-from .noted import Noted, locality
-from .weighing import Candidate, agreeing, clues_in
-from .wording import quoted
+from .caller_notes import Candidate, Noted, agreeing, clues_in, locality, quoted
 
 ZOOM, GEOCODE, REVERSE, SEARCH, DETAIL, FACTS, WEB, CROSSING, RANGES = (
     "image_zoom_in_tool", "maps_geocode", "reverse_geocode", "poi_keyword_search", "poi_detail_query", "country_facts",

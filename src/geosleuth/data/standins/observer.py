@@ -1,18 +1,208 @@
-"""A stand-in for the Observer: it knows what a scene holds, and tells what would be seen of it in the view at hand."""
+"""A stand-in for the Observer: it tells what would be seen of a scene in the view at hand, with stated mistakes."""
 
 import random
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
 
-from geosleuth.data.observer import Box, Lettering, lettering_words
+from geosleuth.data.spotagent import Box, Lettering, lettering_words
 from geosleuth.errors import BadInput
 from geosleuth.photo import View
 from geosleuth.policies import Conversation, Prompt, Step
-from geosleuth.world import Clue, Mark, Scene, SceneKind, Sort
+from geosleuth.world import Clue, Look, Mark, Scene, SceneKind, Sky, Sort
 from geosleuth.world.reader import LEGIBLE_PX, is_in_view
 
-from .describing import BOARDS, seen_sorts, surroundings
-from .misreading import misread
-from .slips import USUAL_SLIPS, Slipped, Slips
+BOARDS = {
+    "shop_front": "shop front", "street_plate": "street plate", "house_number": "house number",
+    "bus_stop": "bus stop", "notice": "notice", "poster": "poster", "billboard": "billboard", "bus": "bus",
+    "number_plate": "number plate", "town_sign": "town sign", "direction_sign": "direction sign",
+    "road_shield": "road shield", "banner": "banner",
+}  # fmt: skip
+
+_TERRAIN = {
+    "flat": ("flat ground", "level land"),
+    "hills": ("low hills behind", "hilly ground"),
+    "mountains": ("mountains in the distance", "a mountain range behind"),
+    "coast": ("open water near by", "a shore in the background"),
+}
+_PLANTS = {
+    "broadleaf": ("broadleaf trees", "leafy trees"), "conifer": ("conifers", "dark needle trees"),
+    "palm": ("palms", "palm trees"), "cypress": ("slender cypresses", "cypresses"),
+    "acacia": ("flat-topped acacias", "thorn trees"), "cactus": ("cacti", "columns of cactus"),
+    "bamboo": ("bamboo", "stands of bamboo"), "birch": ("birches", "white-barked birches"),
+    "shrub": ("low shrubs", "scrub"), "none": ("hardly any plants", "no trees"),
+}  # fmt: skip
+_GROUND = {
+    "grass": "green verges", "dry_grass": "dry grass", "sand": "sand", "red_earth": "reddish earth",
+    "snow": "snow on the ground", "paved": "paved ground",
+}  # fmt: skip
+_WEATHER = {
+    "clear": ("a clear sky", "bright sunshine"), "cloudy": ("broken clouds", "a partly cloudy sky"),
+    "overcast": ("an overcast sky", "grey, even light"), "rain": ("rain", "wet weather"),
+    "snow": ("falling snow", "snowfall"), "fog": ("fog", "misty air"),
+}  # fmt: skip
+_LAYOUTS = {
+    "high_street": ("a shopping street", "a street lined with shops"),
+    "suburb": ("a quiet street of houses", "a residential street"),
+    "market": ("a market street", "stalls along the street"), "square": ("a square", "an open square"),
+    "country_road": ("a country road", "a road through open land"),
+    "industrial": ("a street of halls and yards", "an industrial street"),
+}  # fmt: skip
+_HIGH_DEG, _LOW_DEG = 50.0, 20.0
+
+
+def seen_sorts(scene: Scene, marks: Sequence[Mark]) -> frozenset[Sort]:
+    """What tells without a word and is in the picture: a clue without a mark was not drawn."""
+    drawn = {mark.clue for mark in marks}
+    return frozenset(clue.sort for clue in scene.clues if not clue.lines and clue.id in drawn)
+
+
+def plants(look: Look) -> str:
+    """What grows there, by its form alone."""
+    return _PLANTS[look.plant][0]
+
+
+def surroundings(scene: Scene, seen: Collection[Sort], chance: random.Random) -> list[str]:
+    """The coarse lines of a description of the whole picture; of unwritten clues those that are ``seen``."""
+    look = scene.look
+    around = (
+        _one(_LAYOUTS[look.layout], chance),
+        *([_one(_TERRAIN[look.terrain], chance)] if "terrain" in seen else []),
+        *([_one(_PLANTS[look.plant], chance)] if "vegetation" in seen else []),
+        _GROUND[look.ground],
+        *_light(scene.sky, seen, chance),
+    )
+    buildings = [f"Buildings: {_buildings(look)}."] if "architecture" in seen else []
+    return [f"Surroundings: {', '.join(around)}.", *buildings, f"Road: {_road(look, seen)}."]
+
+
+def _light(sky: Sky, seen: Collection[Sort], chance: random.Random) -> list[str]:
+    light = [_one(_WEATHER[sky.weather], chance)]
+    if sky.weather == "clear" and "sun" in seen:
+        high = sky.sun_elevation_deg
+        light.append("short shadows" if high > _HIGH_DEG else "long shadows" if high < _LOW_DEG else "clear shadows")
+    return light
+
+
+def _buildings(look: Look) -> str:
+    low, high = look.storeys
+    floors = f"{low} storeys" if low == high else f"{low} to {high} storeys"
+    walls = " and ".join(dict.fromkeys(look.walls)) or "plain"
+    roof = {"gable": "gabled roofs", "hip": "hipped roofs", "flat": "flat roofs", "terrace": "roof terraces"}
+    return f"{walls} walls, {roof.get(look.roof, 'curved roofs')}, {floors.replace('1 storeys', '1 storey')}"
+
+
+def _road(look: Look, seen: Collection[Sort]) -> str:
+    parts: list[str] = [look.road]
+    if "driving_side" in seen:
+        parts.append(f"traffic keeps {look.drives_on}")
+    if "road_marking" in seen and look.centre_line != "none":
+        parts.append(f"{'double' if look.centre_double else 'single'} {look.centre_line} centre line")
+    if "road_marking" in seen and look.edge_line != "none":
+        parts.append(f"{look.edge_line} edge lines")
+    if "pole" in seen and look.poles != "none":
+        parts.append(f"{look.poles} poles{' with wires' if look.wires else ''}")
+    return ", ".join(parts)
+
+
+def _one(words: Sequence[str], chance: random.Random) -> str:
+    return chance.choice(list(words))
+
+
+_PAIRS = (
+    ("0", "O"), ("1", "l"), ("1", "I"), ("l", "I"), ("5", "S"), ("8", "B"), ("6", "G"), ("2", "Z"), ("7", "1"),
+    ("3", "8"), ("9", "g"), ("e", "c"), ("a", "o"), ("u", "v"), ("h", "b"), ("n", "h"), ("f", "t"), ("i", "l"),
+    ("o", "c"), ("g", "q"), ("D", "O"), ("E", "F"), ("C", "G"), ("P", "R"), ("U", "V"), ("M", "H"), ("rn", "m"),
+    ("cl", "d"), ("vv", "w"), ("ri", "n"), ("li", "h"), ("nn", "m"), ("и", "н"), ("ш", "щ"), ("ц", "п"), ("ь", "ъ"),
+    ("б", "6"), ("з", "э"), ("п", "л"), ("И", "Н"), ("Ш", "Щ"), ("О", "С"), ("ν", "υ"), ("ο", "σ"), ("Λ", "Δ"),
+    ("ι", "ί"), ("ソ", "ン"), ("シ", "ツ"), ("ク", "タ"), ("ロ", "口"), ("ー", "一"), ("は", "ほ"), ("る", "ろ"),
+    ("土", "士"), ("未", "末"), ("大", "太"), ("日", "目"), ("人", "入"), ("本", "木"), ("店", "占"), ("千", "干"),
+    ("東", "束"), ("京", "亰"), ("이", "어"), ("아", "야"), ("오", "우"), ("가", "기"), ("ด", "ค"), ("ถ", "ก"),
+    ("บ", "ป"), ("พ", "ฟ"), ("ب", "ت"), ("ح", "خ"), ("ر", "ز"), ("د", "ذ"), ("ו", "ן"), ("ה", "ח"), ("ד", "ר"),
+    ("घ", "ध"), ("व", "ब"), ("ი", "o"),
+)  # fmt: skip
+"""Either may be taken for the other."""
+
+
+@cache
+def _alike() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for one, other in _PAIRS:
+        found[one] = (*found.get(one, ()), other)
+        found[other] = (*found.get(other, ()), one)
+    return found
+
+
+def misread(text: str, chance: random.Random) -> str:
+    """The text with one place, now and then two, read wrongly; as it is where nothing in it can be confused."""
+    found = _once(text, chance)
+    return _once(found, chance) if chance.random() < 0.25 else found
+
+
+def _once(text: str, chance: random.Random) -> str:
+    alike = _alike()
+    places = [
+        (at, length) for length in (1, 2) for at in range(len(text) - length + 1) if text[at : at + length] in alike
+    ]
+    marked = [at for at, letter in enumerate(text) if _bare(letter) != letter]
+    if marked and (not places or chance.random() < 0.3):
+        at = chance.choice(marked)
+        return text[:at] + _bare(text[at]) + text[at + 1 :]
+    if places:
+        at, length = chance.choice(places)
+        return text[:at] + chance.choice(alike[text[at : at + length]]) + text[at + length :]
+    # Nothing looks like anything else: a letter is lost.
+    if len(text) > 3:
+        at = chance.randrange(1, len(text) - 1)
+        return text[:at] + text[at + 1 :]
+    return text
+
+
+def _bare(letter: str) -> str:
+    """A letter without the mark above or below it."""
+    plain = unicodedata.normalize("NFD", letter)
+    return plain[0] if len(plain) == 2 and unicodedata.category(plain[1]) == "Mn" and plain[0].isalpha() else letter
+
+
+@dataclass(frozen=True, slots=True)
+class Slips:
+    """Rates of mistakes, each a chance from 0 to 1. They were set by hand, and are no measurement of any model.
+
+    Attributes:
+        missed: lettering that is large enough to read is not noticed at all.
+        misread: a line is read with letters that text reading confuses.
+        hasty: the caller answers from what it has, though it could still ask.
+        wrong_guess: of several candidates the caller takes another one than the best.
+        bad_call: a call is made in a way that can't be carried out.
+    """
+
+    missed: float = 0.08
+    misread: float = 0.12
+    hasty: float = 0.03
+    wrong_guess: float = 0.08
+    bad_call: float = 0.03
+
+    def __post_init__(self) -> None:
+        for name, rate in asdict(self).items():
+            if not 0.0 <= rate <= 1.0:
+                raise BadInput(f"the rate of {name} is a chance from 0 to 1, not {rate}")
+
+
+@dataclass(slots=True)
+class Slipped:
+    """What went wrong in one run, counted by the names of the rates."""
+
+    missed: int = 0
+    misread: int = 0
+    hasty: int = 0
+    wrong_guess: int = 0
+    bad_call: int = 0
+
+
+USUAL_SLIPS = Slips()
+NO_SLIPS = Slips(0.0, 0.0, 0.0, 0.0, 0.0)
+
 
 NOTICED_PX = 3.0
 """Letters that are this tall in a view are seen to be letters, if not read."""

@@ -59,6 +59,8 @@ _CRISP = 150
 """How much ink and the pixels around it differ (of 255): a lens blurs the edges of letters, drawing does not."""
 
 _OUTLINE = 50
+_NEUTRAL, _RESTLESS, _WATERMARK_HEIGHT = 4, 25, 0.08
+"""A watermark is a neutral grey, which paint in coloured light hardly ever is, over whatever is there, and small."""
 
 _EXTREME = 30
 _LIKE_INK, _LIKE_GROUND = 12, 24
@@ -76,6 +78,7 @@ class Look:
         board: whether it stands on flat ground, as text on a sign or in a box does.
         crisp: whether the ink ends sharply.
         outlined: whether letters have an outline that is neither their colour nor the ground's.
+        watermark: whether they are a neutral grey over restless ground.
         at_edge: whether it stands near an edge of the picture.
         in_strip: whether it stands in the strip at the upper or lower edge where stamps and credits stand.
     """
@@ -86,6 +89,7 @@ class Look:
     board: bool
     crisp: bool
     outlined: bool
+    watermark: bool
     at_edge: bool
     in_strip: bool
 
@@ -115,7 +119,7 @@ def _overlay(line: TextLine, look: Look) -> Overlay | None:
                 return kind
     if drawn and look.crisp and (look.outlined or (look.flat >= _VERY_FLAT and (look.in_strip or not look.board))):
         return "caption"
-    return None
+    return "credit" if look.watermark and look.level and not look.board else None
 
 
 def _with_its_kind(line: TextLine, look: Look, marked: Sequence[TextLine]) -> TextLine:
@@ -156,11 +160,12 @@ def _look(line: TextLine, pixels: Pixels, scale: float) -> Look:
     part = pixels[max(0, int(top)) : int(bottom) + 1, max(0, int(left)) : int(right) + 1]
     if part.shape[0] < 6 or part.shape[1] < 6:
         return Look(
-            0.0, plain=False, level=bool(level), board=False, crisp=False, outlined=False,
+            0.0, plain=False, level=bool(level), board=False, crisp=False, outlined=False, watermark=False,
             at_edge=bool(at_edge), in_strip=in_strip,
         )  # fmt: skip
     flat, plain, board, (crisp, outlined) = _ink(part)
-    return Look(flat, plain, bool(level), board, crisp, outlined, bool(at_edge), in_strip)
+    watermark = bottom - top <= _WATERMARK_HEIGHT * tall and _is_watermark(part)
+    return Look(flat, plain, bool(level), board, crisp, outlined, watermark, bool(at_edge), in_strip)
 
 
 def _ink(part: Pixels) -> tuple[float, bool, bool, tuple[bool, bool]]:
@@ -206,6 +211,20 @@ def _edges(grey: npt.NDArray[np.uint8], ink: _Mask) -> tuple[bool, bool]:
     beside = np.median(grey[ring])
     crisp = bool(abs(np.median(grey[ink]) - beside) >= _CRISP)
     return crisp, crisp and bool(ground.any()) and bool(abs(np.median(grey[ground]) - beside) >= _OUTLINE)
+
+
+def _is_watermark(part: Pixels) -> bool:
+    """Whether the lighter of two tones is a neutral grey, and what lies behind is restless."""
+    import cv2
+
+    grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
+    level, _ = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    ink = _off_the_edge(grey > level)
+    ground = ~cv2.dilate(ink.astype(np.uint8), np.ones((5, 5), np.uint8)).astype(bool)
+    if ink.mean() < _LEAST_INK or not ground.any():
+        return False
+    colour = np.median(part[ink].astype(np.int16), axis=0)
+    return bool(np.ptp(colour) <= _NEUTRAL and grey[ground].std() >= _RESTLESS)
 
 
 def _is_ground(part: Pixels, letters: _Mask, rest: _Mask) -> bool:

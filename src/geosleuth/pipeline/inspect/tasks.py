@@ -1,23 +1,174 @@
-"""Tasks that Inspect AI finds through the entry point of this package."""
+"""Tasks that Inspect AI finds through this package's entry point, with their solver and scorer."""
 
+import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib import import_module
+from math import isfinite
+from typing import Any
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import transcript
+from inspect_ai.model import get_model
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from geosleuth.bench.run.names import name_of
+from geosleuth.agent import Answered, Ended, Event, ToolObserved
+from geosleuth.answer import FORMAT, Answer, answer_from_dict, answer_to_dict
+from geosleuth.atlas import OfflineAtlas
+from geosleuth.bench.run.journal import name_of
+from geosleuth.bench.scored import ScoredAnswer, score_answer, summarise_answers, truth_to_dict
 from geosleuth.bench.sets import DataSet, Picture, open_set, subset
-from geosleuth.bench.single import truth_to_dict
-from geosleuth.errors import BadInput
-from geosleuth.pipeline.attempt import open_atlas
-from geosleuth.pipeline.plan import DETECTIVE, make_plan
+from geosleuth.errors import BadInput, UserError
+from geosleuth.geo import coordinates, threshold_text
+from geosleuth.pipeline.attempt import open_atlas, pixels_of
+from geosleuth.pipeline.plan import DETECTIVE, Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.run import run_plan
+from geosleuth.text.numbers import distance
 
-from .policy import NobodyYet
-from .refusals import in_one_line
-from .scorer import TRUTH_KEY, place
-from .solver import Photos, locating
+from .policy import InspectPolicy, NobodyYet
+
+ANSWER_KEY = "geosleuth_answer"
+ENDED_KEY = "geosleuth_ended"
+_SOURCE = "geosleuth"
+_TEXT_SHOWN = 2000
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Photos:
+    """The pictures of a data set by the names that samples have, and how each is worked on.
+
+    Inspect writes the arguments of a solver into its log: of this one it writes ``name``.
+    """
+
+    pictures: Mapping[str, Picture]
+    plan: Plan
+    atlas: OfflineAtlas
+    name: str = "photos"
+
+
+@solver
+def locating(photos: Photos) -> Solver:
+    """Let Inspect's model find out where the sample's photo was taken, by our method, tools and budget."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001  (Inspect's own signature)
+        picture = photos.pictures[str(state.sample_id)]
+        photo = await asyncio.to_thread(lambda: pixels_of(picture.read()))
+        policy = InspectPolicy(get_model())
+        plan = replace(photos.plan, policy=policy)
+        try:
+            await run_plan(
+                plan,
+                [photo],
+                photos.atlas,
+                similar=plan.similar_for([photo]),
+                sinks=[_Watch(state)],
+            )
+        finally:
+            # Also where one of Inspect's limits ends the run: what was found until then is scored.
+            if policy.output is not None:
+                state.messages, state.output = list(policy.messages), policy.output
+        return state
+
+    return solve
+
+
+class _Watch:
+    """Keeps the answer for the scorer, and shows in the transcript what tools found and how the run ended."""
+
+    def __init__(self, state: TaskState) -> None:
+        self._state = state
+
+    def __call__(self, event: Event) -> None:
+        body = event.body
+        told: dict[str, Any]
+        if isinstance(body, ToolObserved):
+            one = body.observation
+            told = {"tool": one.name, "text": one.text[:_TEXT_SHOWN], "failure": one.failure, "seconds": one.seconds}
+            transcript().info(told, source=_SOURCE)
+        elif isinstance(body, Answered):
+            self._state.store.set(ANSWER_KEY, {**answer_to_dict(body.answer), "by": body.by})
+        elif isinstance(body, Ended):
+            told = {"reason": body.reason, "turns": body.spent.turns, "calls": body.spent.calls}
+            self._state.store.set(ENDED_KEY, told)
+            transcript().info(told, source=_SOURCE)
+
+
+TRUTH_KEY = "truth"
+
+
+@metric(scores="unreduced")
+def figures() -> Metric:
+    """Accuracy within distances in percent, median error, mean GeoScore, names by level; every epoch counts."""
+
+    def computed(scores: list[SampleScore]) -> Value:
+        summary = summarise_answers([_scored_of(one.score.metadata or {}) for one in scores])
+        found: dict[str, float] = {
+            f"within_{threshold_text(km)}_km": share.percent.value for km, share in summary.within.items()
+        }
+        found |= {"median_km": summary.median_km.value, "geoscore": summary.geoscore.value}
+        found |= {f"{name}_named_right": share.percent.value for name, share in summary.levels.items()}
+        found |= {"located": float(summary.located), "unlocated": float(summary.unlocated)}
+        # The median of answers that are mostly unlocated is infinite, which a log can't hold.
+        return {name: value for name, value in found.items() if isfinite(value)}
+
+    return computed
+
+
+@scorer(metrics=[figures()])
+def place() -> Scorer:
+    """Hold the answer against the sample's true place. The score is the GeoScore, 0 to 5000."""
+
+    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001  (Inspect's own signature)
+        answer = _answer_of(state.store.get(ANSWER_KEY))
+        scored = score_answer(state.metadata[TRUTH_KEY], answer)
+        off = "no place was given" if scored.distance_km is None else f"{distance(scored.distance_km)} off"
+        return Score(
+            value=scored.geoscore,
+            answer=_words(answer),
+            explanation=off,
+            metadata={"distance_km": scored.distance_km, "geoscore": scored.geoscore, "levels": dict(scored.levels)},
+        )
+
+    return score
+
+
+def _answer_of(kept: Mapping[str, Any] | None) -> Answer:
+    return Answer() if kept is None else answer_from_dict({"format": FORMAT, **kept})
+
+
+def _words(answer: Answer) -> str:
+    point = "" if answer.point is None else coordinates(answer.point, answer.radius_km)
+    return "; ".join(part for part in (point, str(answer.address)) if part)
+
+
+def _scored_of(metadata: Mapping[str, Any]) -> ScoredAnswer:
+    return ScoredAnswer(metadata["distance_km"], metadata["geoscore"], metadata["levels"])
+
+
+def _kind_without_traceback() -> type[Exception]:
+    """What Inspect prints as a plain message. It is no part of Inspect's public names: do without where it is gone."""
+    try:
+        found: Any = import_module("inspect_ai._util.error").PrerequisiteError
+    except (ImportError, AttributeError):
+        return Exception
+    return found if isinstance(found, type) and issubclass(found, Exception) else Exception
+
+
+@contextmanager
+def in_one_line() -> Iterator[None]:
+    """Let Inspect print a `UserError` as the message it is; it stays a `BadInput` for whoever calls from Python."""
+    try:
+        yield
+    except UserError as error:
+        plain = _kind_without_traceback()
+        refused = type("Refused", (BadInput, plain), {"message": str(error)})
+        raise refused(str(error)) from None
+
 
 QUESTION = "Where was this photo taken?"
 """What the log shows as a sample's input. What the model is told is the method's own."""

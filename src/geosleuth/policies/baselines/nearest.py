@@ -1,35 +1,237 @@
-"""The nearest photo of a gallery: what retrieval alone makes of a photo."""
+"""The nearest photo of a gallery: what retrieval alone makes of a photo, and how probable it is to be right."""
 
 import asyncio
 import hashlib
+import sys
 import threading
 import time
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from geosleuth.answer import Address, Answer, Candidate
+from geosleuth.atlas.folders import cache_dir
 from geosleuth.clues.heartlands import country_at
-from geosleuth.errors import BadInput
-from geosleuth.geo import LatLon
+from geosleuth.errors import BadInput, require
+from geosleuth.files import replacing
+from geosleuth.fitting import logistic
+from geosleuth.geo import FloatArray, LatLon, density_mode, great_circle_km
 from geosleuth.names import country_name
 from geosleuth.photo.eyes import Features
 from geosleuth.photo.eyes.encoder import unit_rows
 from geosleuth.policies.model import Conversation, Policy, Step
 
-from .answering import answering, first_images, picture_key
 from .gallery import Gallery, open_gallery
-from .neighbours import Neighbours, Way
-from .odds import SAME, How, Odds, learn_odds, others_than, vote_of
-from .options import take_options
+from .options import answering, first_images, picture_key, take_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from PIL.Image import Image
+
+Way = Literal["auto", "exact", "usearch"]
+Rows = npt.NDArray[np.int64]
+
+MANY: Final = 500_000
+"""From so many rows a graph is asked unless the user says otherwise; below, building one takes longer than it saves."""
+
+_QUERIES_AT_ONCE: Final = 64
+_CONNECTIVITY, _WIDTH_WHEN_BUILT, _WIDTH_WHEN_ASKED = 16, 128, 128
+
+
+class Neighbours:
+    """The nearest rows of a matrix of unit rows. May be asked from several threads."""
+
+    def __init__(self, features: Features, way: Way = "auto", kept_in: Path | None = None) -> None:
+        """Take the matrix; a graph is built or read when the first question comes.
+
+        Args:
+            features: rows of length 1.
+            way: "exact" goes through all rows, "usearch" asks a graph, which may miss some; "auto" by their number.
+            kept_in: where graphs are kept; by default among the package's caches.
+        """
+        self._features = features
+        self._kept_in = kept_in
+        self._lock = threading.Lock()
+        self.exact = way == "exact" or (way == "auto" and len(features) < MANY)
+
+    def search(self, wanted: Features, count: int) -> tuple[Rows, Features]:
+        """The numbers of the nearest rows of each query, nearest first, and their cosines.
+
+        Raises:
+            MissingExtra: usearch is needed and not installed.
+        """
+        count = min(count, len(self._features))
+        if not self.exact:
+            with self._lock:
+                # Built by whoever comes first; building takes minutes.
+                graph = self._graph
+            found = graph.search(wanted, count)
+            keys = np.asarray(found.keys, dtype=np.int64).reshape(len(wanted), -1)
+            cosines = 1 - np.asarray(found.distances, dtype=np.float32).reshape(len(wanted), -1)
+            return keys, cosines
+        parts = [
+            self._all(wanted[start : start + _QUERIES_AT_ONCE], count)
+            for start in range(0, len(wanted), _QUERIES_AT_ONCE)
+        ]
+        return np.concatenate([rows for rows, _ in parts]), np.concatenate([cosines for _, cosines in parts])
+
+    def _all(self, wanted: Features, count: int) -> tuple[Rows, Features]:
+        cosines = wanted @ self._features.T
+        best = np.argpartition(-cosines, count - 1, axis=1)[:, :count].astype(np.int64)
+        found = np.take_along_axis(cosines, best, axis=1)
+        # By number where two are equally alike, so that the order is always the same.
+        order = np.lexsort((best, -found), axis=1)
+        return np.take_along_axis(best, order, axis=1), np.take_along_axis(found, order, axis=1)
+
+    @cached_property
+    def _graph(self) -> Any:
+        usearch = _usearch()
+        folder = self._kept_in or cache_dir() / "nearest"
+        settings = f"{_CONNECTIVITY}-{_WIDTH_WHEN_BUILT}-{self._features.shape}"
+        digest = hashlib.sha256(settings.encode())
+        digest.update(np.ascontiguousarray(self._features).data)
+        path = folder / f"{digest.hexdigest()[:24]}.usearch"
+        graph = usearch.Index(
+            ndim=self._features.shape[1], metric="cos", dtype="f32",
+            connectivity=_CONNECTIVITY, expansion_add=_WIDTH_WHEN_BUILT, expansion_search=_WIDTH_WHEN_ASKED,
+        )  # fmt: skip
+        if path.is_file():
+            try:
+                graph.load(str(path))
+                if len(graph) == len(self._features):
+                    return graph
+            except (RuntimeError, ValueError, OSError):
+                pass  # made anew below
+            graph.reset()
+        graph.add(np.arange(len(self._features), dtype=np.uint64), self._features)
+        folder.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as neighbour:
+            graph.save(str(neighbour))
+        return graph
+
+
+def _usearch() -> Any:
+    if "torch" not in sys.modules and find_spec("torch") is not None:
+        # Loaded after usearch, torch 2.13 hangs in its own start; loaded before it, both work.
+        require("torch", extra="weights")
+    return require("usearch.index", extra="bench")
+
+
+def recall(found: Rows, expected: Rows) -> float:
+    """How many of the rows that should have been found were."""
+    hits = [len(set(one) & set(other)) for one, other in zip(found.tolist(), expected.tolist(), strict=True)]
+    return sum(hits) / expected.size
+
+
+How = Literal["first", "spread"]
+
+FEWEST: Final = 30
+"""A smaller gallery can't tell how often it is right."""
+
+_HELD_OUT: Final = 400
+SAME: Final = 1 - 2e-6
+"""Rows with such a cosine are of one picture."""
+
+_STEADY: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What neighbours amount to: whose place is the answer, and how much of the others' weight lies near it."""
+
+    chosen: int
+    agreement: float
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """P(right) as a logistic function of the agreement and of how alike the nearest is; ``photos`` were held out."""
+
+    weights: tuple[float, float, float]
+    middle: float
+    spread: float
+    photos: int
+
+    def probability(self, vote: Vote) -> float:
+        """The probability for one vote; never surer than the held-out photos allow."""
+        offset, agreement, alike = self.weights
+        # Nothing is known about photos less or more alike than those held out: the edge stands for what lies beyond.
+        seen = float(np.clip((vote.cosine - self.middle) / self.spread, -3.0, 3.0))
+        value = 1 / (1 + np.exp(-(offset + agreement * vote.agreement + alike * seen)))
+        least = 1 / (self.photos + 2)
+        return float(np.clip(value, least, 1 - least))
+
+
+def vote_of(lats: FloatArray, lons: FloatArray, cosines: Features, how: How, within_km: float) -> Vote:
+    """The vote of neighbours, nearest first; each counts with one over its rank.
+
+    "first" takes the nearest. "spread" looks where they lie most densely, at the scale of ``within_km``, and takes the
+    nearest of those around there: several that agree outvote one that is a little more alike.
+    """
+    weights = 1 / np.arange(1, len(lats) + 1)
+    chosen = 0
+    if how == "spread" and len(lats) > 1:
+        middle: LatLon = density_mode(lats, lons, within_km, weights)
+        away = great_circle_km(middle.lat, middle.lon, lats, lons)
+        near = np.flatnonzero(away <= within_km)
+        chosen = int(near[0]) if near.size else int(np.argmin(away))
+    others = np.arange(len(lats)) != chosen
+    near_km = great_circle_km(float(lats[chosen]), float(lons[chosen]), lats, lons) <= within_km
+    total = float(weights[others].sum())
+    agreement = float(weights[others & near_km].sum()) / total if total else 0.0
+    return Vote(chosen, agreement, float(cosines[0]))
+
+
+def learn_odds(
+    neighbours: Neighbours, features: Features, lats: FloatArray, lons: FloatArray, k: int, how: How, within_km: float
+) -> Odds | None:
+    """What the gallery's own photos teach, each asked about as if it were not in it; None for a small gallery.
+
+    It holds for photos that stand to the gallery as its own photos stand to each other.
+    """
+    if len(features) < FEWEST:
+        return None
+    chance = np.random.default_rng(0)
+    asked = np.sort(chance.choice(len(features), min(_HELD_OUT, len(features)), replace=False))
+    # A few more than needed: itself, and copies of it, are taken out.
+    rows, cosines = neighbours.search(features[asked], min(k + 5, len(features)))
+    given, right = [], []
+    for number, (near, alike) in zip(asked.tolist(), zip(rows, cosines, strict=True), strict=True):
+        kept = others_than(number, near, alike)[:k]
+        if not kept.size:
+            continue
+        vote = vote_of(lats[near[kept]], lons[near[kept]], alike[kept], how, within_km)
+        chosen = near[kept[vote.chosen]]
+        away = great_circle_km(float(lats[chosen]), float(lons[chosen]), float(lats[number]), float(lons[number]))
+        given.append((vote.agreement, vote.cosine))
+        right.append(away <= within_km)
+    if len(given) < FEWEST:
+        return None
+    return _fitted(np.array(given), np.array(right, dtype=np.float64))
+
+
+def others_than(number: int | None, rows: Rows, cosines: Features) -> Rows:
+    """Which of the neighbours are other pictures than the one asked about."""
+    kept: Rows = np.flatnonzero((rows != (-1 if number is None else number)) & (cosines < SAME))
+    return kept
+
+
+def _fitted(given: FloatArray, right: FloatArray) -> Odds:
+    """Logistic regression; a small penalty keeps it steady where all are right or all wrong."""
+    middle, spread = float(given[:, 1].mean()), float(max(given[:, 1].std(), 1e-6))
+    alike = np.clip((given[:, 1] - middle) / spread, -3.0, 3.0)
+    rows = np.stack([np.ones(len(given)), given[:, 0], alike], axis=1)
+    weights = logistic(rows, right, _STEADY)
+    offset, agreement, seen = (float(value) for value in weights)
+    return Odds((offset, agreement, seen), middle, spread, len(given))
+
 
 _MORE = 16  # asked for beyond k: the photo itself and copies of it give way
 _LISTED = 5

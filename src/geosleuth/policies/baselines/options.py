@@ -1,11 +1,20 @@
-"""The options behind a baseline's name: ``NAME,within=25,k=10``."""
+"""From a baseline's name and options, such as ``nearest:GALLERY,k=10``, to the policy; and answers as steps."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from geosleuth.answer import Answer, render
 from geosleuth.errors import BadInput
 from geosleuth.geo import FARTHEST_KM
+from geosleuth.policies.model import Conversation, Policy, Prompt, Step, Usage
+from geosleuth.tools.similar.store import pixel_digest
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +82,72 @@ def take_options(text: str, known: Sequence[str]) -> tuple[str, Options]:
             raise BadInput(f"{name}= is given twice; give it once")
         given[name] = value
         rest = before
+
+
+def first_images(conversation: Conversation) -> "list[Image]":
+    """The photos of the task, as they were first shown; of a panorama the flat views cut from it."""
+    for message in conversation.messages:
+        if isinstance(message, Prompt) and message.images:
+            return [conversation.picture(handle).image for handle in message.images]
+    return []
+
+
+def picture_key(images: "Sequence[Image]") -> str:
+    """What a task's pictures are known by: the SHA-256 of their pixels, in hexadecimal; of several, of all of them."""
+    import hashlib
+
+    digests = [pixel_digest(image) for image in images]
+    return (digests[0] if len(digests) == 1 else hashlib.sha256(b"".join(digests)).digest()).hex()
+
+
+def seed_of(conversation: Conversation, images: "Sequence[Image]") -> bytes:
+    """All chance of one answer: the run's seed and the pictures."""
+    return f"{conversation.sampling.seed or 0} {picture_key(images)}".encode()
+
+
+def answering(name: str, answer: Answer, began: float) -> Step:
+    """An answer as the step that ends a run."""
+    return Step(text=render(answer), model=name, usage=Usage(seconds=round(time.perf_counter() - began, 6)))
+
+
+BASELINES = ("blind", "nearest", "geoclip")
+"""What the name of a baseline begins with, before a colon."""
+
+
+def is_baseline(spec: str) -> bool:
+    """Whether a name is that of a baseline: it uses no tools, no network and no words of a method."""
+    return spec.partition(":")[0].strip() in BASELINES
+
+
+def make_baseline(spec: str) -> Policy:
+    """The policy for a baseline's name. Files are checked; what takes longer is done when the first photo comes.
+
+    Args:
+        spec: ``blind:population``, ``blind:land``, ``blind:population-draw``, ``blind:land-draw`` or
+            ``blind:LAT,LON``; ``nearest:INDEX|FOLDER``; ``geoclip:FOLDER``. Options follow after commas, such as
+            ``,within=25``; docs/baselines.md has them all.
+
+    Raises:
+        BadInput: there is no such baseline, or what it needs is not there.
+        MissingExtra: what it needs is not installed.
+    """
+    prefix, colon, rest = (part.strip() for part in spec.partition(":"))
+    if prefix not in BASELINES or not colon or not rest:
+        known = "blind:population, blind:land, nearest:GALLERY, geoclip:FOLDER"
+        raise BadInput(f"{spec[:60]!r} names no baseline; write one of {known}")
+    if prefix == "blind":
+        from .blind import make_blind
+
+        return make_blind(spec, rest)
+    if prefix == "nearest":
+        from .nearest import make_nearest
+
+        return make_nearest(spec, rest)
+    name, options = take_options(rest, ("within",))
+    return _geoclip(spec, Path(name).expanduser(), options)
+
+
+def _geoclip(spec: str, folder: Path, options: Options) -> Policy:
+    from .geoclip import GeoClipPolicy
+
+    return GeoClipPolicy(spec, folder, within_km=options.km("within", 25.0))

@@ -6,7 +6,7 @@ from geosleuth.clues import ClueKind
 from geosleuth.clues.naming import kind_said
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
-from geosleuth.tools.wording import quoted
+from geosleuth.tools.viewer import quoted
 
 from .reasoning import Reasoning
 

@@ -10,7 +10,7 @@ from geosleuth.clues.heartlands import HELD_SHARE, heartland
 from geosleuth.clues.selftest import LeftOut, Sign
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
-from geosleuth.tools.wording import length, percent, quoted
+from geosleuth.tools.viewer import length, percent, quoted
 
 from .advice import would_help
 from .checking import ruled_out_places

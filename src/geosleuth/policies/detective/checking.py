@@ -8,7 +8,7 @@ from geosleuth.clues.weighing import SEPARATOR
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.names import country_name, fold
 from geosleuth.policies.feedback import whole_country
-from geosleuth.tools.wording import at
+from geosleuth.tools.viewer import at
 
 from .asking import Call
 from .reasoning import Reasoning

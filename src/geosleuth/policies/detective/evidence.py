@@ -6,7 +6,7 @@ from geosleuth.clues import Clue, ClueKind
 from geosleuth.clues.selftest import Sign
 from geosleuth.clues.weighing import NAME_KINDS, SEPARATOR
 from geosleuth.names import country_name, fold
-from geosleuth.tools.wording import quoted
+from geosleuth.tools.viewer import quoted
 
 _TEXT_CHARS = 60
 _SAYS_CHARS = 220

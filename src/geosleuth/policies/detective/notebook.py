@@ -22,7 +22,7 @@ _SAME_LINE = 0.5
 LEAST_BELIEVED = 0.3
 """Lines less likely to be read rightly than this are not believed at all."""
 
-LEAST_BELIEVED_SHORT = 0.55
+LEAST_BELIEVED_SHORT = 0.65
 """The same for a few letters of a script that only its own model reads: such models see letters in leaves and fur."""
 
 _FEW_LETTERS = 12

@@ -116,13 +116,13 @@ class Detective:
 
     def _next(self, conversation: Conversation) -> Step:
         reasoning = self.review(conversation)
-        step = self._thought_out(reasoning)
+        step = self._thought_out(reasoning, wants_guess=conversation.wants_guess)
         if self._watched and reasoning.notebook.done:
             reasoning.found  # noqa: B018  (worked out here, beside the loop, and kept)
         self._newest = reasoning
         return step
 
-    def _thought_out(self, reasoning: Reasoning) -> Step:
+    def _thought_out(self, reasoning: Reasoning, *, wants_guess: bool) -> Step:
         notebook = reasoning.notebook
         if notebook.may_call:
             for stage in _STAGES:
@@ -130,7 +130,7 @@ class Detective:
                     calls = [one for one in wanted if not notebook.made(one.name, one.arguments)]
                     if calls:
                         return _calling(thinking, calls, notebook)
-        pressed = bool(notebook.answered) and any("best guess" in words for words in reasoning.later_words)
+        pressed = bool(notebook.answered) and wants_guess
         answer = answer_of(reasoning, forced=self._known.force_answer or pressed)
         return Step(text=render(answer), model=self.name)
 

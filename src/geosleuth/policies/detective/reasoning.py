@@ -12,7 +12,7 @@ from geosleuth.clues.deciding import Decision, decide
 from geosleuth.clues.heartlands import shares_within
 from geosleuth.clues.naming import in_a_shops_name, kind_said
 from geosleuth.clues.panels import on_one_panel
-from geosleuth.clues.place_clues import PLACE_TOOLS, around, of_somebody, place_clues, range_clue
+from geosleuth.clues.place_clues import around, of_somebody, place_clues, range_clue
 from geosleuth.clues.posterior import Posterior, posterior
 from geosleuth.clues.selftest import SelfTest, self_test
 from geosleuth.clues.vocabulary import tokens, words_seen
@@ -25,6 +25,7 @@ from geosleuth.tools.ranges import KM_A_MILE
 from .asking import text_of
 from .notebook import Done, Notebook
 from .ruled_out import LeftOut
+from .searches import SEARCH_OF_TOOL
 from .stated import Known, hint_reliability, hinted_names, stated_clues
 from .visual import visual_clues
 
@@ -194,13 +195,13 @@ class Reasoning:
             yield from self._named(one, str(one.arguments.get(_ASKED_FOR[one.name], "")))
         elif one.name == "find_colocated":
             yield from self._together(one, tuple(map(str, one.arguments.get("features", ()))))
-        elif one.name in PLACE_TOOLS and one.name != "range_fix":
+        elif one.name in SEARCH_OF_TOOL and one.name != "range_fix":
             yield from self._together(one, tuple(str(one.arguments.get(key, "")) for key in ("first", "second")))
 
     def _together(self, one: Done, words: tuple[str, ...]) -> Iterator[Clue]:
         """A clue that rests on several names; on none that a person has ruled out."""
         if not any(map(self._left_out.name, words)):
-            yield from place_clues(one.name, one.data, self._texts(words), asked=words)
+            yield from place_clues(SEARCH_OF_TOOL[one.name], one.data, self._texts(words), asked=words)
 
     @cached_property
     def _fixed(self) -> tuple[Done, ...]:
@@ -225,7 +226,7 @@ class Reasoning:
         if away is not None and seen is not None and seen.text == away.where.text:
             # A sign with distances stands in none of the towns that it names; where they meet, that says all.
             if not any(query in fixed.arguments.get("towns", ()) for fixed in self._fixed):
-                for clue in place_clues(one.name, one.data, seen, asked=query):
+                for clue in place_clues(SEARCH_OF_TOOL[one.name], one.data, seen, asked=query):
                     yield around(clue, away.distance * (KM_A_MILE if away.unit == "mi" else 1.0))
         elif seen is not None:
             # A word of a line is its name less often than the line is.
@@ -234,13 +235,13 @@ class Reasoning:
             manner = "part" if wanted is None else wanted.manner
             asked_in = one.arguments.get("country")
             somebodys = _is_somebodys(query, seen, wanted) or self._under_a_trade(query, seen)
-            for found in place_clues(one.name, one.data, seen, asked=query, manner=manner):
+            for found in place_clues(SEARCH_OF_TOOL[one.name], one.data, seen, asked=query, manner=manner):
                 clue = of_somebody(found, asked_in) if somebodys and found.kind == "place" else found
                 yield replace(clue, reliability=clue.reliability * share)
         elif query in self.hinted:
             rows = [row for row in one.data.get("results", ()) if row.get("match") != "fuzzy"]
             surest = max(hint_reliability(hint) for hint in self.hints if query in hinted_names(hint))
-            for clue in place_clues(one.name, {"results": rows}, asked=query):
+            for clue in place_clues(SEARCH_OF_TOOL[one.name], {"results": rows}, asked=query):
                 yield replace(clue, kind="hint", reliability=surest, caution="nobody has checked the hint")
 
     def _under_a_trade(self, query: str, seen: TextSeen) -> bool:

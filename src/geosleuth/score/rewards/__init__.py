@@ -3,17 +3,30 @@
 Whoever is slow or unsure (a geocoder, an encoder, a judge) is passed in; nothing here asks anybody by itself.
 """
 
-from .calibration import LevelFit, ThresholdFit, fit_thresholds, name_pairs
-from .columns import Columns, Geocoder, Helpers
-from .conclusions import Unnamer
-from .encoders import FolderEncoder, UniversalEncoder
-from .encoding import Encoder, cosines
-from .judging import Judge, Reasoning, agreements, judged, without_conclusions
-from .of_distance import linear, spatial, stepped
-from .of_levels import city_only, consistency, hierarchical, length_factor, semantic, text_equality
-from .parts import PARTS
-from .reward import PRESETS, Reward, Rewards, Weighted, read_reward
-from .similarity import similarities
+from .conclusions import Judge, Reasoning, Unnamer, agreements, judged, without_conclusions
+from .encoders import (
+    Encoder,
+    FolderEncoder,
+    LevelFit,
+    ThresholdFit,
+    UniversalEncoder,
+    cosines,
+    fit_thresholds,
+    name_pairs,
+    similarities,
+)
+from .reward import PARTS, PRESETS, Columns, Geocoder, Helpers, Reward, Rewards, Weighted, read_reward
+from .terms import (
+    city_only,
+    consistency,
+    hierarchical,
+    length_factor,
+    linear,
+    semantic,
+    spatial,
+    stepped,
+    text_equality,
+)
 
 __all__ = [
     "PARTS",

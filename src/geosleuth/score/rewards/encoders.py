@@ -1,14 +1,31 @@
-"""Encoders that run on this machine: a small one from a package, and any sentence-transformers model in a folder."""
+"""Encoders of texts on this machine, how like two texts are by them, and thresholds from labelled pairs.
 
+Where `geosleuth.names` knows two names to mean one place they are alike: 1. Where it knows them to mean two, they are
+not: 0, however alike they look (Niger and Nigeria). Only what the tables can't tell is left to the encoder.
+
+Thresholds belong to an encoder. GeoAgent's 0.7 and 0.5 are those of its own; another needs others, and how well they
+separate says whether it may be asked at all.
+"""
+
+import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 
-from geosleuth.errors import BadInput, require
+from geosleuth.errors import BadInput, DataFault, require
 from geosleuth.geo import FloatArray
+from geosleuth.geo.extent import BoolArray
+from geosleuth.names import PlaceNames, country_code
+from geosleuth.names.cities import is_far_city, is_listed_region
+from geosleuth.score.levels import RULES, AnswerNames, TruthNames, match_levels
+
+from .terms import Weights
 
 _BATCH = 64
 _MOST_TOKENS = 128
@@ -92,3 +109,291 @@ def _takes_first_token(folder: Path) -> bool:
     except (OSError, ValueError) as error:
         raise BadInput(f"{path} is not valid JSON; get the model again") from error
     return isinstance(pooling, dict) and bool(pooling.get("pooling_mode_cls_token"))
+
+
+class Encoder(Protocol):
+    """Whoever turns texts into vectors. ``name`` says which one it is: thresholds belong to it."""
+
+    @property
+    def name(self) -> str:
+        """What figures and thresholds are filed under."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """One row per text; rows need not have length 1."""
+        ...
+
+
+def cosines(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> FloatArray:
+    """How like the texts of each pair are, -1 to 1; each text is encoded once, all of them in one go.
+
+    A vector of length 0, or one that is not finite, is like nothing: 0.
+
+    Raises:
+        ValueError: the encoder gave back another number of rows than it got texts.
+    """
+    if not pairs:
+        return np.zeros(0)
+    rows = {text: row for row, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
+    vectors = np.asarray(encoder.encode(list(rows)), dtype=np.float64)
+    if vectors.ndim != 2 or len(vectors) != len(rows):
+        raise ValueError(f"{encoder.name} gave {vectors.shape} for {len(rows)} texts; one row each is expected")
+    vectors = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, 0.0)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    first, second = (units[[rows[pair[side]] for pair in pairs]] for side in (0, 1))
+    return np.asarray(np.clip((first * second).sum(axis=1), -1.0, 1.0))
+
+
+Levels = tuple[str | None, str | None, str | None]
+
+
+def similarities(
+    truths: Sequence[TruthNames],
+    answers: Sequence[AnswerNames],
+    encoder: Encoder | None = None,
+    *,
+    names: PlaceNames | None = RULES,
+) -> FloatArray:
+    """Similarity of country, region and precise place per answer, shape (n, 3); 0 where either says nothing.
+
+    Args:
+        truths: what is true.
+        answers: what was said.
+        encoder: who is asked where the tables don't know; None leaves it at 0.
+        names: the tables; None leaves everything to the encoder, as GeoAgent does.
+
+    Raises:
+        ValueError: the two have different lengths.
+    """
+    found = np.zeros((len(truths), 3))
+    unsettled: list[tuple[int, int]] = []
+    pairs: list[tuple[str, str]] = []
+    for row, (truth, answer) in enumerate(zip(truths, answers, strict=True)):
+        told = table_verdicts(truth, answer, names) if names is not None else (None, None, None)
+        for level, (right, said) in enumerate(zip(truth_levels(truth), answer_levels(answer), strict=True)):
+            if told[level] is not None:
+                found[row, level] = float(told[level] is True)
+            elif encoder is not None and right and said and right.strip() and said.strip():
+                unsettled.append((row, level))
+                pairs.append((right, said))
+    if encoder is not None and pairs:
+        rows, levels = zip(*unsettled, strict=True)
+        found[list(rows), list(levels)] = cosines(encoder, pairs)
+    return found
+
+
+def table_verdicts(
+    truth: TruthNames, answer: AnswerNames, names: PlaceNames = RULES
+) -> tuple[bool | None, bool | None, bool | None]:
+    """Per level, whether the tables know the names to mean one place (True) or two (False); None where they can't tell.
+
+    Each level is looked at by itself: a right city in a wrong country is a right city here.
+    """
+    context = truth.country or answer.country
+    said = AnswerNames(context, answer.region, answer.precise)
+    country = match_levels(TruthNames(country=truth.country), answer, names).country
+    region = match_levels(TruthNames(region=truth.region), said, names).region
+    city = match_levels(TruthNames(city=truth.city), said, names).city
+    return (
+        country or (False if _are_countries(truth.country, answer.country) else None),
+        region or (False if _are_regions(truth.region, answer.region, context) else None),
+        city or (False if _is_another_city(truth.city, answer.precise, context) else None),
+    )
+
+
+def equal_texts(truths: Sequence[TruthNames], answers: Sequence[AnswerNames]) -> BoolArray:
+    """Per level, whether the two texts are letter for letter the same but for the space around them, shape (n, 3)."""
+    return np.array(
+        [
+            [
+                bool(right and said) and (right or "").strip() == (said or "").strip()
+                for right, said in zip(truth_levels(truth), answer_levels(answer), strict=True)
+            ]
+            for truth, answer in zip(truths, answers, strict=True)
+        ],
+        dtype=np.bool_,
+    ).reshape(-1, 3)
+
+
+def truth_levels(truth: TruthNames) -> Levels:
+    """The truth's names, coarse to fine."""
+    return truth.country, truth.region, truth.city
+
+
+def answer_levels(answer: AnswerNames) -> Levels:
+    """The answer's names, coarse to fine."""
+    return answer.country, answer.region, answer.precise
+
+
+def _are_countries(a: str | None, b: str | None) -> bool:
+    return bool(a and b) and country_code(a or "") is not None and country_code(b or "") is not None
+
+
+def _are_regions(a: str | None, b: str | None, country: str | None) -> bool:
+    return bool(a and b) and is_listed_region(a or "", country) and is_listed_region(b or "", country)
+
+
+def _is_another_city(a: str | None, b: str | None, country: str | None) -> bool:
+    return bool(a and b) and is_far_city(b or "", a or "", country)
+
+
+PairLevel = Literal["country", "region", "precise"]
+LEAST_PRECISION = 0.9
+"""How many of the pairs that an encoder takes for one place must be one."""
+
+NEVER = 1.01
+"""A threshold that no similarity reaches."""
+
+LEVELS: tuple[PairLevel, ...] = ("country", "region", "precise")
+
+
+@dataclass(frozen=True, slots=True)
+class NamePair:
+    """Two names of one level and whether they mean one place. ``country`` (ISO) is where both are looked for."""
+
+    level: PairLevel
+    a: str
+    b: str
+    same: bool
+    country: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LevelFit:
+    """What similarities of one level are worth.
+
+    Attributes:
+        threshold: the similarity from which on two names are taken for one place.
+        precision: of the pairs at or above it, how many are one place.
+        recall: of the pairs that are one place, how many are at or above it.
+        area: the chance that a pair of one place is more alike than one of two (ties count half): 0.5 is worthless.
+        pairs: how many pairs.
+    """
+
+    threshold: float
+    precision: float
+    recall: float
+    area: float
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdFit:
+    """Thresholds for the three levels and how well they do."""
+
+    encoder: str
+    country: LevelFit
+    region: LevelFit
+    precise: LevelFit
+
+    @property
+    def thresholds(self) -> Weights:
+        """As a semantic reward takes them."""
+        return self.country.threshold, self.region.threshold, self.precise.threshold
+
+
+def fit_thresholds(
+    pairs: Sequence[NamePair], encoder: Encoder, least_precision: float = LEAST_PRECISION
+) -> ThresholdFit:
+    """For each level, the lowest threshold from which on enough of the pairs are one place.
+
+    A reward that praises wrong names teaches them, so precision is asked for, and recall is what is left. A level at
+    which no threshold is precise enough gets `NEVER`. The figures are those of the pairs it was fitted on: fit on some
+    and `measure` on others for honest ones.
+
+    Raises:
+        BadInput: a level has no pair of one place, or none of two.
+    """
+    scores = cosines(encoder, [(pair.a, pair.b) for pair in pairs])
+    fits = []
+    for level in LEVELS:
+        alike, same = _of_level(pairs, scores, level)
+        _check_both(same, level)
+        fits.append(_figures(alike, same, _threshold(alike, same, least_precision)))
+    return ThresholdFit(encoder.name, *fits)
+
+
+def measure(pairs: Sequence[NamePair], scores: FloatArray, thresholds: Sequence[float], name: str) -> ThresholdFit:
+    """What given thresholds do with given similarities, one per pair.
+
+    Raises:
+        BadInput: a level has no pair of one place, or none of two.
+    """
+    fits = []
+    for level, threshold in zip(LEVELS, thresholds, strict=True):
+        alike, same = _of_level(pairs, scores, level)
+        _check_both(same, level)
+        fits.append(_figures(alike, same, threshold))
+    return ThresholdFit(name, *fits)
+
+
+def table_scores(
+    pairs: Iterable[NamePair], encoder: Encoder | None = None, names: PlaceNames | None = RULES
+) -> FloatArray:
+    """How alike the names of each pair are as a semantic reward sees it: tables first, the encoder second."""
+    listed = list(pairs)
+    columns = [LEVELS.index(pair.level) for pair in listed]
+    truths = [TruthNames(*_placed(pair, pair.a)) for pair in listed]
+    answers = [AnswerNames(*_placed(pair, pair.b)) for pair in listed]
+    found = similarities(truths, answers, encoder, names=names)
+    return np.asarray(found[np.arange(len(columns)), columns])
+
+
+def _placed(pair: NamePair, name: str) -> tuple[str | None, str | None, str | None]:
+    """A name at its own level, below the country that both names of the pair are looked for in."""
+    if pair.level == "country":
+        return name, None, None
+    return (pair.country, name, None) if pair.level == "region" else (pair.country, None, name)
+
+
+@cache
+def name_pairs() -> tuple[NamePair, ...]:
+    """The labelled pairs that come with the package: one place in two languages or spellings, and two places.
+
+    ``scripts/build_name_pairs.py`` makes them from CLDR's and GeoNames' names, so that they say how good an encoder is
+    and not how good these tables are.
+    """
+    source = files("geosleuth.score.rewards") / "data" / "name_pairs.csv"
+    try:
+        rows = list(csv.DictReader(source.read_text(encoding="utf-8").splitlines()))
+        return tuple(
+            NamePair(cast("PairLevel", row["level"]), row["a"], row["b"], row["same"] == "yes", row["country"] or None)
+            for row in rows
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise DataFault(f"the table of name pairs can't be read: {source}") from error
+
+
+def _of_level(pairs: Sequence[NamePair], scores: FloatArray, level: PairLevel) -> tuple[FloatArray, BoolArray]:
+    chosen = [row for row, pair in enumerate(pairs) if pair.level == level]
+    return scores[chosen], np.array([pairs[row].same for row in chosen], dtype=np.bool_)
+
+
+def _check_both(same: BoolArray, level: PairLevel) -> None:
+    if not same.any() or same.all():
+        raise BadInput(f"the pairs for {level} need some that are one place and some that are two")
+
+
+def _threshold(alike: FloatArray, same: BoolArray, least_precision: float) -> float:
+    order = np.argsort(-alike, kind="stable")
+    ranked = alike[order]
+    precision = np.cumsum(same[order]) / np.arange(1, len(order) + 1)
+    # A threshold takes all pairs of one similarity or none.
+    last_of_its_kind = np.append(ranked[1:] != ranked[:-1], True)
+    good = np.flatnonzero((precision >= least_precision) & last_of_its_kind)
+    return float(ranked[good[-1]]) if len(good) else NEVER
+
+
+def _figures(alike: FloatArray, same: BoolArray, threshold: float) -> LevelFit:
+    taken = alike >= threshold
+    hits = int((taken & same).sum())
+    more = (alike[same][:, None] > alike[~same][None, :]).mean()
+    ties = (alike[same][:, None] == alike[~same][None, :]).mean()
+    return LevelFit(
+        threshold=threshold,
+        precision=hits / int(taken.sum()) if taken.any() else 0.0,
+        recall=hits / int(same.sum()),
+        area=float(more + ties / 2),
+        pairs=len(same),
+    )

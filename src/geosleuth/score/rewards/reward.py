@@ -1,21 +1,430 @@
-"""A reward put together by weight: from a mapping, a YAML file or a preset, with its range known beforehand."""
+"""Rewards of the papers as settings, sums of them by weight, and the columns of figures that they are made of.
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+Everything that costs (a geocoder, an encoder, a judge) is passed in, and asked only for what a reward needs.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.files import plain_yaml_values
-from geosleuth.geo import FloatArray
-from geosleuth.score.truth import Truth
+from geosleuth.geo import FloatArray, LatLon, distances_km
+from geosleuth.geo.extent import BoolArray
+from geosleuth.names import PlaceNames
+from geosleuth.score.levels import RULES, AnswerNames, Truth, TruthNames, match_levels
 
-from .columns import Columns, Helpers, PointFrom, Wanted, work_out
-from .parts import PARTS, AnyPart, CityOnly, Consistency, Hierarchical, Linear, Semantic, Spatial, Stepped, TextEquality
+from .conclusions import Judge, conclusions_of, judged
+from .encoders import Encoder, equal_texts, similarities, truth_levels
+from .terms import (
+    ALPHA,
+    BETA,
+    LINEAR_KNOTS,
+    MIDPOINT,
+    STEEPNESS,
+    STEPS,
+    TAU_KM,
+    THRESHOLDS,
+    Knots,
+    Weights,
+    check_knots,
+    check_weights,
+    city_only,
+    consistency,
+    hierarchical,
+    length_factor,
+    linear,
+    semantic,
+    spatial,
+    stepped,
+    text_equality,
+)
+
+Geocoder = Callable[[str], LatLon | None]
+"""From the name of a place to where it is; None where nobody knows."""
+
+Column = Literal["distance_km", "right", "given", "similarity", "equal", "agrees", "lengths", "groups"]
+
+PointFrom = Literal["answer", "text", "either"]
+"""Where an answer's point comes from: its own coordinates, its address through a geocoder, or the address where it has
+no coordinates."""
+
+Against = Literal["own", "truth"]
+"""What a judge's derivation is compared with: the reply's own conclusions, or the truth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Helpers:
+    """Who is asked.
+
+    Without an encoder, names that the tables don't know are not alike; without a geocoder, an answer without
+    coordinates has no point.
+    """
+
+    geocoder: Geocoder | None = None
+    encoder: Encoder | None = None
+    judge: Judge | None = None
+    names: PlaceNames = RULES
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """One row per reply; a column is None where nobody worked it out.
+
+    Attributes:
+        distance_km: how far off, shape (n,); NaN where there is no point.
+        right: by rule, whether country, region and city are right, shape (n, 3).
+        given: whether the truth names the level, shape (n, 3).
+        similarity: how like the names are, shape (n, 3).
+        equal: whether the texts are the same, shape (n, 3).
+        agrees: whether a judge came from the reasoning to the conclusion, shape (n, 3).
+        lengths: how long the reasoning is, shape (n, 3).
+        groups: which replies answer the same question, shape (n,); None where all of them do.
+    """
+
+    distance_km: FloatArray | None = None
+    right: BoolArray | None = None
+    given: BoolArray | None = None
+    similarity: FloatArray | None = None
+    equal: BoolArray | None = None
+    agrees: BoolArray | None = None
+    lengths: FloatArray | None = None
+    groups: npt.NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which columns to work out, and how."""
+
+    columns: frozenset[Column] = field(default_factory=frozenset)
+    point_from: PointFrom = "either"
+    against: Against = "own"
+    by_tables: bool = True
+    keep_evidence: bool = False
+
+
+def work_out(
+    answers: Sequence[Answer],
+    truths: Sequence[Truth],
+    wanted: Wanted,
+    helpers: Helpers,
+    groups: Sequence[Hashable] | None = None,
+) -> Columns:
+    """The columns that are wanted.
+
+    Raises:
+        BadInput: one of them needs a helper that was not passed in.
+        ValueError: there are not as many truths or groups as answers.
+    """
+    if len(truths) != len(answers) or (groups is not None and len(groups) != len(answers)):
+        counts = f"{len(answers)} answers, {len(truths)} truths" + ("" if groups is None else f", {len(groups)} groups")
+        raise ValueError(f"there must be one truth and one group for each answer: {counts}")
+    _check_helpers(wanted, helpers)
+    columns = wanted.columns
+    right_names = [TruthNames(truth.country, truth.region, truth.city) for truth in truths]
+    said_names = [conclusions_of(answer.address) for answer in answers]
+    agrees = lengths = None
+    if helpers.judge is not None and columns & {"agrees", "lengths"}:
+        against = None if wanted.against == "own" else [AnswerNames(*truth_levels(names)) for names in right_names]
+        addresses, kept = [answer.address for answer in answers], wanted.keep_evidence
+        agrees, lengths = judged(addresses, helpers.judge, against, helpers.names, keep_evidence=kept)
+    tables = helpers.names if wanted.by_tables else None
+    return Columns(
+        distance_km=_distances(answers, truths, wanted, helpers) if "distance_km" in columns else None,
+        right=_right(right_names, said_names, helpers.names) if "right" in columns else None,
+        given=_given(right_names) if "given" in columns else None,
+        similarity=similarities(right_names, said_names, helpers.encoder, names=tables)
+        if "similarity" in columns
+        else None,
+        equal=equal_texts(right_names, said_names) if "equal" in columns else None,
+        agrees=agrees,
+        lengths=lengths,
+        groups=None if groups is None else _numbered(groups),
+    )
+
+
+def _check_helpers(wanted: Wanted, helpers: Helpers) -> None:
+    if "agrees" in wanted.columns and helpers.judge is None:
+        raise BadInput("a consistency reward needs a judge that derives places from reasonings; pass one in")
+    if "distance_km" in wanted.columns and wanted.point_from == "text" and helpers.geocoder is None:
+        raise BadInput('points from text ("point: text") need a geocoder; pass one in, or take "point: either"')
+    if "similarity" in wanted.columns and not wanted.by_tables and helpers.encoder is None:
+        raise BadInput('similarity without tables ("aliases: false") needs an encoder; pass one in')
+
+
+def _distances(answers: Sequence[Answer], truths: Sequence[Truth], wanted: Wanted, helpers: Helpers) -> FloatArray:
+    known: dict[str, LatLon | None] = {}
+    said = np.full((len(answers), 2), np.nan)
+    for row, answer in enumerate(answers):
+        point = answer.point if wanted.point_from != "text" else None
+        if point is None and wanted.point_from != "answer" and helpers.geocoder is not None:
+            words = str(answer.address)
+            if words and words not in known:
+                known[words] = helpers.geocoder(words)
+            point = known.get(words)
+        if point is not None:
+            said[row] = point.lat, point.lon
+    true = np.array([(truth.point.lat, truth.point.lon) for truth in truths], dtype=np.float64).reshape(-1, 2)
+    return distances_km(true[:, 0], true[:, 1], said[:, 0], said[:, 1])
+
+
+def _right(truths: Sequence[TruthNames], answers: Sequence[AnswerNames], names: PlaceNames) -> BoolArray:
+    results = (match_levels(truth, answer, names) for truth, answer in zip(truths, answers, strict=True))
+    rows = [(bool(result.country), bool(result.region), bool(result.city)) for result in results]
+    return np.array(rows, dtype=np.bool_).reshape(-1, 3)
+
+
+def _given(truths: Sequence[TruthNames]) -> BoolArray:
+    return np.array([[bool(name) for name in truth_levels(truth)] for truth in truths], dtype=np.bool_).reshape(-1, 3)
+
+
+def _numbered(groups: Sequence[Hashable]) -> npt.NDArray[np.int64]:
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
+
+
+Array = TypeVar("Array")
+
+
+class Part(Protocol):
+    """One reward: from columns to a number per reply, between ``least`` and ``most``."""
+
+    columns: ClassVar[frozenset[Column]]
+    least: ClassVar[float]
+
+    @property
+    def most(self) -> float:
+        """The largest reward there is."""
+        ...
+
+    def of(self, columns: Columns) -> FloatArray:
+        """The rewards; 0 where a reply has nothing to reward.
+
+        Raises:
+            ValueError: a column that it needs is None.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Spatial:
+    """GeoAgent's exp(-d / tau)."""
+
+    tau_km: float = TAU_KM
+    columns: ClassVar[frozenset[Column]] = frozenset({"distance_km"})
+    least: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a tau that is no length."""
+        spatial(0.0, self.tau_km)
+
+    @property
+    def most(self) -> float:
+        """At the place itself."""
+        return 1.0
+
+    def of(self, columns: Columns) -> FloatArray:
+        """The rewards."""
+        return spatial(_there(columns.distance_km, "distance_km"), self.tau_km)
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """SpotAgent's falling lines."""
+
+    knots: Knots = LINEAR_KNOTS
+    columns: ClassVar[frozenset[Column]] = frozenset({"distance_km"})
+    least: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what does not fall."""
+        check_knots(self.knots)
+
+    @property
+    def most(self) -> float:
+        """Within the first distance."""
+        return self.knots[0][1]
+
+    def of(self, columns: Columns) -> FloatArray:
+        """The rewards."""
+        return linear(_there(columns.distance_km, "distance_km"), self.knots)
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """Thinking with Map's steps."""
+
+    steps: Knots = STEPS
+    columns: ClassVar[frozenset[Column]] = frozenset({"distance_km"})
+    least: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what does not fall."""
+        check_knots(self.steps)
+
+    @property
+    def most(self) -> float:
+        """Within the first distance."""
+        return self.steps[0][1]
+
+    def of(self, columns: Columns) -> FloatArray:
+        """The rewards."""
+        return stepped(_there(columns.distance_km, "distance_km"), self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Semantic:
+    """GeoAgent's similarity of names. ``aliases: false`` leaves everything to the encoder, as the paper does."""
+
+    alpha: Weights = ALPHA
+    thresholds: Weights = THRESHOLDS
+    gated: bool = True
+    aliases: bool = True
+    columns: ClassVar[frozenset[Column]] = frozenset({"similarity", "given"})
+    least: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse weights and thresholds that don't fit."""
+        semantic(np.zeros((0, 3)), self.alpha, self.thresholds)
+
+    @property
+    def most(self) -> float:
+        """The truth's own names."""
+        return 1.0
+
+    def of(self, columns: Columns) -> FloatArray:
+        """The rewards."""
+        cosines = _there(columns.similarity, "similarity")
+        return semantic(cosines, self.alpha, self.thresholds, gated=self.gated, given=columns.given)
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """GeoAgent's reasoning that leads to its conclusion, by its own word or (``against: truth``) by the truth's.
+
+    ``keep_evidence`` shows the judge the shop and the street of a precise place, see `without_conclusions`.
+    """
+
+    weights: Weights = ALPHA
+    steepness: float = STEEPNESS
+    midpoint: float = MIDPOINT
+    against: Against = "own"
+    keep_evidence: bool = False
+    columns: ClassVar[frozenset[Column]] = frozenset({"agrees", "lengths"})
+    least: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse weights and curves that don't fit."""
+        check_weights(self.weights)
+        length_factor(np.zeros((0, 3)), steepness=self.steepness, midpoint=self.midpoint)
+        if self.against not in ("own", "truth"):
+            raise ValueError(f'against must be "own" or "truth", not {self.against!r}')
+
+    @property
+    def most(self) -> float:
+        """Every level agrees and nobody in the group is longer."""
+        return float(length_factor(np.ones((1, 3)), steepness=self.steepness, midpoint=self.midpoint)[0, 0])
+
+    def of(self, columns: Columns) -> FloatArray:
+        """The rewards."""
+        return consistency(
+            _there(columns.agrees, "agrees"),
+            _there(columns.lengths, "lengths"),
+            columns.groups,
+            self.weights,
+            steepness=self.steepness,
+            midpoint=self.midpoint,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchical:
+    """GeoVista's levels."""
+
+    beta: float = BETA
+    columns: ClassVar[frozenset[Column]] = frozenset({"right"})
+    least: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a beta that does not reward finer levels more."""
+        if not (np.isfinite(self.beta) and self.beta > 1):
+            raise ValueError(f"beta must be above 1, not {self.beta!r}")
+
+    @property
+    def most(self) -> float:
+        """The city is right."""
+        return self.beta**2
+
+    def of(self, columns: Columns) -> FloatArray:
+        """The rewards."""
+        return hierarchical(_there(columns.right, "right"), self.beta)
+
+
+@dataclass(frozen=True, slots=True)
+class TextEquality:
+    """The baseline that GeoAgent beats: a level counts where its text is the same."""
+
+    weights: Weights = ALPHA
+    columns: ClassVar[frozenset[Column]] = frozenset({"equal", "given"})
+    least: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse weights that don't fit."""
+        check_weights(self.weights)
+
+    @property
+    def most(self) -> float:
+        """The truth's own names."""
+        return 1.0
+
+    def of(self, columns: Columns) -> FloatArray:
+        """The rewards."""
+        return text_equality(_there(columns.equal, "equal"), self.weights, columns.given)
+
+
+@dataclass(frozen=True, slots=True)
+class CityOnly:
+    """The baseline that GeoVista beats: the right city or nothing."""
+
+    columns: ClassVar[frozenset[Column]] = frozenset({"right"})
+    least: ClassVar[float] = 0.0
+
+    @property
+    def most(self) -> float:
+        """The city is right."""
+        return 1.0
+
+    def of(self, columns: Columns) -> FloatArray:
+        """The rewards."""
+        return city_only(_there(columns.right, "right"))
+
+
+AnyPart = Spatial | Semantic | Consistency | Hierarchical | Linear | Stepped | TextEquality | CityOnly
+
+PARTS: dict[str, type[AnyPart]] = {
+    "spatial": Spatial,
+    "semantic": Semantic,
+    "consistency": Consistency,
+    "hierarchical": Hierarchical,
+    "linear": Linear,
+    "stepped": Stepped,
+    "text_equality": TextEquality,
+    "city_only": CityOnly,
+}
+"""By the names that configurations use."""
+
+
+def _there(column: Array | None, name: str) -> Array:
+    if column is None:
+        raise ValueError(f"the column {name} was not worked out")
+    return column
+
 
 _KEYS = ("name", "point", "parts")
 _NO_HELPERS = Helpers()

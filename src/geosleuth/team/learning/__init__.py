@@ -4,13 +4,20 @@ The only part of a team that holds truths. ``rounds`` finds out, for one picture
 with right answers; ``training`` teaches the network to tell that from the picture; ``notebook`` keeps both.
 """
 
-from .dataset import Source, read_sources, without_claims
-from .learning import Budget, LearnSummary, learn
-from .notebook import Lesson, Notebook
-from .overview import Country, Overview, best_of, overview
-from .rounds import Heard, Observation, learn_picture
-from .settings import PAPER, PAPER_ROUNDS, QUICK, LearnSettings, TrainSettings
-from .stages import RememberingMember, swarm_stages
+from .learning import Budget, LearnSummary, Source, learn, read_sources, without_claims
+from .notebook import Lesson, Notebook, Overview, best_of, overview
+from .rounds import (
+    PAPER,
+    PAPER_ROUNDS,
+    QUICK,
+    Heard,
+    LearnSettings,
+    Observation,
+    RememberingMember,
+    TrainSettings,
+    learn_picture,
+    swarm_stages,
+)
 from .training import Examples, train
 
 __all__ = [
@@ -18,7 +25,6 @@ __all__ = [
     "PAPER_ROUNDS",
     "QUICK",
     "Budget",
-    "Country",
     "Examples",
     "Heard",
     "LearnSettings",

@@ -1,6 +1,8 @@
 """``geosleuth team learn``: from photos whose place is known to a state that teams answer with."""
 
 import asyncio
+import json
+import os
 import random
 import time
 from collections import Counter
@@ -14,21 +16,90 @@ import numpy as np
 from geosleuth.atlas.borders import Borders
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.photo import OpenedPhoto, first_view, open_photo
+from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
 from geosleuth.photo.eyes import Encoder
 from geosleuth.score import Truth
 from geosleuth.team import Member, Placer, Request, Turn
-from geosleuth.team.network import Weights, load_picture_encoder
-from geosleuth.team.network.state import read_weights
+from geosleuth.team.network import Weights, load_picture_encoder, read_weights
 from geosleuth.team.swarm import SwarmSettings
-from geosleuth.tools.similar.store import pixel_digest
+from geosleuth.tools.similar.index import ENDINGS
+from geosleuth.tools.similar.store import pixel_digest, read_coordinates
 
-from .dataset import Source, without_claims
 from .notebook import Lesson, Notebook
-from .rounds import Observation, learn_picture
-from .settings import QUICK, LearnSettings, TrainSettings
-from .stages import RememberingMember, swarm_stages
+from .rounds import QUICK, LearnSettings, Observation, RememberingMember, TrainSettings, learn_picture, swarm_stages
 from .training import Examples, train
+
+_PHOTO = ("path", "image", "file", "filename")
+_LAT, _LON = ("lat", "latitude"), ("lon", "lng", "longitude")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A photo's file, and where it was taken; None where only the photo itself may say."""
+
+    path: Path
+    point: LatLon | None = None
+
+
+def read_sources(dataset: Path) -> list[Source]:
+    """The photos of a folder and those under it, or of a CSV or JSONL table with path, lat and lon.
+
+    Paths in a table are relative to it, or absolute.
+
+    Raises:
+        BadInput: there is nothing to learn from, or the table can't be read; the message names the line.
+    """
+    if dataset.is_dir():
+        found = [Source(path) for path in sorted(dataset.rglob("*")) if _is_photo(path, dataset)]
+    elif dataset.suffix.lower() in (".jsonl", ".ndjson"):
+        found = _from_lines(dataset)
+    elif dataset.is_file():
+        told = read_coordinates(dataset, dataset.parent)
+        found = [Source(dataset.parent / os.fsdecode(key), point) for key, point in told.items()]
+    else:
+        raise BadInput(f"{dataset}: there is no such folder or table; give geotagged photos, or path, lat, lon")
+    if not found:
+        raise BadInput(f"{dataset}: no photos are in it; give geotagged photos, or a table with path, lat, lon")
+    return found
+
+
+def without_claims(opened: OpenedPhoto) -> OpenedPhoto:
+    """The photo with nothing but its file's format and size: what it claims is where the truth may come from."""
+    told = opened.claims
+    return OpenedPhoto(opened.photo, Claims(told.format, told.file_bytes, told.sha256, told.size_px))
+
+
+def _is_photo(path: Path, folder: Path) -> bool:
+    hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+    return path.suffix.lower() in ENDINGS and not hidden and path.is_file()
+
+
+def _from_lines(table: Path) -> list[Source]:
+    found = []
+    try:
+        lines = table.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{table}: this is no text in UTF-8") from error
+    except OSError as error:
+        raise BadInput(f"{table}: can't be read: {error.strerror or error}") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            path, lat, lon = (_first(row, names) for names in (_PHOTO, _LAT, _LON))
+            found.append(Source(table.parent / str(path), LatLon(float(lat), float(lon))))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise BadInput(f'{table}, line {number}: write {{"path": "a.jpg", "lat": 48.85, "lon": 2.29}}') from error
+    return found
+
+
+def _first(row: dict[str, object], names: tuple[str, ...]) -> str | float:
+    found = row[next((name for name in names if name in row), names[0])]
+    if not isinstance(found, (str, int, float)):
+        raise TypeError
+    return found
+
 
 Progress = Callable[[str, int, int], None]
 
@@ -78,6 +149,26 @@ class LearnSummary:
         return not self.learned and NOBODY_ANSWERED in self.left_out
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnPlan:
+    """How a team learns whom to trust.
+
+    Attributes:
+        settings: how it is found out who is right.
+        swarm: the team's own settings; what the others leave open, such as limits, is taken from them.
+        training: how the network is taught.
+        budget: where asking stops.
+    """
+
+    settings: LearnSettings = field(default_factory=LearnSettings)
+    swarm: SwarmSettings | None = None
+    training: TrainSettings = QUICK
+    budget: Budget = field(default_factory=Budget)
+
+
+_USUAL = LearnPlan()
+
+
 async def learn(
     sources: Sequence[Source],
     members: Sequence[Member],
@@ -85,10 +176,7 @@ async def learn(
     *,
     placer: Placer,
     encoder: str = "eyes",
-    settings: LearnSettings | None = None,
-    swarm: SwarmSettings | None = None,
-    training: TrainSettings = QUICK,
-    budget: Budget | None = None,
+    plan: LearnPlan = _USUAL,
     at_once: int = 1,
     progress: Progress = lambda _what, _done, _total: None,
 ) -> LearnSummary:
@@ -103,10 +191,7 @@ async def learn(
         state: the team's state, made where there is none.
         placer: finds the places that answers name.
         encoder: the eyes, see `load_picture_encoder`.
-        settings: how it is found out who is right.
-        swarm: the team's own settings; what the others leave open, such as limits, is taken from them.
-        training: how the network is taught.
-        budget: where asking stops.
+        plan: how they learn.
         at_once: photos that are asked about at the same time.
         progress: called with what is done, how many are done, and how many there are.
 
@@ -116,9 +201,10 @@ async def learn(
     names = [member.name for member in members]
     if len(names) < 2 or len(set(names)) < len(names):
         raise BadInput("learning whom to trust needs at least two members with different names; see the team's file")
+    training = plan.training
     eyes = load_picture_encoder(encoder, training.side_px)
     with Notebook.open(state, names, eyes, _spec(encoder)) as notebook:
-        run = _Run(members, placer, eyes, settings or LearnSettings(), swarm, budget or Budget(), notebook)
+        run = _Run(members, placer, eyes, plan, notebook)
         # Runs that share a state begin at different places, so that they seldom ask about the same photo at once.
         order = random.sample(list(sources), len(sources))
         waiting = iter(order)
@@ -159,16 +245,15 @@ class _Run:
         members: Sequence[Member],
         placer: Placer,
         eyes: Encoder,
-        settings: LearnSettings,
-        swarm: SwarmSettings | None,
-        budget: Budget,
+        plan: LearnPlan,
         notebook: Notebook,
     ) -> None:
         self._members, self._placer, self._eyes = members, placer, eyes
-        self._settings, self._swarm, self._budget, self._notebook = settings, swarm, budget, notebook
+        self._settings, self._swarm, self._budget, self._notebook = plan.settings, plan.swarm, plan.budget, notebook
         self._begin = time.monotonic()
         # A photo holds its place until it is known whether it counts, so that no more are asked about than are wanted.
-        self._places = None if budget.photos is None else asyncio.Semaphore(budget.photos)
+        photos = plan.budget.photos
+        self._places = None if photos is None else asyncio.Semaphore(photos)
         self.learned = self.known = self.replies = self.tokens = 0
         self.failure: str | None = None
         self.left_out: Counter[str] = Counter()

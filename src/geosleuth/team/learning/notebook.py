@@ -1,4 +1,4 @@
-"""What a team writes down while it learns: the one SQLite file, for as many writers at once as there are.
+"""What a team writes down while it learns: one SQLite file for many writers, and an overview for people.
 
 Every picture is a transaction of its own, and so is every set of weights: a run that is cut off loses the picture it
 was at, and two runs at once lose nothing.
@@ -18,17 +18,19 @@ import numpy as np
 from geosleuth.errors import BadInput
 from geosleuth.files import committed
 from geosleuth.photo.eyes import Encoder, Features
-from geosleuth.team.network import Weights
-from geosleuth.team.network.state import (
+from geosleuth.team.network import (
     APPLICATION,
     BUSY_SECONDS,
     FORMAT,
     SCHEMA,
     StateInfo,
+    Weights,
     connected_to_read,
     damaged,
     explained,
+    predicted,
     read_info,
+    read_weights,
 )
 
 from .rounds import Observation
@@ -186,3 +188,66 @@ def _read(blob: bytes, count: int) -> tuple[float, ...]:
     if len(values) != count or not np.isfinite(values).all():
         raise ValueError("a row of other length")
     return tuple(values.tolist())
+
+
+_ALIKE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Country:
+    """Photos from one country: how often each member was right about them, and how the network sees them stand."""
+
+    code: str
+    photos: int
+    right: tuple[float, ...]
+    election: tuple[float, ...]
+
+
+def best_of(shares: Sequence[float]) -> int | None:
+    """Who has the highest share; None where several have it, so that a lot decides between them."""
+    order = sorted(range(len(shares)), key=lambda i: -shares[i])
+    alike = len(order) > 1 and shares[order[0]] - shares[order[1]] < _ALIKE
+    return None if alike or not order else order[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """All photos learned from, and those of each country, most photos first; members are in the state's order.
+
+    ``right`` is empty where there are no photos.
+    """
+
+    members: tuple[str, ...]
+    photos: int
+    right: tuple[float, ...]
+    countries: tuple[Country, ...]
+
+
+def overview(path: Path) -> Overview:
+    """Read what a state holds.
+
+    Raises:
+        BadInput: there is no state, or it can't be read.
+    """
+    with Notebook.read(path) as notebook:
+        lessons, weights = notebook.lessons(), read_weights(notebook.connection, path)
+        members = notebook.info.members
+    if not lessons:
+        return Overview(members, 0, (), ())
+    labels = np.array([one.observation.labels for one in lessons])
+    features = np.stack([one.features for one in lessons])
+    election = np.full(labels.shape, 0.5) if weights is None else predicted(weights, features)[0]
+    codes = np.array([one.country for one in lessons])
+    countries = []
+    for code in np.unique(codes):
+        here = codes == code
+        countries.append(
+            Country(
+                str(code),
+                int(here.sum()),
+                tuple(labels[here].mean(axis=0).tolist()),
+                tuple(election[here].mean(axis=0).tolist()),
+            )
+        )
+    countries.sort(key=lambda one: (-one.photos, one.code))
+    return Overview(members, len(lessons), tuple(labels.mean(axis=0).tolist()), tuple(countries))

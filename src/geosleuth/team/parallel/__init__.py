@@ -1,29 +1,37 @@
 """Several tries at one photo at once, and a verifier that reads them all and gives one answer."""
 
-from .chains import Chains, Shown, careful_tokens, chains_for, fact_chains, whole_chains
-from .checking import Check, Verdict
-from .claims import Claim, Stand, stands_of
-from .embedded import EmbeddedVerifier, embedded_method
-from .facts import Fact, facts_of
-from .items import Item, answered, items_of, marks_of, named_marks
-from .locating import locate_in_parallel
+from geosleuth.agent.setup import Watch
+
+from .chains import (
+    Chains,
+    answered,
+    careful_tokens,
+    chains_for,
+    fact_chains,
+    items_of,
+    marks_of,
+    named_marks,
+    whole_chains,
+)
+from .locate import Try, draw_tries, locate_in_parallel, try_sampling
 from .measures import best_at_n, mean_single, pass_at_k, range_at_n, verifier_at_n
-from .sampling import Try, Watch, draw_tries, try_sampling
-from .verifying import CONTEXT_TOKENS, VERIFIER, chains_read, evidence_named, shown_chains, verifier_method
+from .verifier import (
+    CONTEXT_TOKENS,
+    VERIFIER,
+    EmbeddedVerifier,
+    chains_read,
+    embedded_method,
+    evidence_named,
+    shown_chains,
+    verifier_method,
+)
 
 __all__ = [
     "CONTEXT_TOKENS",
     "VERIFIER",
     "Chains",
-    "Check",
-    "Claim",
     "EmbeddedVerifier",
-    "Fact",
-    "Item",
-    "Shown",
-    "Stand",
     "Try",
-    "Verdict",
     "Watch",
     "answered",
     "best_at_n",
@@ -34,7 +42,6 @@ __all__ = [
     "embedded_method",
     "evidence_named",
     "fact_chains",
-    "facts_of",
     "items_of",
     "locate_in_parallel",
     "marks_of",
@@ -43,7 +50,6 @@ __all__ = [
     "pass_at_k",
     "range_at_n",
     "shown_chains",
-    "stands_of",
     "try_sampling",
     "verifier_at_n",
     "verifier_method",

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from geosleuth.agent.locating import Finding
+from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer
 from geosleuth.geo import distance_km
 from geosleuth.score import Truth
 
-from .items import answered
+from .chains import answered
 from .measures import best_at_n, mean_single, pass_at_k, range_at_n, verifier_at_n
 
 THRESHOLDS_KM = (1.0, 25.0, 200.0, 750.0)

@@ -5,19 +5,14 @@ it is and why. ``learning`` learns a trust from images of known truth and measur
 it holds truths, and what answers can't import it.
 """
 
-from .folding import SAME_PLACE_KM, fold_numbers, groups_of
-from .panel import MOST_AGENTS, Panel, Said
-from .storing import trust_from_json, trust_to_json
-from .trust import WITHIN_KM, Judged, Trust
+from .panel import SAME_PLACE_KM, Panel, Said, fold_numbers, groups_of
+from .trust import WITHIN_KM, trust_from_json, trust_to_json
 
 __all__ = [
-    "MOST_AGENTS",
     "SAME_PLACE_KM",
     "WITHIN_KM",
-    "Judged",
     "Panel",
     "Said",
-    "Trust",
     "fold_numbers",
     "groups_of",
     "trust_from_json",

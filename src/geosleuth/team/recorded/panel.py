@@ -1,17 +1,71 @@
-"""What several agents said about the same images, in columns. No truth is in here."""
+"""What several agents said about the same images, in columns, in parts that tell nothing of each other.
 
-from collections.abc import Mapping, Sequence
+Only outward signs are read. Nothing in a reply is followed, and a reply without words gives zeros.
+"""
+
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import log1p, sqrt
 
 import numpy as np
 import numpy.typing as npt
 
 from geosleuth.answer import Address, Answer
 from geosleuth.errors import BadInput
-from geosleuth.geo import FloatArray, great_circle_km
+from geosleuth.geo import FloatArray, LatLon, distances_km, great_circle_km
 from geosleuth.names import fold
 
-from .wording import WORD_SIGNS, spoken, word_signs
+WORD_SIGNS = ("length", "hedges", "evidence", "quotes", "scripts", "decimals", "confidence")
+"""The columns of ``word_signs``, in order."""
+
+MOST_CHARACTERS = 20_000
+"""Of a longer reply the end is read, where answers stand."""
+
+_MOST_DECIMALS = 7
+_EAST_ASIAN = 0x2FFF
+_HEDGES = re.compile(
+    r"\b(?:may|might|maybe|perhaps|possibly|probably|likely|guess\w*|uncertain\w*|unsure|could|cannot|can't|unable|hard"
+    r"|difficult|appears?|seems?|approximat\w*|estimat\w*|assum\w*|insufficient|generic|lack\w*|without|typical\w*"
+    r"|plausible|suggest\w*|common\w*|no (?:clear|unique|specific|visible))\b|可能|大概|推测|猜测",
+    re.IGNORECASE,
+)
+_EVIDENCE = re.compile(
+    r"\b(?:sign\w*|reads?|reading|text|logo|plate|number|landmark|iconic|distinctive|named?|street|station|tower|bridge"
+    r"|museum|hotel|park|temple|church|university|phone|website|address|matches|identif\w*|recogni[sz]\w*|known|unique\w*"
+    r"|famous)\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"[“\"「『‘]([^“”\"「」『』\n]{2,60})[”\"」』’]")
+_OBJECT = re.compile(r"\{[^{}]*\}")
+
+
+def spoken(text: str) -> str:
+    """The words of a reply without the JSON object that holds the answer."""
+    return _OBJECT.sub(" ", text[-MOST_CHARACTERS:])
+
+
+def word_signs(text: str, answer: Answer) -> FloatArray:
+    """One figure for each of ``WORD_SIGNS``."""
+    words = spoken(text)
+    scale = sqrt(max(1, len(words.split())))
+    point = answer.point
+    return np.array(
+        [
+            log1p(len(words)),
+            len(_HEDGES.findall(words)) / scale,
+            len(_EVIDENCE.findall(words)) / scale,
+            log1p(len(_QUOTED.findall(words))),
+            log1p(sum(ord(character) > _EAST_ASIAN for character in words)),
+            0.0 if point is None else float(max(_decimals(point.lat), _decimals(point.lon))),
+            0.5 if answer.probability is None else answer.probability,
+        ]
+    )
+
+
+def _decimals(degrees: float) -> int:
+    return len(f"{degrees:.{_MOST_DECIMALS}f}".rstrip("0").partition(".")[2])
+
 
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -154,3 +208,65 @@ def _apart_km(lat: FloatArray, lon: FloatArray) -> FloatArray:
     agents = np.arange(lat.shape[1])
     apart[:, agents, agents] = np.inf
     return apart
+
+
+SAME_PLACE_KM = 0.1
+"""Images taken nearer to each other than this show the same place: they are never split."""
+_LEAST_KM_A_DEGREE = 110.0
+
+
+def groups_of(
+    keys: Sequence[Sequence[Hashable]], places: Sequence[LatLon] = (), within_km: float = SAME_PLACE_KM
+) -> IntArray:
+    """Number the images so that any two that belong together, directly or through others, have one number.
+
+    Args:
+        keys: for each image what it must not share with another part, such as its name.
+        places: for each image where it was; those within ``within_km`` of each other belong together.
+        within_km: how near that is.
+    """
+    parent = list(range(len(keys)))
+
+    def root(of: int) -> int:
+        while parent[of] != of:
+            parent[of] = parent[parent[of]]
+            of = parent[of]
+        return of
+
+    def join(row: int, other_row: int) -> None:
+        one, other = root(row), root(other_row)
+        parent[max(one, other)] = min(one, other)
+
+    first: dict[Hashable, int] = {}
+    for row, own in enumerate(keys):
+        for key in own:
+            join(first.setdefault(key, row), row)
+    for row, other_row in _near(places, within_km):
+        join(row, other_row)
+    return np.array([root(row) for row in range(len(keys))], dtype=np.int64)
+
+
+def _near(places: Sequence[LatLon], within_km: float) -> Iterator[tuple[int, int]]:
+    """All pairs of places within that distance."""
+    if not places:
+        return
+    lat, lon = np.array([place.lat for place in places]), np.array([place.lon for place in places])
+    order = np.argsort(lat, kind="stable")
+    lat, lon = lat[order], lon[order]
+    # No two places are nearer than their latitudes, so that only a few have to be measured.
+    ends = np.searchsorted(lat, lat + within_km / _LEAST_KM_A_DEGREE, side="right")
+    for at, end in enumerate(ends):
+        if end > at + 1:
+            apart = distances_km(lat[at + 1 : end], lon[at + 1 : end], lat[at], lon[at])
+            for other in np.flatnonzero(apart <= within_km):
+                yield int(order[at]), int(order[at + 1 + other])
+
+
+def fold_numbers(groups: IntArray, folds: int, seed: int) -> IntArray:
+    """For each image its fold; whole groups stay together, and the folds are about equally large."""
+    names, where = np.unique(groups, return_inverse=True)
+    order = np.random.default_rng(seed).permutation(len(names))
+    fold_of_group = np.empty(len(names), dtype=np.int64)
+    fold_of_group[order] = np.arange(len(names)) % folds
+    numbers: IntArray = fold_of_group[where]
+    return numbers

@@ -1,17 +1,53 @@
 """Learned trust: whom to follow on an image, how likely that is right, and why. Nothing here can hold a truth."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from geosleuth.answer import Answer, Candidate
+from geosleuth.errors import BadInput
+from geosleuth.fitting import logistic, probabilities
 from geosleuth.geo import FloatArray, LatLon
+from geosleuth.team.model import AGREE_WITHIN_KM
 
-from .design import REASONS, TOGETHER_KM, Scaling, column_reasons, design, signs
-from .logistic import probabilities
-from .panel import IntArray, Panel
-from .places import PlaceRecord
+from .features import (
+    REASONS,
+    SHARED,
+    TOGETHER_KM,
+    PlaceRecord,
+    Scaling,
+    column_reasons,
+    design,
+    record_from_json,
+    record_to_json,
+    scaling_from_json,
+    scaling_to_json,
+    signs,
+)
+from .panel import MOST_AGENTS, IntArray, Panel
+
+_ENOUGH = 1e-4  # of the loss, per row: far below what a probability shows
+_MOST_CURVED_ROWS = 2500
+
+
+def fit(rows: FloatArray, right: FloatArray, ridge: FloatArray, start: FloatArray | None = None) -> FloatArray:
+    """The weights of least ridged loss.
+
+    Args:
+        rows: one a row, the first column constant.
+        right: 1 or 0 for each row.
+        ridge: the penalty of each column.
+        start: weights to begin with.
+    """
+    if start is None:
+        start = np.zeros(rows.shape[1])
+        share = (right.sum() + 0.5) / (len(right) + 1.0)
+        start[0] = np.log(share / (1 - share))
+    enough = _ENOUGH * max(1.0, len(right) / 1000)
+    return logistic(rows, right, ridge, start=start, curved_rows=_MOST_CURVED_ROWS, enough=enough)
+
 
 WITHIN_KM = (0.5, 1.0, 2.0, 10.0, 25.0, 50.0, 200.0, 750.0)
 """The distances for which probabilities are given."""
@@ -176,3 +212,81 @@ def _of(scores: FloatArray, chosen: IntArray) -> FloatArray:
 
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+FORMAT = "geosleuth-trust/1"
+_ARRAYS = ("weights", "exactness", "level", "slope")
+
+
+def trust_to_json(trust: Trust) -> dict[str, Any]:
+    """The stored form; ``trust_from_json`` gives back one that judges the same."""
+    return {
+        "format": FORMAT,
+        "agents": list(trust.agents),
+        "images": trust.images,
+        "within_km": list(WITHIN_KM),
+        "signs": list(SHARED),
+        "ridge": trust.ridge,
+        **{name: getattr(trust, name).tolist() for name in _ARRAYS},
+        "scaling": scaling_to_json(trust.scaling),
+        "record": record_to_json(trust.record),
+    }
+
+
+def trust_from_json(document: object) -> Trust:
+    """Read the stored form.
+
+    Raises:
+        BadInput: it is of another format or version, or damaged.
+    """
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        found = document.get("format") if isinstance(document, Mapping) else None
+        raise BadInput(f"this model says format {found!r}; this version of geosleuth reads {FORMAT!r}")
+    if document.get("within_km") != list(WITHIN_KM) or document.get("signs") != list(SHARED):
+        raise BadInput("this model was learned with other figures; learn it again with --save")
+    try:
+        agents = tuple(str(agent) for agent in document["agents"])
+        if not 2 <= len(agents) <= MOST_AGENTS or len(set(agents)) != len(agents):
+            raise ValueError("its agents are not told apart")
+        count, steps = len(agents), len(WITHIN_KM)
+        shapes = ((len(column_reasons(count)), steps), (count,), (steps,), (steps,))
+        arrays = [_array(document[name], shape) for name, shape in zip(_ARRAYS, shapes, strict=True)]
+        weights, exactness, level, slope = arrays
+        return Trust(
+            agents, weights, float(document["ridge"]), exactness, level, slope,
+            record_from_json(document["record"], count), scaling_from_json(document["scaling"], count),
+            int(document["images"]),
+        )  # fmt: skip
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        raise BadInput(f"this model can't be read: {error}; learn it again with --save") from error
+
+
+def _array(values: object, shape: tuple[int, ...]) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(f"a table of {array.shape} figures, where {shape} belong")
+    return array
+
+
+def plain_vote(panel: Panel, order: Sequence[int]) -> IntArray:
+    """The agent with most others within 25 km; of equals the first in ``order``; -1 where nobody gave a point."""
+    support = (panel.apart_km <= TOGETHER_KM).sum(axis=2) + panel.answered
+    first = np.empty(len(order))
+    first[np.asarray(order)] = np.arange(len(order))[::-1]
+    chosen = (support * (len(order) + 1) + np.where(panel.answered, first, 0)).argmax(axis=1)
+    return np.where(panel.answered.any(axis=1), chosen, -1).astype(np.int64)
+
+
+def elected_answers(panel: Panel, order: Sequence[int], elected: int = 2) -> IntArray:
+    """SmileGeo on answers that no talk can change: the elected agree within 50 km, or the first of them is believed.
+
+    An elected agent without a point is replaced by the next in ``order``. The most agreed answer among those elected
+    wins, the first elected of equals; -1 where nobody gave a point.
+    """
+    chosen = np.full(len(panel), -1, dtype=np.int64)
+    for row in range(len(panel)):
+        speaking = [who for who in order if panel.answered[row, who]][:elected]
+        if speaking:
+            near = panel.apart_km[row][np.ix_(speaking, speaking)] <= AGREE_WITHIN_KM
+            chosen[row] = speaking[int(near.sum(axis=1).argmax())]
+    return chosen

@@ -4,8 +4,11 @@ Each follows its published call structure: who is asked, when, and what it sees.
 by the team's one tariff, and none ends because a member fails.
 """
 
-from .dylan import best_team, importance
-from .table import RIVALS, Rival, Way, rival
-from .voting import Vote, same_place, vote
+from .strategies import RIVALS, best_team, importance, rival
 
-__all__ = ["RIVALS", "Rival", "Vote", "Way", "best_team", "importance", "rival", "same_place", "vote"]
+__all__ = [
+    "RIVALS",
+    "best_team",
+    "importance",
+    "rival",
+]

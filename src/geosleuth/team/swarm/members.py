@@ -1,4 +1,4 @@
-"""Members that think with a model: a plain one, a whole agent with tools, or a persona over a model that others share.
+"""Members that think with a model: a plain one, an agent with tools, or a persona; and what they cost.
 
 Whatever a member is asked, it works through the agent's loop, with its own tools and within its own limits.
 """
@@ -6,25 +6,55 @@ Whatever a member is asked, it works through the agent's loop, with its own tool
 import asyncio
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
-from geosleuth.agent import Budget, Method, Task, Trajectory, run
-from geosleuth.agent.locating import open_case
+from geosleuth.agent import Budget, Context, Method, Said, Task, Trajectory, conversation_of, run
+from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import read_comment
 from geosleuth.agent.methods.shared import PLACES_NOT_PEOPLE, boxes, own_names, paragraphs, question, tool_list
 from geosleuth.agent.methods.smilegeo import read_answer, smilegeo
+from geosleuth.agent.setup import AgentSetup, Question, Resources
 from geosleuth.answer import Answer
-from geosleuth.atlas import Atlas
 from geosleuth.errors import ServiceFault, UserError
 from geosleuth.photo import OpenedPhoto
-from geosleuth.policies import Policy, Sampling, Wire
-from geosleuth.team import Reply, Request
-from geosleuth.tools import Case, ImageSearch, Toolset, WebSearch
+from geosleuth.policies import Message, Observed, Policy, Prompt, Sampling, Step, Wire
+from geosleuth.team import Reply, Request, image_tokens, text_tokens
+from geosleuth.tools import Case, Toolset
 
-from .counting import run_tokens
 
-if TYPE_CHECKING:
-    from geosleuth.clues.visual import VisualPrior
+def run_tokens(trajectory: Trajectory, context: Context) -> int:
+    """Tokens of a whole run: for each reply the words and pictures that it was asked with, and what it said.
+
+    Args:
+        trajectory: the run.
+        context: what its method shows of the history. Descriptions of tools are left out: they differ by wire.
+    """
+    sizes = {image.handle: image.size for image in trajectory.images}
+    total = 0
+    for index, event in enumerate(trajectory.events):
+        if isinstance(event.body, Said):
+            shown = conversation_of(trajectory.events[:index], context=context, tools=(), picture=_unseen)
+            total += text_tokens(shown.system) + _message_tokens(event.body.step, sizes)
+            total += sum(_message_tokens(message, sizes) for message in shown.messages)
+    return total
+
+
+def _message_tokens(message: Message, sizes: dict[str, tuple[int, int]]) -> int:
+    handles: tuple[str, ...] = ()
+    match message:
+        case Prompt(text=words, images=handles):
+            pass
+        case Step(text=text, thinking=thinking, calls=calls):
+            words = text + thinking + "".join(f"{call.name}{call.arguments}" for call in calls)
+        case Observed(observations=observations):
+            words = "".join(one.text for one in observations)
+            handles = tuple(image.handle for one in observations for image in one.images)
+    return text_tokens(words) + sum(image_tokens(*sizes[handle]) for handle in handles if handle in sizes)
+
+
+def _unseen(handle: str) -> NoReturn:
+    raise LookupError(handle)
+
 
 _LOOK_AT_REPLIES = """\
 You are shown a photo and what was said about where it was taken. Look at the photo yourself, and judge what was said
@@ -41,12 +71,9 @@ _NO_COMMENT = "That held no comment. Write what you think of the reply, and how 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the tools of members may touch: the world, and where they may search."""
+    """What the tools of members may ask, and the cases that were opened for them."""
 
-    atlas: Atlas
-    web: WebSearch | None = None
-    similar: ImageSearch | None = None
-    visual: "VisualPrior | None" = None
+    resources: Resources
     _opened: dict[tuple[object, ...], tuple[Case, tuple[str, ...]]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -57,9 +84,7 @@ class Surroundings:
         key = (method.first_view_pixels, *(one.photo.handle for one in photos))
         async with self._opening:
             if key not in self._opened:
-                opened = await asyncio.to_thread(
-                    open_case, photos, method, self.atlas, web=self.web, similar=self.similar, visual=self.visual
-                )
+                opened = await asyncio.to_thread(open_case, photos, method, self.resources)
                 while len(self._opened) >= _CASES_KEPT:
                     self._opened.pop(next(iter(self._opened)))
                 self._opened[key] = opened
@@ -100,16 +125,20 @@ class LiveMember:
             case, views = await self.around.case(request.photos, method)
             trajectory = await run(
                 case,
-                method=method,
-                policy=self.policy,
-                toolset=self.toolset,
-                hint=request.hint,
-                area=request.area,
-                views=views,
-                force_answer=request.force_answer and request.stage not in _COMMENTING,
-                budget=self.budget,
-                sampling=sampling if request.seed is None else replace(sampling, seed=request.seed),
-                wire=self.wire,
+                AgentSetup(
+                    method=method,
+                    policy=self.policy,
+                    toolset=self.toolset,
+                    budget=self.budget,
+                    sampling=sampling if request.seed is None else replace(sampling, seed=request.seed),
+                    wire=self.wire,
+                ),
+                question=Question(
+                    hint=request.hint,
+                    area=request.area,
+                    views=views,
+                    force_answer=request.force_answer and request.stage not in _COMMENTING,
+                ),
             )
         except (ServiceFault, UserError) as error:
             return Reply(failure=" ".join(str(error).split())[:500], seconds=time.perf_counter() - began)

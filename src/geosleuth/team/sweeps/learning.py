@@ -12,13 +12,12 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import distance_km
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.score import Truth
-from geosleuth.score.statistics import Estimate, wilson
+from geosleuth.score.metrics import Estimate, wilson
 from geosleuth.team import AGREE_WITHIN_KM, Member, Outcome, Placer, Request, Society
 from geosleuth.team.learning import Source, without_claims
-from geosleuth.team.swarm.floor import together
+from geosleuth.team.swarm.swarm import together
 
-from .varying import Point
-from .ways import SWARM, Ask, PartOfSociety, ready
+from .ways import SWARM, Ask, PartOfSociety, Point, ready
 
 Progress = Callable[[int, int], None]
 

@@ -1,12 +1,24 @@
-"""Every way of working by its name, with members and settings bound: a request in, an outcome out."""
+"""Ways of working by name, the settings that a sweep varies, and replies that are asked for only once."""
 
+import asyncio
+import hashlib
+import json
 import random
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, replace
+from math import inf
+from pathlib import Path
+from typing import Any, Final
 
+from geosleuth.answer.model import answer_from_dict, answer_to_dict
 from geosleuth.errors import BadInput
 from geosleuth.photo import OpenedPhoto
-from geosleuth.team import Member, Outcome, Placer, Request, Society, Standing, StrangersSociety
+from geosleuth.policies import Usage
+from geosleuth.team import Member, Outcome, Placer, Reply, Request, Society, StrangersSociety, TrustWeights
 from geosleuth.team.rivals import RIVALS, rival
 from geosleuth.team.swarm import SwarmSettings, run_swarm
 from geosleuth.tools.similar.store import pixel_digest
@@ -27,10 +39,10 @@ class PartOfSociety:
     whole: Society
     chosen: tuple[int, ...]
 
-    def standing(self, photos: Sequence[OpenedPhoto]) -> Standing:
+    def trust_weights(self, photos: Sequence[OpenedPhoto]) -> TrustWeights:
         """How those who are there stand."""
-        all_of_them = self.whole.standing(photos)
-        return Standing(
+        all_of_them = self.whole.trust_weights(photos)
+        return TrustWeights(
             tuple(all_of_them.election[i] for i in self.chosen),
             tuple(tuple(all_of_them.links[i][j] for j in self.chosen) for i in self.chosen),
         )
@@ -41,13 +53,13 @@ class RememberedSociety:
 
     def __init__(self, society: Society) -> None:
         self._society = society
-        self._seen: dict[tuple[bytes, ...], Standing] = {}
+        self._seen: dict[tuple[bytes, ...], TrustWeights] = {}
 
-    def standing(self, photos: Sequence[OpenedPhoto]) -> Standing:
+    def trust_weights(self, photos: Sequence[OpenedPhoto]) -> TrustWeights:
         """As the society says."""
         key = tuple(pixel_digest(photo.photo.image) for photo in photos)
         if key not in self._seen:
-            self._seen[key] = self._society.standing(photos)
+            self._seen[key] = self._society.trust_weights(photos)
         return self._seen[key]
 
 
@@ -115,3 +127,282 @@ def read_ways(words: str) -> tuple[str, ...]:
     if not names:
         raise BadInput(f"name at least one way of working: {', '.join(WAYS)}")
     return tuple(dict.fromkeys(names))
+
+
+PERSONAS_AGAINST_BACKBONES = "personas-against-backbones"
+_SETTINGS = ("answerers", "reviewers", "rounds", "agents")
+_RANGE = re.compile(r"(\d{1,3})\.\.(\d{1,3})")
+_MOST_VALUES = 64
+USUAL: tuple[str, ...] = ("answerers=1..8", "reviewers=1..8", "rounds=0,1,3,5,10,15,20")
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """A setting and the values that it takes."""
+
+    setting: str
+    values: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run of a sweep: the value, the line of the plot it belongs to, the swarm's settings, and who takes part."""
+
+    setting: str
+    value: int
+    line: str
+    settings: SwarmSettings
+    chosen: tuple[int, ...]
+
+
+def read_variation(words: str) -> Variation:
+    """Read ``answerers=1..8``, ``rounds=0,1,3`` or ``personas-against-backbones``.
+
+    Raises:
+        BadInput: it can't be read; the message says how it is written.
+    """
+    setting, _, values = words.strip().casefold().partition("=")
+    setting = setting.strip()
+    if setting == PERSONAS_AGAINST_BACKBONES and not values:
+        return Variation(setting)
+    if setting not in _SETTINGS:
+        raise BadInput(
+            f"--vary {words.strip()[:40]!r}: write one of {', '.join(f'{name}=1..8' for name in _SETTINGS)}, "
+            f"or {PERSONAS_AGAINST_BACKBONES}"
+        )
+    found: set[int] = set()
+    for part in values.split(","):
+        if ends := _RANGE.fullmatch(part.strip()):
+            found.update(range(int(ends[1]), int(ends[2]) + 1))
+        elif part.strip().isdecimal() and len(part.strip()) <= 3:
+            found.add(int(part))
+        else:
+            raise BadInput(f"--vary {words.strip()[:40]!r}: write values as {setting}=1..8 or {setting}=1,3,5")
+    lowest = 0 if setting in ("reviewers", "rounds") else 1
+    if not found or min(found) < lowest or len(found) > _MOST_VALUES:
+        raise BadInput(f"--vary {words.strip()[:40]!r}: {setting} takes up to {_MOST_VALUES} values from {lowest} on")
+    return Variation(setting, tuple(sorted(found)))
+
+
+def points(variations: Sequence[Variation], settings: SwarmSettings, backbones: Sequence[str]) -> list[Point]:
+    """All runs of a sweep.
+
+    Args:
+        variations: what is varied; values that the team is too small for are left out, see `too_large`.
+        settings: the swarm's own.
+        backbones: what model stands behind each member, in order; equal words are the same model.
+
+    Raises:
+        BadInput: nothing is left to run.
+    """
+    found = [point for variation in variations for point in _of(variation, settings, backbones)]
+    if not found:
+        raise BadInput(f"a team of {len(backbones)} leaves nothing to vary; give a larger team or other values")
+    return found
+
+
+def too_large(variations: Sequence[Variation], agents: int) -> dict[str, tuple[int, ...]]:
+    """The values that a team of so many agents is too small for, by setting."""
+    found = {one.setting: tuple(v for v in one.values if v > _most(one.setting, agents)) for one in variations}
+    return {setting: values for setting, values in found.items() if values}
+
+
+def _most(setting: str, agents: int) -> float:
+    # Nobody reviews itself; a discussion can be of any length.
+    return {"answerers": agents, "reviewers": agents - 1, "agents": agents}.get(setting, inf)
+
+
+def _of(variation: Variation, settings: SwarmSettings, backbones: Sequence[str]) -> Iterator[Point]:
+    setting, everybody = variation.setting, tuple(range(len(backbones)))
+    if setting == PERSONAS_AGAINST_BACKBONES:
+        yield from _two_kinds(settings, backbones)
+        return
+    for value in variation.values:
+        if value <= _most(setting, len(everybody)):
+            varied = settings if setting == "agents" else _with(settings, setting, value)
+            yield Point(setting, value, "swarm", varied, everybody[:value] if setting == "agents" else everybody)
+
+
+def _with(settings: SwarmSettings, setting: str, value: int) -> SwarmSettings:
+    changed: dict[str, Any] = {setting: value}
+    return replace(settings, **changed)
+
+
+def _two_kinds(settings: SwarmSettings, backbones: Sequence[str]) -> Iterator[Point]:
+    """Growing teams of different models, beside growing teams of personas over the commonest one."""
+    commonest, copies = Counter(backbones).most_common(1)[0]
+    different = tuple(dict(reversed([(name, index) for index, name in enumerate(backbones)])).values())
+    kinds = {
+        "backbones": tuple(sorted(different)),
+        "personas": tuple(index for index, name in enumerate(backbones) if name == commonest),
+    }
+    if len(kinds["backbones"]) < 2 or copies < 2:
+        raise BadInput(
+            f"{PERSONAS_AGAINST_BACKBONES} needs at least two models, and two agents over one of them; add agents to "
+            "the team"
+        )
+    for line, chosen in kinds.items():
+        for count in range(1, len(chosen) + 1):
+            yield Point(PERSONAS_AGAINST_BACKBONES, count, line, settings, chosen[:count])
+
+
+_APPLICATION: Final = 0x67737279
+_BUSY_SECONDS = 30.0
+
+
+class ReplyStore:
+    """A file of replies by request. Several processes may share it; each reply is safe as soon as it is there."""
+
+    def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
+        """Made by `open_store`."""
+        self._conn, self._path = conn, path
+        self._digests: dict[str, str] = {}
+
+    def get(self, key: str) -> Reply | None:
+        """What was said to that request."""
+        row = self._conn.execute("SELECT reply FROM reply WHERE key = ?", (key,)).fetchone()
+        return None if row is None else _reply_of(json.loads(row[0]), self._path)
+
+    def put(self, key: str, reply: Reply) -> None:
+        """Keep what was said. Its trajectory is not kept."""
+        told = {
+            "text": reply.text,
+            "answer": answer_to_dict(reply.answer),
+            "tokens": reply.tokens,
+            "usage": asdict(reply.usage),
+            "seconds": reply.seconds,
+        }
+        with _explained(self._path):
+            self._conn.execute("INSERT OR IGNORE INTO reply VALUES (?, ?)", (key, json.dumps(told)))
+
+    def key(self, identity: str, request: Request) -> str:
+        """What tells a request to a member from all others: who it is, the pixels, and all words."""
+        asked = [
+            identity,
+            [self._digest(photo) for photo in request.photos],
+            request.stage,
+            request.words,
+            request.hint,
+            request.area,
+            request.seed,
+            request.force_answer,
+        ]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
+    def _digest(self, photo: OpenedPhoto) -> str:
+        handle = photo.photo.handle
+        if handle not in self._digests:
+            self._digests[handle] = pixel_digest(photo.photo.image).hex()
+        return self._digests[handle]
+
+
+@dataclass(slots=True, eq=False)
+class _Asked:
+    """A request under way: how many wait for its reply, and whether one of them lost patience."""
+
+    task: asyncio.Task[Reply]
+    waiting: int = 0
+    given_up: bool = False
+
+
+class StoredMember:
+    """A member whose replies are looked up before it is asked.
+
+    Neither failures are kept nor replies that somebody lost patience with: they are tried again, so that what comes
+    of a run does not hang on what was asked before it. ``identity`` is what its replies depend on beside the request:
+    model, persona, limits. ``asked`` counts the requests that really went to it.
+    """
+
+    def __init__(self, member: Member, store: ReplyStore, identity: str = "") -> None:
+        self._member, self._store = member, store
+        self._identity = identity or member.name
+        self._under_way: dict[str, _Asked] = {}
+        self._tasks: set[asyncio.Task[Reply]] = set()
+        self.asked = 0
+
+    @property
+    def name(self) -> str:
+        """As the member is called."""
+        return self._member.name
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """As the member's."""
+        return self._member.hosts
+
+    async def reply(self, request: Request) -> Reply:
+        """What it said before, or says now."""
+        key = self._store.key(self._identity, request)
+        if (known := self._store.get(key)) is not None:
+            return known
+        if key not in self._under_way:
+            task = asyncio.create_task(self._say(request))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            self._under_way[key] = _Asked(task)
+        asked = self._under_way[key]
+        asked.waiting += 1
+        try:
+            # Who asked may lose patience; others may still wait for the same reply.
+            reply = await asyncio.shield(asked.task)
+        except asyncio.CancelledError:
+            asked.given_up = True
+            raise
+        finally:
+            asked.waiting -= 1
+            if not asked.waiting or asked.task.done():
+                asked.task.cancel()
+                if self._under_way.get(key) is asked:
+                    del self._under_way[key]
+        if reply.failure is None and not asked.given_up:
+            self._store.put(key, reply)
+        return reply
+
+    async def _say(self, request: Request) -> Reply:
+        self.asked += 1
+        began = asyncio.get_running_loop().time()
+        reply = await self._member.reply(request)
+        took = asyncio.get_running_loop().time() - began
+        return replace(reply, seconds=reply.seconds or took, trajectory=None)
+
+    async def aclose(self) -> None:
+        """Call off what still goes on; the member itself stays open."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextmanager
+def open_store(path: Path) -> Iterator[ReplyStore]:
+    """The store at that path, made where there is none.
+
+    Raises:
+        BadInput: something else is there, or it can't be written.
+    """
+    with _explained(path), closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
+        (application,) = conn.execute("PRAGMA application_id").fetchone()
+        if not application and not conn.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            conn.execute("PRAGMA journal_mode = WAL")
+            conn.execute(f"PRAGMA application_id = {_APPLICATION}")
+            conn.execute("CREATE TABLE IF NOT EXISTS reply (key TEXT PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID")
+        elif application != _APPLICATION:
+            raise BadInput(f"{path}: this is no store of replies; give another file")
+        yield ReplyStore(conn, path)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise BadInput(f"{path}: the replies can't be kept there: {error}; give another file") from error
+
+
+def _reply_of(told: dict[str, Any], path: Path) -> Reply:
+    try:
+        return Reply(
+            told["text"], answer_from_dict(told["answer"]), told["tokens"], Usage(**told["usage"]), told["seconds"]
+        )
+    except (KeyError, TypeError) as error:
+        raise BadInput(f"{path}: a stored reply is damaged; delete the file") from error

@@ -1,8 +1,13 @@
-"""Asking an index which photos look like a given one."""
+"""Make an index of a folder of photos, bring it up to date, and ask it which photos look like a given one."""
 
 import asyncio
 import hashlib
-from collections.abc import Iterable
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -10,12 +15,13 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from geosleuth.errors import BadInput
+from geosleuth.files import committed
 from geosleuth.geo import LatLon, is_valid
-from geosleuth.photo import OpenedPhoto, View, first_view
+from geosleuth.photo import OpenedPhoto, View, first_view, open_photo
 from geosleuth.photo.eyes import Encoder, Features, load_encoder
 from geosleuth.tools.model import Similar
 
-from .store import Halves, open_for_reading, pixel_digest, read_info, shown
+from .store import Halves, key_of, open_for_change, open_for_reading, pixel_digest, read_coordinates, read_info, shown
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -145,3 +151,270 @@ def _match(row: _Row, score: float, own: frozenset[bytes]) -> Match:
     elif row.pixel_sha256 in own:
         same = "identical picture"
     return Match(row.title, score, None if same else row.point, same)
+
+
+ENDINGS: Final = frozenset({".jpg", ".jpeg", ".jpe", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif"})
+BATCH: Final = 16
+_OPENERS: Final = 2  # photos open at once; a large one takes more than a gigabyte
+NO_COORDINATES: Final = "no coordinates"
+ESTIMATED_PLACE: Final = "estimated places"
+NO_TROUBLE: Final = frozenset({NO_COORDINATES, ESTIMATED_PLACE})
+CLOSED_FOLDER: Final = "the folder can't be read"
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A photo that is not in the index, by its path under the folder, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSummary:
+    """What a run did: photos newly looked at, kept from earlier runs, gone from the folder, and left out.
+
+    ``total`` counts the photos of all folders that can now be found. ``unmatched`` are rows of the table of coordinates
+    that no photo goes by.
+    """
+
+    added: int
+    unchanged: int
+    removed: int
+    skipped: tuple[Skipped, ...]
+    unmatched: int
+    total: int
+
+    @property
+    def reasons(self) -> Mapping[str, int]:
+        """How many were left out for each reason."""
+        return Counter(one.reason for one in self.skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    key: bytes
+    bytes: int
+    changed_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    file: _File
+    point: LatLon | None
+    file_sha256: bytes
+    pixel_sha256: bytes
+    image: "Image"
+    # A place that was itself found by looking: to learn from it would be to believe oneself.
+    estimated: bool
+
+    @property
+    def placed(self) -> bool:
+        return self.point is not None and not self.estimated
+
+    @property
+    def reason(self) -> str:
+        return NO_COORDINATES if self.point is None else ESTIMATED_PLACE
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    key: bytes
+    reason: str
+
+
+def build_index(
+    folder: Path,
+    out: Path,
+    encoder: str = "eyes",
+    progress: Progress = lambda _done, _total: None,
+    *,
+    coordinates: Path | None = None,
+    only_listed: bool = False,
+) -> IndexSummary:
+    """Look at every geotagged photo of a folder and those under it, and keep what was seen in an index.
+
+    Run again, only new and changed photos are looked at, and photos that are gone leave the index. Several folders may
+    share an index. Places that a file says were estimated, as copies that geosleuth writes do, count as none. A run
+    that is cut off loses at most the photos of its last few seconds. Hidden files and folders, and files that are not
+    called like photos, are passed over.
+
+    Args:
+        folder: where the photos are.
+        out: the index's file.
+        encoder: which eyes to look with, see `load_encoder`.
+        progress: called with photos done and photos to do.
+        coordinates: a CSV table of path, lat, lon, which goes before what the photos claim.
+        only_listed: look at the photos that the table names and at no others; none leaves the index.
+
+    Raises:
+        BadInput: there is nothing to look at, the table or the index can't be used, or the index has other eyes.
+    """
+    told = {} if coordinates is None else read_coordinates(coordinates, folder)
+    files, closed = _photos_listed(folder, told) if only_listed else _photos_in(folder)
+    eyes, spec = load_encoder(encoder), encoder if encoder == "eyes" else str(Path(encoder).expanduser().resolve())
+    with open_for_change(out, eyes, spec) as conn:
+        run = _Run(conn, _root(conn, folder), eyes, told, closed)
+        todo = run.not_yet_known(files)
+        with _openers() as pool:
+            for start in range(0, len(todo), BATCH):
+                progress(start, len(todo))
+                run.take(list(pool.map(run.open, todo[start : start + BATCH])))
+        progress(len(todo), len(todo))
+        removed = 0 if only_listed else run.remove_all_but(files)
+        (total,) = conn.execute("SELECT count(*) FROM photo WHERE features IS NOT NULL").fetchone()
+    return IndexSummary(
+        added=run.added,
+        unchanged=run.unchanged,
+        removed=removed,
+        skipped=tuple(sorted((Skipped(shown(one.key), one.reason) for one in run.refused), key=lambda one: one.path)),
+        unmatched=len(told.keys() - {file.key for file in files}),
+        total=total,
+    )
+
+
+class _Run:
+    """One run over one folder."""
+
+    def __init__(
+        self,
+        conn: sqlite3.Connection,
+        root: int,
+        encoder: Encoder,
+        told: Mapping[bytes, LatLon],
+        refused: Iterable[_Refused],
+    ) -> None:
+        self._conn, self._root, self._encoder, self._told = conn, root, encoder, told
+        self.added = self.unchanged = 0
+        self.refused = list(refused)
+
+    def not_yet_known(self, files: Sequence[_File]) -> list[_File]:
+        """Photos to look at. Of the others, those whose place the table now gives differently are moved."""
+        query = "SELECT path, bytes, changed_ns, features IS NOT NULL, lat, lon FROM photo WHERE root = ?"
+        known = {path: rest for path, *rest in self._conn.execute(query, (self._root,))}
+        todo, moved = [], []
+        for file in files:
+            size, changed_ns, seen, lat, lon = known.get(file.key, (None, None, False, None, None))
+            told = self._told.get(file.key)
+            if (size, changed_ns) != (file.bytes, file.changed_ns) or not (seen or told is None):
+                todo.append(file)
+            elif seen:
+                self.unchanged += 1
+                if told is not None and (told.lat, told.lon) != (lat, lon):
+                    moved.append((told.lat, told.lon, self._root, file.key))
+            else:
+                self.refused.append(_Refused(file.key, NO_COORDINATES if lat is None else ESTIMATED_PLACE))
+        with committed(self._conn):
+            self._conn.executemany("UPDATE photo SET lat = ?, lon = ? WHERE root = ? AND path = ?", moved)
+        return todo
+
+    def open(self, file: _File) -> _Opened | _Refused:
+        """A photo as the agent would see it; called in several threads."""
+        try:
+            opened = open_photo(file.path)
+        except BadInput as error:
+            return _Refused(file.key, str(error).removeprefix(f"{file.path}: "))
+        image = first_view(opened.photo).image
+        digest = bytes.fromhex(opened.claims.sha256)
+        told = self._told.get(file.key)
+        estimated = told is None and opened.claims.estimated
+        return _Opened(file, told or opened.claims.point, digest, pixel_digest(image), image, estimated)
+
+    def take(self, batch: Sequence[_Opened | _Refused]) -> None:
+        """Look at a batch and write it down."""
+        opened = [one for one in batch if isinstance(one, _Opened)]
+        placed = [one for one in opened if one.placed]
+        features = self._encoder.features([one.image for one in placed]).astype("<f2")
+        seen = {one.file.key: row.tobytes() for one, row in zip(placed, features, strict=True)}
+        with committed(self._conn):
+            self._conn.executemany(
+                "INSERT OR REPLACE INTO photo (root, path, bytes, changed_ns, lat, lon, file_sha256, pixel_sha256, "
+                "features) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        self._root, one.file.key, one.file.bytes, one.file.changed_ns,
+                        one.point and one.point.lat, one.point and one.point.lon,
+                        one.file_sha256, one.pixel_sha256, seen.get(one.file.key),
+                    )
+                    for one in opened
+                ],
+            )  # fmt: skip
+        self.added += len(placed)
+        self.refused += [one for one in batch if isinstance(one, _Refused)]
+        self.refused += [_Refused(one.file.key, one.reason) for one in opened if not one.placed]
+
+    def remove_all_but(self, files: Sequence[_File]) -> int:
+        """Take out photos that are gone or can't be opened any more; nobody knows about those in closed folders."""
+        unreadable = {one.key for one in self.refused if one.reason not in (*NO_TROUBLE, CLOSED_FOLDER)}
+        present = {file.key for file in files} - unreadable
+        closed = tuple(one.key + b"/" for one in self.refused if one.reason == CLOSED_FOLDER)
+        rows = self._conn.execute("SELECT path FROM photo WHERE root = ?", (self._root,)).fetchall()
+        gone = [(self._root, path) for (path,) in rows if path not in present and not path.startswith(closed)]
+        with committed(self._conn):
+            self._conn.executemany("DELETE FROM photo WHERE root = ? AND path = ?", gone)
+        return len(gone)
+
+
+def _photos_in(folder: Path) -> tuple[list[_File], list[_Refused]]:
+    """The photos, and what can't be looked at or into."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: there is no such folder; give the folder that holds the photos")
+    found: list[_File] = []
+    refused: list[_Refused] = []
+
+    def refuse(error: OSError) -> None:
+        refused.append(_Refused(key_of(os.path.relpath(error.filename, folder)), CLOSED_FOLDER))
+
+    for where, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(where) / name
+            if not name.startswith(".") and path.suffix.lower() in ENDINGS:
+                key = key_of(os.path.relpath(path, folder))
+                try:
+                    status = path.stat()
+                except OSError as error:
+                    refused.append(_Refused(key, f"can't be read: {error.strerror or error}"))
+                else:
+                    found.append(_File(path, key, status.st_size, status.st_mtime_ns))
+    if not found:
+        raise BadInput(f"{folder}: there are no photos in it (JPEG, PNG, WebP, TIFF, HEIC); nothing was changed")
+    return found, refused
+
+
+def _photos_listed(folder: Path, told: Mapping[bytes, LatLon]) -> tuple[list[_File], list[_Refused]]:
+    """The photos that a table names, and those of them that are not there."""
+    found: list[_File] = []
+    refused: list[_Refused] = []
+    for key in sorted(told):
+        path = folder / os.fsdecode(key)
+        try:
+            status = path.stat()
+        except OSError as error:
+            refused.append(_Refused(key, f"can't be read: {error.strerror or error}"))
+        else:
+            found.append(_File(path, key, status.st_size, status.st_mtime_ns))
+    if not found:
+        raise BadInput(f"{folder}: no photo that the table names is there; paths are relative to it, or absolute")
+    return found, refused
+
+
+def _root(conn: sqlite3.Connection, folder: Path) -> int:
+    path = os.fsencode(folder.resolve())
+    with committed(conn):
+        conn.execute("INSERT OR IGNORE INTO root (path) VALUES (?)", (path,))
+        (number,) = conn.execute("SELECT id FROM root WHERE path = ?", (path,)).fetchone()
+    return int(number)
+
+
+@contextmanager
+def _openers() -> Iterator[ThreadPoolExecutor]:
+    """Threads that open photos; an interrupt does not wait for those not begun."""
+    pool = ThreadPoolExecutor(_OPENERS, thread_name_prefix="opening")
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -1,4 +1,4 @@
-"""The index's file: SQLite, changed a batch at a time, so that a run that is cut off loses nothing it finished.
+"""The file of an index of photos: SQLite, changed a batch at a time, with coordinates from photos or a table.
 
 root    folders that were looked at, by absolute path
 photo   one row a photo: where it lies under its root, what told its content apart, where it was taken, its features
@@ -6,10 +6,11 @@ photo   one row a photo: where it lies under its root, what told its content apa
         nothing to look at again)
 """
 
+import csv
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ import numpy.typing as npt
 from geosleuth.atlas.folders import data_dir
 from geosleuth.errors import BadInput
 from geosleuth.files import committed
+from geosleuth.geo import LatLon, is_valid
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 
 if TYPE_CHECKING:
@@ -166,3 +168,96 @@ def _create(conn: sqlite3.Connection, info: IndexInfo) -> None:
         conn.executemany("INSERT INTO meta VALUES (?, ?)", told.items())
         conn.execute(f"PRAGMA application_id = {_APPLICATION}")
         conn.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Photos of one folder with what was seen in them, a row each; ``encoder`` and ``spec`` say with which eyes."""
+
+    points: tuple[LatLon, ...]
+    features: Halves
+    encoder: str
+    spec: str
+
+
+def read_contents(path: Path, folder: Path, told: Mapping[bytes, LatLon] | None = None) -> Contents:
+    """The photos of a folder, in the order of their paths; only those in ``told``, at its points, where that is given.
+
+    Raises:
+        BadInput: there is no index, or it can't be read.
+    """
+    root = os.fsencode(folder.resolve())
+    query = (
+        "SELECT photo.path, lat, lon, features FROM photo JOIN root ON root.id = photo.root "
+        "WHERE root.path = ? AND features IS NOT NULL ORDER BY photo.path"
+    )
+    with open_for_reading(path) as conn:
+        info = read_info(conn, path)
+        points, rows = [], []
+        for key, lat, lon, blob in conn.execute(query, (root,)):
+            if told is not None and key not in told:
+                continue
+            if not is_valid(lat, lon) or not isinstance(blob, bytes) or len(blob) != 2 * info.dimension:
+                raise BadInput(f"{path}: the index is damaged; delete it and make it anew")
+            points.append(LatLon(lat, lon) if told is None else told[key])
+            rows.append(np.frombuffer(blob, dtype="<f2"))
+    features: Halves = np.stack(rows).astype(np.float16) if rows else np.empty((0, info.dimension), dtype=np.float16)
+    return Contents(tuple(points), features, info.encoder, info.spec)
+
+
+_COLUMNS: Final = {
+    "path": ("path", "file", "filename", "image"),
+    "lat": ("lat", "latitude"),
+    "lon": ("lon", "lng", "longitude"),
+}
+
+
+def read_coordinates(table: Path, folder: Path) -> dict[bytes, LatLon]:
+    """Points by the photo's path under the folder.
+
+    The table is CSV in UTF-8 with columns path, lat and lon. Paths are relative to the folder, or absolute.
+
+    Raises:
+        BadInput: it can't be read; the message names the line.
+    """
+    found: dict[bytes, LatLon] = {}
+    root = folder.resolve()
+    try:
+        with table.open(encoding="utf-8-sig", newline="") as stream:
+            rows = csv.DictReader(stream, strict=True)
+            names = _columns(table, rows.fieldnames or ())
+            for row in rows:
+                path, lat, lon = ((row[names[what]] or "").strip() for what in _COLUMNS)
+                found[_key(path, root)] = _point(lat, lon, f"{table}, line {rows.line_num}")
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(f"{table}: this is no CSV table in UTF-8: {error}") from error
+    except OSError as error:
+        raise BadInput(f"{table}: can't be read: {error.strerror or error}") from error
+    return found
+
+
+def _columns(table: Path, present: Sequence[str]) -> dict[str, str]:
+    by_name = {name.strip().casefold(): name for name in reversed(present) if name}
+    names = {
+        what: by_name[spelling] for what, spellings in _COLUMNS.items() for spelling in spellings[::-1]
+        if spelling in by_name
+    }  # fmt: skip
+    if missing := [what for what in _COLUMNS if what not in names]:
+        raise BadInput(f"{table}: the column {missing[0]} is missing; the first line must name path, lat and lon")
+    return names
+
+
+def _key(path: str, root: Path) -> bytes:
+    given = Path(path)
+    if given.is_absolute() and given.resolve().is_relative_to(root):
+        given = given.resolve().relative_to(root)
+    return key_of(os.path.normpath(given))
+
+
+def _point(lat: str, lon: str, where: str) -> LatLon:
+    try:
+        return LatLon(float(lat), float(lon))
+    except ValueError as error:
+        raise BadInput(
+            f"{where}: {lat[:30]!r}, {lon[:30]!r} is no point; write degrees such as 48.8584 and 2.2945"
+        ) from error

@@ -5,9 +5,67 @@
 Nothing leaves the machine without the user's say, naming the host; nothing that is found leads to another request.
 """
 
-from .choose import IMAGE_NAMES, WEB_NAMES, make_image_search, make_web, search_hosts
-from .images import ImageService, Published
-from .pages import WebService
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from geosleuth.atlas.online import OnlineClient, OnlineSettings
+from geosleuth.errors import BadInput
+from geosleuth.net import host_of
+
+from .images import Bing, ImageService, Published, SerpApi, Serper
+from .pages import Brave, DuckDuckGo, SearXNG, Tavily, WebService, You
+
+T = TypeVar("T")
+
+_WEB: Mapping[str, type[WebService]] = {one.name: one for one in (Tavily, You, Brave, SearXNG, DuckDuckGo)}
+_IMAGES: Mapping[str, type[ImageService]] = {one.name: one for one in (SerpApi, Serper, Bing)}
+
+WEB_NAMES: tuple[str, ...] = tuple(_WEB)
+"""The services that search the web."""
+
+IMAGE_NAMES: tuple[str, ...] = tuple(_IMAGES)
+"""The services that search for pictures like a given one."""
+
+
+def make_web(name: str, settings: OnlineSettings) -> WebService:
+    """A web search, which is a `WebSearch`; nothing is contacted yet. Close it, or use it as a context manager.
+
+    Raises:
+        BadInput: there is no service of that name, its host is not allowed, or its key is not in the environment.
+    """
+    service = _named(name, _WEB, "web search")
+    return service(OnlineClient(settings))
+
+
+def make_image_search(name: str, settings: OnlineSettings, *, published: Sequence[Published] = ()) -> ImageService:
+    """An image search, which is an `ImageSearch`; nothing is contacted yet. Close it, or use it as a context manager.
+
+    ``published`` names photos that the user has already put on the web, for a service that takes addresses only.
+
+    Raises:
+        BadInput: there is no service of that name, its host is not allowed, its key is not in the environment, or it
+            can't work with what was given.
+    """
+    service = _named(name, _IMAGES, "image search")
+    return service(OnlineClient(settings), published)
+
+
+def search_hosts(name: str, settings: OnlineSettings) -> frozenset[str]:
+    """The hosts that a web or image search would contact; needs neither its key nor the user's say.
+
+    Raises:
+        BadInput: there is no service of that name, or it stands nowhere that is known.
+    """
+    every: Mapping[str, type[WebService | ImageService]] = {**_WEB, **_IMAGES}
+    return frozenset({host_of(_named(name, every, "search").address(settings))})
+
+
+def _named(name: str, services: Mapping[str, T], what: str) -> T:
+    found = services.get(name.strip().lower())
+    if found is None:
+        raise BadInput(f"no {what} {name[:40]!r}; there are {', '.join(services)}")
+    return found
+
 
 __all__ = [
     "IMAGE_NAMES",

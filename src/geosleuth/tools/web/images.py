@@ -1,19 +1,30 @@
-"""Image search: a picture goes out, pages with pictures like it come back."""
+"""Image search by Bing, SerpApi and Serper: a picture goes out, pages with pictures like it come back.
 
+``POST /images/visualsearch`` takes the photo as a form. ``tags`` hold ``actions``; those of the kinds "PagesIncluding"
+and "VisualSearch" hold pictures with ``name`` and ``hostPageUrl``.
+
+An id is good for ten minutes. ``visual_matches`` hold ``title``, ``link``, ``source`` and ``thumbnail``.
+
+Serper takes an address and no file. It works with photos that the user has put on the web already, as a whole.
+"""
+
+import asyncio
 import hashlib
+import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from geosleuth.atlas.online import OnlineClient
-from geosleuth.atlas.online.shape import Object
-from geosleuth.errors import BadInput
+from geosleuth.atlas.online.http import parse_json
+from geosleuth.atlas.online.replies import Object, inner, need_object, text
+from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.photo import Photo, View, encode
 from geosleuth.tools.model import Similar
 
-from .plain import plain, web_address
-from .service import SearchService
+from .service import KeyPlace, SearchService, plain, web_address
 
 # What the strictest service takes is 500 KB; no search looks at more detail than this.
 _MOST_BYTES = 490_000
@@ -123,3 +134,103 @@ def _no_longer_than(view: View, longest_px: int) -> View:
         return view
     size = (max(1, math.floor(width * scale)), max(1, math.floor(height * scale)))
     return replace(view, image=view.image.resize(size, reducing_gap=3.0))
+
+
+class Bing(ImageService):
+    """Bing Visual Search at an address that the user gives; there is no public one any more."""
+
+    name: ClassVar[str] = "bing"
+    title: ClassVar[str] = "Bing Visual Search"
+    base_url: ClassVar[str | None] = None
+    no_address: ClassVar[str] = (
+        "Microsoft retired the Bing Visual Search API on 11 August 2025; use serpapi, or, if your contract still has "
+        "it, give its address in GEOSLEUTH_BING_URL (in Python: base_urls)"
+    )
+    key: ClassVar[KeyPlace | None] = KeyPlace("BING_SEARCH_V7_SUBSCRIPTION_KEY", "header", "ocp-apim-subscription-key")
+    spacing_s: ClassVar[float] = 0.4
+
+    async def _found(self, view: View) -> list[Similar]:
+        form, content_type = multipart("image", await asyncio.to_thread(upload_bytes, view))
+        question = self.question("/images/visualsearch", body=form, content_type=content_type)
+        return await self.client.ask(question, self._matches) or []
+
+    def _matches(self, body: bytes) -> list[Similar]:
+        answer = need_object(parse_json(body, self.host), self.host)
+        if not isinstance(answer.get("tags"), list):
+            raise ServiceFault(self.host, 'answered in an unexpected shape: "tags" is not a list')
+        # Pages with this very picture say more than pages with one like it.
+        kinds = ("PagesIncluding", "VisualSearch")
+        return self.similar(row for kind in kinds for row in _pictures(answer, kind))
+
+
+def _pictures(answer: Object, kind: str) -> Iterator[tuple[object, object]]:
+    for tag in objects_in(answer, "tags"):
+        for action in objects_in(tag, "actions"):
+            if action.get("actionType") == kind:
+                yield from (
+                    (one.get("name"), one.get("hostPageUrl")) for one in objects_in(inner(action, "data"), "value")
+                )
+
+
+_IMAGE_ID = re.compile(r"[\w.=-]{1,500}", re.ASCII)
+
+
+class SerpApi(ImageService):
+    """SerpApi, with the key in ``SERPAPI_API_KEY``. Its answers are never kept."""
+
+    name: ClassVar[str] = "serpapi"
+    title: ClassVar[str] = "SerpApi"
+    base_url: ClassVar[str | None] = "https://serpapi.com"
+    key: ClassVar[KeyPlace | None] = KeyPlace("SERPAPI_API_KEY", "param", "api_key")
+
+    async def _found(self, view: View) -> list[Similar]:
+        form, content_type = multipart("image", await asyncio.to_thread(upload_bytes, view))
+        upload = self.question("/image", body=form, content_type=content_type, keep=False)
+        image_id = await self.client.ask(upload, self._image_id)
+        wanted = {
+            "engine": "google_lens",
+            "type": "visual_matches",
+            "image_id": image_id or "",
+            "hl": self.client.settings.language.partition("-")[0],
+        }
+        return await self.client.ask(self.question("/search.json", wanted, keep=False), self._matches) or []
+
+    def _image_id(self, body: bytes) -> str:
+        answer = need_object(parse_json(body, self.host), self.host)
+        found = answer.get("image_id")
+        if isinstance(found, str) and _IMAGE_ID.fullmatch(found):
+            return found
+        raise ServiceFault(self.host, f"did not take the picture{self._reason(answer)}")
+
+    def _matches(self, body: bytes) -> list[Similar]:
+        answer = need_object(parse_json(body, self.host), self.host)
+        # "No results" is an error by SerpApi's words and none by its status.
+        went_well = inner(answer, "search_metadata").get("status") in ("Success", "Cached")
+        if "visual_matches" not in answer and not went_well:
+            raise ServiceFault(self.host, f"could not search{self._reason(answer)}")
+        return self.similar((one.get("title"), one.get("link")) for one in objects_in(answer, "visual_matches"))
+
+    def _reason(self, answer: Object) -> str:
+        said = text(answer, "error")
+        return f': "{self.credentials.scrub(said)}"' if said else ""
+
+
+class Serper(ImageService):
+    """Serper, with the key in ``SERPER_API_KEY`` and the addresses of the photos."""
+
+    name: ClassVar[str] = "serper"
+    title: ClassVar[str] = "Serper"
+    base_url: ClassVar[str | None] = "https://google.serper.dev"
+    key: ClassVar[KeyPlace | None] = KeyPlace("SERPER_API_KEY", "header", "x-api-key")
+    takes_addresses_only: ClassVar[bool] = True
+
+    async def _found(self, view: View) -> list[Similar]:
+        wanted = {"url": self.address_of(view), "hl": self.client.settings.language.partition("-")[0]}
+        question = self.question("/lens", body=json.dumps(wanted).encode(), content_type="application/json")
+        return await self.client.ask(question, self._matches) or []
+
+    def _matches(self, body: bytes) -> list[Similar]:
+        answer = need_object(parse_json(body, self.host), self.host)
+        if "organic" not in answer and "searchParameters" not in answer:
+            raise ServiceFault(self.host, 'answered in an unexpected shape: "organic" is missing')
+        return self.similar((one.get("title"), one.get("link")) for one in objects_in(answer, "organic"))

@@ -1,20 +1,23 @@
-"""Web search: a query goes out, pages come back as documents."""
+"""Web search by Brave, DuckDuckGo, SearXNG, Tavily and You.com: a query goes out, pages come back as documents.
+
+A result is a link of class ``result__a`` and a passage of class ``result__snippet`` (``result-link`` and
+``result-snippet`` on the lite page). Links lead over DuckDuckGo's own address, with the page's in ``uddg``.
+"""
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
+from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 from geosleuth.atlas import Document
-from geosleuth.atlas.online.body import parse_json
-from geosleuth.atlas.online.http import Question
-from geosleuth.atlas.online.shape import Object, need_object
-from geosleuth.atlas.online.text import clean, query_text
+from geosleuth.atlas.online.http import Question, parse_json
+from geosleuth.atlas.online.replies import Object, clean, inner, need_object, number, objects, query_text
 from geosleuth.errors import ServiceFault
 
-from .plain import plain, web_address
-from .service import SearchService
+from .service import KeyPlace, SearchService, TolerantParser, plain, web_address
 
 _QUERY_CHARS = 400
 _TITLE_CHARS = 200
@@ -109,3 +112,205 @@ def listed(answer: Object, field: str, host: str) -> Iterator[Object]:
 def texts(value: object) -> list[object]:
     """A list as it is, a single value as a list of one."""
     return value if isinstance(value, list) else [value]
+
+
+_MOST_WORDS = 50
+
+
+class Brave(WebService):
+    """Brave Search, with the key in ``BRAVE_API_KEY``."""
+
+    name: ClassVar[str] = "brave"
+    title: ClassVar[str] = "Brave Search"
+    base_url: ClassVar[str | None] = "https://api.search.brave.com/res/v1"
+    key: ClassVar[KeyPlace | None] = KeyPlace("BRAVE_API_KEY", "header", "x-subscription-token")
+    spacing_s: ClassVar[float] = 1.0
+
+    def asked(self, words: str, count: int) -> Question:
+        """A search of pages; Brave refuses queries of more than 50 words."""
+        shorter = " ".join(words.split()[:_MOST_WORDS])
+        return self.question("/web/search", {"q": shorter, "count": count, "result_filter": "web"})
+
+    def rows(self, answer: Object) -> Iterator[Row]:
+        """The pages; the whole part is missing where none was found."""
+        if "web" not in answer and "query" not in answer:
+            raise ServiceFault(self.host, 'answered in an unexpected shape: neither "web" nor "query" is there')
+        if "web" not in answer:
+            return
+        for one in listed(inner(answer, "web"), "results", self.host):
+            yield Row(one.get("title"), [one.get("description"), *texts(one.get("extra_snippets"))], one.get("url"))
+
+
+_TITLES = frozenset({"result__a", "result-link"})
+_SNIPPETS = frozenset({"result__snippet", "result-snippet"})
+# A page of results has some ten thousand characters.
+_MOST_CHARS = 300_000
+_MOST_RESULTS = 100
+_CHALLENGE = "wants proof that a person is searching; wait a while, or use another search service"
+
+
+class DuckDuckGo(WebService):
+    """DuckDuckGo's plain page; it may ask for proof of being human at any time, and then there is no result."""
+
+    name: ClassVar[str] = "duckduckgo"
+    title: ClassVar[str] = "DuckDuckGo"
+    base_url: ClassVar[str | None] = "https://html.duckduckgo.com/html"
+    refused: ClassVar[str] = _CHALLENGE
+    spacing_s: ClassVar[float] = 2.0
+    keep_hours: ClassVar[float] = 24.0
+
+    def asked(self, words: str, count: int) -> Question:  # noqa: ARG002  # there is one page of results
+        """The page's own form, for no region in particular; status 202 comes with the challenge."""
+        form = urlencode({"q": words, "kl": "wt-wt"}).encode()
+        return self.question("/", body=form, content_type="application/x-www-form-urlencoded", absent=(202,))
+
+    def read(self, body: bytes) -> Iterator[Row]:
+        """The results on a page, advertisements left out.
+
+        Raises:
+            ServiceFault: the page is a challenge, or none that can be read.
+        """
+        page = _Page()
+        # Fed and not closed: what an unfinished tag hides is not worth the time that it may cost.
+        page.feed(body.decode("utf-8", "replace")[:_MOST_CHARS])
+        if not page.results and page.is_challenge:
+            raise ServiceFault(self.host, _CHALLENGE)
+        if not page.results and not page.says_nothing_found:
+            raise ServiceFault(self.host, "answered a page without results that can be read; it may have changed")
+        for result in page.results:
+            address = _target(result.href)
+            if address is not None and not result.is_advertisement:
+                yield Row("".join(result.title), ["".join(result.snippet)], address)
+
+
+def _target(href: str) -> str | None:
+    """Where a result's link leads; None for an advertisement's."""
+    try:
+        parts = urlsplit(urljoin("https://duckduckgo.com/", href.strip()))
+        own = (parts.hostname or "").removeprefix("html.").removeprefix("lite.") == "duckduckgo.com"
+        inside = parse_qs(parts.query).get("uddg", [""])[0] if own else ""
+        if own and not inside and parts.path == "/y.js":
+            return None
+    except ValueError:
+        return None
+    if inside:
+        return None if inside.startswith("https://duckduckgo.com/y.js") else inside
+    return parts.geturl()
+
+
+class _Result:
+    def __init__(self, href: str, *, is_advertisement: bool) -> None:
+        self.href = href
+        self.is_advertisement = is_advertisement
+        self.title: list[str] = []
+        self.snippet: list[str] = []
+
+
+class _Page(TolerantParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.results: list[_Result] = []
+        self.is_challenge = False
+        self.says_nothing_found = False
+        self._in_advertisement = False
+        self._into: list[str] | None = None
+        self._until = ""
+        self._depth = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        classes = frozenset((known.get("class") or "").split())
+        if known.get("id") == "challenge-form" or any(name.startswith("anomaly") for name in classes):
+            self.is_challenge = True
+        if "no-results" in classes:
+            self.says_nothing_found = True
+        if "result" in classes or "result-sponsored" in classes:
+            self._in_advertisement = bool(classes & {"result--ad", "result-sponsored"})
+        if tag == "a" and classes & _TITLES and len(self.results) < _MOST_RESULTS:
+            self.results.append(_Result(known.get("href") or "", is_advertisement=self._in_advertisement))
+            self._catch(tag, self.results[-1].title)
+        elif classes & _SNIPPETS and self.results:
+            self._catch(tag, self.results[-1].snippet)
+        elif self._into is not None and tag == self._until:
+            self._depth += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._into is not None and tag == self._until:
+            self._depth -= 1
+            if self._depth == 0:
+                self._into = None
+
+    def handle_data(self, data: str) -> None:
+        if self._into is not None:
+            self._into.append(data)
+        elif "No results" in data:
+            self.says_nothing_found = True
+
+    def _catch(self, tag: str, into: list[str]) -> None:
+        self._into, self._until, self._depth = into, tag, 1
+
+
+class SearXNG(WebService):
+    """A SearXNG server that the user names; it may stand in the own network (``private_hosts``)."""
+
+    name: ClassVar[str] = "searxng"
+    title: ClassVar[str] = "SearXNG"
+    base_url: ClassVar[str | None] = None
+    no_address: ClassVar[str] = (
+        "searxng is a server that you or someone you trust runs: "
+        "give its address in GEOSLEUTH_SEARXNG_URL (in Python: base_urls)"
+    )
+    refused: ClassVar[str] = (
+        "refused the request (status 403); a SearXNG server answers in JSON only where its settings.yml "
+        "lists json under search: formats, and many public ones don't"
+    )
+    spacing_s: ClassVar[float] = 1.0
+    keep_hours: ClassVar[float] = 24.0
+
+    def asked(self, words: str, count: int) -> Question:  # noqa: ARG002  # SearXNG sends whole pages of results
+        """A general search in any language."""
+        return self.question("/search", {"q": words, "format": "json", "categories": "general"}, absent=(403,))
+
+    def rows(self, answer: Object) -> Iterator[Row]:
+        """The pages; SearXNG's scores have no upper end and are left out."""
+        for one in listed(answer, "results", self.host):
+            yield Row(one.get("title"), [one.get("content")], one.get("url"))
+
+
+class Tavily(WebService):
+    """Tavily, with the key in ``TAVILY_API_KEY``. Only pages are asked for, no answer written by its model."""
+
+    name: ClassVar[str] = "tavily"
+    title: ClassVar[str] = "Tavily"
+    base_url: ClassVar[str | None] = "https://api.tavily.com"
+    key: ClassVar[KeyPlace | None] = KeyPlace("TAVILY_API_KEY", "bearer", "authorization")
+
+    def asked(self, words: str, count: int) -> Question:
+        """A basic search, which costs one credit."""
+        wanted = {"query": words, "max_results": count, "search_depth": "basic", "include_answer": False}
+        return self.question("/search", body=json.dumps(wanted).encode(), content_type="application/json")
+
+    def rows(self, answer: Object) -> Iterator[Row]:
+        """The pages, with Tavily's own scores."""
+        for one in listed(answer, "results", self.host):
+            yield Row(one.get("title"), [one.get("content")], one.get("url"), number(one.get("score")))
+
+
+class You(WebService):
+    """You.com, with the key in ``YDC_API_KEY``; pages first, then news."""
+
+    name: ClassVar[str] = "you"
+    title: ClassVar[str] = "You.com"
+    base_url: ClassVar[str | None] = "https://ydc-index.io"
+    key: ClassVar[KeyPlace | None] = KeyPlace("YDC_API_KEY", "header", "x-api-key")
+
+    def asked(self, words: str, count: int) -> Question:
+        """A search of pages and news; ``count`` holds for each of the two."""
+        return self.question("/v1/search", {"query": words, "count": count})
+
+    def rows(self, answer: Object) -> Iterator[Row]:
+        """The pages; what You.com calls a description comes before the passages."""
+        results = need_object(answer.get("results"), self.host, '"results"')
+        for part in ("web", "news"):
+            for one in objects(results, part):
+                yield Row(one.get("title"), [one.get("description"), *texts(one.get("snippets"))], one.get("url"))

@@ -1,16 +1,18 @@
 """Designing scenes: what stands where, what can be told from it, and what is honest to say."""
 
-from .judging import locatability_of, tags_of
-from .scene import PANORAMA_SIZE, SATELLITE_SIZE, SIZE, SMALL_SIZE, design_scene
-from .telling import address_of, truth_of
-from .wants import (
+from .scene import (
     HIDDEN_SHARE,
     LEVEL_SHARES,
     MISLEADING_SHARE,
     MIXED_KINDS,
-    SATELLITE_LEVEL_SHARES,
+    SIZE,
     SMALL_SHARE,
     Wants,
+    address_of,
+    design_scene,
+    locatability_of,
+    tags_of,
+    truth_of,
 )
 
 __all__ = [
@@ -18,12 +20,8 @@ __all__ = [
     "LEVEL_SHARES",
     "MISLEADING_SHARE",
     "MIXED_KINDS",
-    "PANORAMA_SIZE",
-    "SATELLITE_LEVEL_SHARES",
-    "SATELLITE_SIZE",
     "SIZE",
     "SMALL_SHARE",
-    "SMALL_SIZE",
     "Wants",
     "address_of",
     "design_scene",

@@ -1,14 +1,17 @@
-"""Composing a scene: a spot, its light, its look, and what can be told from it. Everything hangs on seed and number."""
+"""Compose a scene from seed and number: a spot, its light, its look, what can be told from it, and its answer."""
 
 import random
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 
+from geosleuth.answer import Address, Level
 from geosleuth.atlas.facts import climate_at, country_facts
+from geosleuth.bench.makers.locatability import MOST
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, destination
+from geosleuth.score import Truth
 from geosleuth.world.drawing.lettering import drawable
 from geosleuth.world.model import (
     Board,
@@ -28,13 +31,241 @@ from geosleuth.world.model import (
 from geosleuth.world.towns import WorldTown
 from geosleuth.world.world import World
 
-from .judging import locatability_of, tags_of
-from .looks import draw_layout, look_of
-from .misleading import misleading_clue
-from .skies import sky_at
-from .unwritten import unwritten_clues
-from .wants import REAL_SHARE, Plan, Wants, plan_of
-from .writing import Pen
+from .appearance import draw_layout, look_of, sky_at
+from .scene_clues import Pen, misleading_clue, street_line, unwritten_clues
+
+_FINENESS: dict[ClueLevel, int] = {"country": 0, "region": 1, "precise": 2}
+
+
+def truth_of(scene: Scene) -> Truth:
+    """Where the scene really is."""
+    spot = scene.spot
+    return Truth(spot.point, spot.country, spot.region, spot.town)
+
+
+def address_of(scene: Scene) -> Address:
+    """What somebody who read every legible clue could rightly say; a level that no clue reaches stays open.
+
+    The wording varies with the scene's seed.
+    """
+    chance = random.Random(f"telling {scene.seed}")  # noqa: S311 - no secret depends on it
+    honest = [clue for clue in scene.clues if not clue.misleading and clue.visibility != "hidden"]
+    foreign = [clue for clue in scene.clues if clue.misleading]
+    finest = -1 if scene.finest is None else _FINENESS[scene.finest]
+    written = any(clue.country for clue in honest)
+    return Address(
+        _level(scene.spot.country_name if written else None, "country", honest, foreign, chance),
+        _level(scene.spot.region if finest >= 1 else None, "region", honest, (), chance),
+        _level(_precise_name(scene) if finest >= 2 else None, "precise", honest, (), chance),
+    )
+
+
+def _precise_name(scene: Scene) -> str:
+    """The finest named place that the legible clues reach together, finest first."""
+    sorts = {clue.sort for clue in scene.clues if not clue.misleading and clue.visibility != "hidden"}
+    door, town = scene.business, scene.spot.town
+    if door is None or not sorts & {"business", "chain"}:
+        return town
+    street = street_line(scene.spot.country, door)
+    return ", ".join(part for part in (door.name, street if "street_name" in sorts else None, town) if part)
+
+
+_OPENINGS = ("What tells: ", "This follows from what can be seen. ", "The clues agree. ", "")
+_AGAINST = (
+    "{what} speaks of another country, but such things are found far from home.",
+    "Against it stands {what}, which travels and is left aside.",
+)
+_OPEN: dict[ClueLevel, tuple[str, ...]] = {
+    "country": (
+        "Nothing legible names a country; light, plants and ground alone fit many.",
+        "No text and no marking can be read: the country stays open.",
+    ),
+    "region": (
+        "Nothing that can be read is finer than the country.",
+        "The region stays open: no area code, postcode, distance or town can be read.",
+    ),
+    "precise": (
+        "No street, business or town can be read, so that the spot stays open.",
+        "Nothing names the town; a search would need more to go by.",
+    ),
+}
+_LEFT: dict[ClueLevel, tuple[str, ...]] = {
+    "country": ("Neighbouring countries share some of this.", "One clue alone would not be enough."),
+    "region": ("The region follows from few clues; its edges are not sharp.", "Numbers can be from next door."),
+    "precise": ("A shop of the same name may stand elsewhere.", "The map was taken at its word for the address."),
+}
+
+
+def _level(
+    name: str | None,
+    level: ClueLevel,
+    honest: Sequence[Clue],
+    foreign: Sequence[Clue],
+    chance: random.Random,
+) -> Level:
+    own = [clue for clue in honest if clue.level == level]
+    if level == "country" and name is not None:
+        own = [clue for clue in honest if clue.level == "country"] or list(honest)
+    own = own or [clue for clue in honest if _FINENESS[clue.level] > _FINENESS[level]]
+    if name is None:
+        weak = [clue for clue in own if clue.board is None] if level == "country" else []
+        reasoning = " ".join(clue.says for clue in weak) or None
+        return Level(None, tuple(_short(clue) for clue in weak), reasoning, chance.choice(_OPEN[level]))
+    told = " ".join(clue.says for clue in own)
+    against = " ".join(chance.choice(_AGAINST).format(what=_short(clue)) for clue in foreign)
+    reasoning = f"{chance.choice(_OPENINGS)}{told} {against}".strip()
+    sure = any(clue.level == "precise" and clue.sort != "chain" for clue in honest) and level != "precise"
+    return Level(name, tuple(map(_short, own)), reasoning, None if sure else chance.choice(_LEFT[level]))
+
+
+def _short(clue: Clue) -> str:
+    """A clue in a few words: what is written, or what is seen."""
+    return f"{clue.sort.replace('_', ' ')}: {' / '.join(clue.lines)}" if clue.lines else clue.says
+
+
+def locatability_of(scene: Scene) -> float:
+    """From 0 to 10, by what is legible.
+
+    10 a business, street or town that can be read; 8.5 a number, postcode or distances of the region; 8 a branch of a
+    chain; 7.5 language, money, plates; a point less for what must be zoomed into. 6 a street without a word, 3 to 4.5
+    one that tells nothing, 5.5 where something hidden might be made out. What misleads, blur and fog take half a point
+    each.
+    """
+    legible = [clue for clue in scene.clues if clue.visibility != "hidden" and not clue.misleading]
+    score = max(map(_worth, legible), default=_worth_of_nothing(scene))
+    if not any(clue.lines for clue in legible) and any(clue.lines for clue in scene.clues):
+        score = max(score, 5.5)
+    takes = (
+        any(clue.misleading for clue in scene.clues),
+        scene.camera.blur_px > 0,
+        scene.sky.weather == "fog",
+    )
+    return round(min(MOST, max(0.0, score - 0.5 * sum(takes))), 1)
+
+
+def _worth(clue: Clue) -> float:
+    worth = {"precise": 10.0, "region": 8.5, "country": 7.5}[clue.level]
+    if clue.board is None:
+        return 6.0
+    if clue.sort == "chain":
+        worth = 8.0
+    return worth - (1.0 if clue.visibility == "small" else 0.0)
+
+
+def _worth_of_nothing(scene: Scene) -> float:
+    if scene.kind == "satellite":
+        return 4.0
+    return 4.5 if scene.look.layout == "country_road" else 4.0 if scene.look.layout == "suburb" else 3.0
+
+
+def tags_of(scene: Scene) -> dict[str, str]:
+    """Ten element tags, each yes, no or maybe."""
+    look, sky = scene.look, scene.sky
+    written = [clue for clue in scene.clues if clue.lines]
+    legible = [clue for clue in written if clue.visibility != "hidden"]
+    built = look.layout != "country_road"
+    boards = {clue.board for clue in legible}
+    return {
+        "manmade": "yes",
+        "traffic": "yes" if boards & _OF_TRAFFIC or look.centre_line != "none" else "maybe",
+        "buildings": "yes" if built else "maybe",
+        "sign": "yes" if legible else "maybe" if written else "no",
+        "language": "yes" if any(clue.sort in _OF_LANGUAGE for clue in legible) else "maybe" if written else "no",
+        "natural": "no" if built and look.ground == "paved" else "maybe" if built else "yes",
+        "plants": "no" if look.plant == "none" else "yes",
+        "weather": "yes" if sky.weather != "overcast" else "maybe",
+        "mountains_and_rivers": "no" if look.terrain == "flat" else "yes",
+        "agricultural": "maybe" if look.layout == "country_road" or scene.kind == "satellite" else "no",
+    }
+
+
+_OF_TRAFFIC = frozenset({"bus", "number_plate", "direction_sign", "road_shield", "bus_stop"})
+_OF_LANGUAGE = frozenset({"business", "chain", "language", "street_name", "town_name", "bus_stop", "foreign_kitchen"})
+
+
+LEVEL_SHARES: Mapping[ClueLevel | None, float] = {"precise": 0.40, "region": 0.30, "country": 0.20, None: 0.10}
+"""The finest level that a legible clue reaches, None where nothing tells."""
+SATELLITE_LEVEL_SHARES: Mapping[ClueLevel | None, float] = {"country": 0.70, None: 0.30}
+"""Nothing is written that could be read from above."""
+
+SMALL_SHARE = 0.20
+MISLEADING_SHARE = 0.20
+HIDDEN_SHARE = 0.15
+LOOKS_ONLY_SHARE = 0.15
+"""Of scenes that tell the country at best: those that have not a word in them."""
+REAL_SHARE = 0.25
+"""Of scenes in a world with added regions: those that stand in their real towns."""
+MIXED_KINDS: Mapping[SceneKind, float] = {"street": 0.80, "panorama": 0.12, "satellite": 0.08}
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What a caller insists on; None leaves it to chance.
+
+    ``level`` is the finest that legible clues shall reach, ``nothing`` that none tells anything. ``small`` puts what
+    tells most too small for a first view. ``chain`` asks for a business whose name stands in several towns, or for one
+    that stands once. ``country`` is an ISO code, ``town`` a name of the world's. ``kind`` goes before the argument of
+    the same name.
+    """
+
+    level: ClueLevel | None = None
+    nothing: bool | None = None
+    small: bool | None = None
+    misleading: bool | None = None
+    hidden: bool | None = None
+    chain: bool | None = None
+    kind: SceneKind | None = None
+    country: str | None = None
+    town: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself."""
+        if self.nothing and (self.level or self.small):
+            raise BadInput("a scene in which nothing tells has no level and nothing small to read; want one of them")
+        if self.kind == "satellite" and (self.small or self.misleading or self.hidden or self.level in _WRITTEN):
+            raise BadInput("nothing is written in a satellite tile: it tells the country at best, and misleads nobody")
+
+
+_WRITTEN = ("region", "precise")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one scene is to be like, everything decided."""
+
+    kind: SceneKind
+    level: ClueLevel | None
+    small: bool
+    misleading: bool
+    hidden: bool
+    looks_only: bool
+    chain: bool | None
+
+
+def plan_of(kind: SceneKind, wants: Wants, chance: random.Random) -> Plan:
+    """Decide what is left open. Every share is drawn every time, so that one wish changes nothing else."""
+    kind = wants.kind or kind
+    shares = SATELLITE_LEVEL_SHARES if kind == "satellite" else LEVEL_SHARES
+    (level,) = chance.choices(list(shares), list(shares.values()))
+    # One scene in ten has nothing that could be small: the others make up for it.
+    small = chance.random() < SMALL_SHARE / (1 - LEVEL_SHARES[None])
+    misleading, hidden = chance.random() < MISLEADING_SHARE, chance.random() < HIDDEN_SHARE
+    looks_only = chance.random() < LOOKS_ONLY_SHARE
+    if wants.level is not None:
+        level = wants.level
+    elif wants.nothing:
+        level = None
+    elif level is None and (wants.nothing is False or wants.small or wants.chain is not None):
+        level = "country" if kind == "satellite" else "precise"
+    if wants.chain is not None and kind != "satellite" and wants.level is None:
+        level = "precise"
+    written = kind != "satellite"
+    small = (small if wants.small is None else wants.small) and level is not None and written
+    misleading = (misleading if wants.misleading is None else wants.misleading) and written
+    hidden = (hidden if wants.hidden is None else wants.hidden) and written
+    looks_only = not written or (looks_only and level == "country" and not small)
+    return Plan(kind, level, small, misleading, hidden, looks_only, wants.chain)
+
 
 SIZE, SMALL_SIZE, PANORAMA_SIZE, SATELLITE_SIZE = (1024, 768), (3264, 2448), (4096, 2048), (1024, 1024)
 _FROM_DOOR_KM = (0.007, 0.013)

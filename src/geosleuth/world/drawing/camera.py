@@ -1,4 +1,4 @@
-"""From metres in the street to pixels in the picture.
+"""From metres in the street to pixels in the picture, for a view or a panorama.
 
 The street's own axes: x to the right, y forward along the street's heading, z up from the road; the camera stands at
 (``x_m``, 0, ``height_m``). Sums are plain products, sums and quotients of Python floats, which every processor rounds
@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,3 +211,80 @@ class View:
     def pixels_per_metre(self, point: Point3) -> float:
         """How large a metre is at a point, where it faces the camera."""
         return self.focal_px / max(self.depth_m(point), NEAR_M)
+
+
+class Lens(Protocol):
+    """What sees the street: a view, or a panorama."""
+
+    @property
+    def width(self) -> int:
+        """Pixels from side to side."""
+
+    @property
+    def height(self) -> int:
+        """Pixels from top to bottom."""
+
+    @property
+    def x_m(self) -> float:
+        """Where across the street it stands."""
+
+    @property
+    def height_m(self) -> float:
+        """How high it stands."""
+
+    def project(self, point: Point3) -> Point2 | None:
+        """The pixel of a point, where it has one."""
+
+    def pixels_per_metre(self, point: Point3) -> float:
+        """How large a metre is there."""
+
+    @property
+    def sees_behind(self) -> bool:
+        """Whether what is behind the camera is in the picture as well."""
+
+    @property
+    def horizon_px(self) -> float:
+        """The row of the horizon."""
+
+    def direction(self, azimuth_deg: float, elevation_deg: float) -> Point2 | None:
+        """The pixel of something endlessly far away, to the right of the street's direction and up."""
+
+
+Rect = tuple[float, float, float, float]
+"""Left, bottom, right, top on a wall, in metres."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """An upright plane as seen from in front of it: ``along`` points to its right, ``facing`` out of it."""
+
+    start: Point3
+    along: Point3
+    facing: Point3
+
+    def at(self, right_m: float, up_m: float, out_m: float = 0.0) -> Point3:
+        """A point on the wall, or a little in front of it."""
+        return (
+            self.start[0] + self.along[0] * right_m + self.facing[0] * out_m,
+            self.start[1] + self.along[1] * right_m + self.facing[1] * out_m,
+            self.start[2] + up_m,
+        )
+
+    def quad(self, rect: Rect, out_m: float = 0.0) -> tuple[Point3, Point3, Point3, Point3]:
+        """A rectangle on the wall: top left, top right, bottom right, bottom left."""
+        left, bottom, right, top = rect
+        return (
+            self.at(left, top, out_m),
+            self.at(right, top, out_m),
+            self.at(right, bottom, out_m),
+            self.at(left, bottom, out_m),
+        )
+
+    def quads(self, rects: Iterable[Rect], out_m: float = 0.0) -> NDArray[np.float64]:
+        """Many rectangles at once, for `Canvas.polygons3`."""
+        return np.array([self.quad(rect, out_m) for rect in rects], dtype=np.float64).reshape(-1, 4, 3)
+
+    def lines(self, ends: Iterable[Rect], out_m: float = 0.0) -> NDArray[np.float64]:
+        """Many lines at once, each from its left bottom to its right top, for `Canvas.strokes3`."""
+        pairs = [(self.at(left, low, out_m), self.at(right, high, out_m)) for left, low, right, high in ends]
+        return np.array(pairs, dtype=np.float64).reshape(-1, 2, 3)

@@ -7,8 +7,8 @@ from typing import Literal
 from geosleuth.world.model import Layout, Look
 from geosleuth.world.model import Wall as WallKind
 
+from .camera import Wall
 from .canvas import Colour, colour, mixed
-from .walls import Wall
 
 Use = Literal["shop", "house", "shed", "stall"]
 Side = Literal[-1, 1]
@@ -132,3 +132,8 @@ def _lot(
 def _between(chance: random.Random, bounds: tuple[float, float]) -> float:
     low, high = bounds
     return low + (high - low) * chance.randrange(1001) / 1000
+
+
+def dice(seed: str | int) -> random.Random:
+    """Chance for drawing: the same seed falls the same way on every machine."""
+    return random.Random(seed)  # noqa: S311 - no secret depends on it

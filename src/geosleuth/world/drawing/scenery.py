@@ -6,19 +6,14 @@ from typing import Literal
 
 from geosleuth.world.model import Look, Plant, Scene
 
-from .camera import Point2, View, cosine, sine
+from .camera import Lens, Point2, View, cosine, sine
 from .canvas import Colour
-from .dice import dice
-from .furniture import STALL_M, Fence, Stall, fences_of
+from .furniture import STALL_M, Fence, PoleLine, Stall, fences_of, pole_line
 from .houses import shop_door
-from .lens import Lens
-from .lots import MEASURES, Lot, Side, lots_of
-from .placing import Box, Hung, place_boards
+from .lots import MEASURES, Lot, Side, dice, lots_of
+from .placement import Box, Hung, place_boards
 from .plants import CROWNS, HEIGHTS_M
-from .poles import PoleLine, pole_line
-from .vehicles import CAR_COLOURS, Kind, car_size_m, parked_facing, random_kind
-from .vehicles_body import Facing
-from .vehicles_large import BUS_M
+from .vehicles import BUS_M, CAR_COLOURS, Facing, Kind, car_size_m, parked_facing, random_kind
 
 PLATE_CAR: Kind = "estate"
 CoverKind = Literal["leaves", "cloth", "crates"]

@@ -1,20 +1,214 @@
-"""The sky above a street: colours by the sun's height, a glow where it stands, clouds, and stars at night."""
+"""The sky above a street and the light that it gives: sun, clouds, stars, haze, and what falls through the air."""
 
 import math
 import random
+from bisect import bisect_right
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from geosleuth.world.model import Sky
+from geosleuth.world.model import Camera, Sky
 
-from .camera import Point2
-from .canvas import Colour, mixed
-from .sky_light import Light
-from .sky_noise import NOISE_PX, cloud_noise
-from .sky_window import SkyWindow
+from .camera import Point2, View
+from .canvas import Canvas, Colour, mixed
+
+Vector = tuple[float, float, float]
+
+# By the height of the sun in degrees: the sky overhead, the sky at the horizon, the glow about the sun, how bright
+# the day is (thousandths), and the colour of the light itself.
+_HOURS: tuple[tuple[int, Colour, Colour, Colour, int, Colour], ...] = (
+    (-18, (10, 14, 32), (26, 31, 54), (30, 36, 62), 300, (138, 156, 214)),
+    (-9, (18, 26, 58), (54, 58, 92), (96, 84, 110), 360, (146, 160, 216)),
+    (-4, (44, 62, 112), (166, 134, 140), (232, 150, 110), 520, (178, 176, 208)),
+    (1, (86, 120, 172), (238, 190, 150), (255, 188, 112), 720, (255, 214, 178)),
+    (8, (92, 146, 205), (236, 218, 194), (255, 222, 158), 880, (255, 230, 200)),
+    (20, (70, 138, 212), (205, 224, 238), (255, 244, 214), 970, (255, 245, 230)),
+    (45, (52, 122, 208), (188, 217, 240), (255, 252, 238), 1000, (255, 252, 246)),
+    (90, (44, 112, 204), (178, 212, 240), (255, 253, 244), 1000, (255, 253, 250)),
+)
+# What cloud makes of it: the sky's own grey by day, how much of it covers the blue, brightness, direct sun, haze
+# (thousandths, the last two for 100 m).
+_CLOUDED: dict[str, tuple[Colour, int, int, int, int]] = {
+    "clear": ((214, 224, 232), 0, 1000, 1000, 18),
+    "cloudy": ((206, 216, 226), 140, 980, 820, 24),
+    "overcast": ((190, 196, 202), 860, 880, 0, 46),
+    "rain": ((146, 154, 164), 920, 770, 0, 110),
+    "snow": ((212, 217, 224), 940, 920, 0, 150),
+    "fog": ((208, 211, 213), 970, 900, 0, 1100),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """What everything in a picture has in common.
+
+    ``sun`` points to the sun in metres of the street (right, forward, up). ``direct`` is how strong sunlight is beside
+    the light of the sky, from 0 (nothing casts a shadow) to 1. ``haze`` is the share of a colour that 100 m of air
+    take away.
+    """
+
+    sun: Vector
+    direct: float
+    brightness: float
+    tint: Colour
+    zenith: Colour
+    horizon: Colour
+    glow: Colour
+    haze: float
+    night: bool
+
+    def shade(self, colour: Colour, facing: Vector = (0.0, 0.0, 1.0)) -> Colour:
+        """A colour as it looks on a surface that faces this way."""
+        x, y, z = self.sun
+        towards = facing[0] * x + facing[1] * y + facing[2] * z
+        # Even a side that the sun misses gets three quarters of the light: streets are full of it.
+        share = self.direct * (0.34 * towards - 0.26 if towards > 0 else -0.26)
+        lit = self.brightness * (1 + share) / 255
+        red, green, blue = self.tint
+        return (
+            min(255, int(colour[0] * red * lit + 0.5)),
+            min(255, int(colour[1] * green * lit + 0.5)),
+            min(255, int(colour[2] * blue * lit + 0.5)),
+        )
+
+    def hazed(self, colour: Colour, distance_m: float) -> Colour:
+        """A colour as it looks from far away."""
+        return mixed(colour, self.horizon, self.veil(distance_m))
+
+    def veil(self, distance_m: float) -> float:
+        """How much of the horizon's colour lies over what is this far away, 0 to 1."""
+        thick = self.haze * max(distance_m, 0.0) / 100
+        return round(thick / (1 + thick), 6)
+
+
+def light_of(sky: Sky, camera: Camera) -> Light:
+    """The light in which a camera sees its street."""
+    zenith, horizon, glow, bright, tint = _hour(sky.sun_elevation_deg)
+    grey, cover, dimmed, direct, haze = _CLOUDED[sky.weather]
+    daylight = max(0.0, min(1.0, (sky.sun_elevation_deg + 12) / 18))
+    grey = mixed((24, 27, 38), grey, daylight)
+    share = cover / 1000
+    up = min(1.0, max(0.0, (sky.sun_elevation_deg + 0.5) / 7))
+    return Light(
+        sun=sun_vector(sky, camera),
+        direct=round(direct / 1000 * up, 4),
+        brightness=bright / 1000 * dimmed / 1000,
+        tint=mixed(tint, (236, 240, 246) if daylight > 0.6 else tint, share),
+        zenith=mixed(zenith, mixed(grey, (0, 0, 0), 0.12), share),
+        horizon=mixed(horizon, mixed(grey, (255, 255, 255), 0.22 * daylight), share),
+        glow=mixed(glow, grey, share),
+        haze=haze / 1000,
+        night=sky.sun_elevation_deg < -3,
+    )
+
+
+def sun_vector(sky: Sky, camera: Camera) -> Vector:
+    """Where the sun stands, seen along the street: right, forward, up."""
+    aside = math.radians(sky.sun_azimuth_deg - camera.heading_deg)
+    up = math.radians(sky.sun_elevation_deg)
+    level = round(math.cos(up), 9)
+    return round(math.sin(aside), 9) * level, round(math.cos(aside), 9) * level, round(math.sin(up), 9)
+
+
+def _hour(elevation_deg: float) -> tuple[Colour, Colour, Colour, int, Colour]:
+    after = bisect_right([hour[0] for hour in _HOURS], elevation_deg)
+    if after == 0 or after == len(_HOURS):
+        _, zenith, horizon, glow, bright, tint = _HOURS[min(after, len(_HOURS) - 1)]
+        return zenith, horizon, glow, bright, tint
+    low, high = _HOURS[after - 1], _HOURS[after]
+    share = round((elevation_deg - low[0]) / (high[0] - low[0]), 4)
+    return (
+        mixed(low[1], high[1], share), mixed(low[2], high[2], share), mixed(low[3], high[3], share),
+        round(low[4] + (high[4] - low[4]) * share), mixed(low[5], high[5], share),
+    )  # fmt: skip
+
+
+NOISE_PX = 512
+
+
+@cache
+def cloud_noise() -> NDArray[np.uint8]:
+    """Large billows with finer ones in them, 0 to 255."""
+    return _noise(20, ((4, 10), (8, 9), (16, 6), (32, 4), (64, 2), (128, 1)))
+
+
+@cache
+def ground_noise() -> NDArray[np.uint8]:
+    """Patches and fine grain, 0 to 255."""
+    return _noise(21, ((8, 5), (32, 4), (128, 5), (256, 5), (512, 4)))
+
+
+def _noise(seed: int, octaves: tuple[tuple[int, int], ...]) -> NDArray[np.uint8]:
+    """Random cells of several sizes, grown smooth and added up; an octave is how many cells and how much they weigh."""
+    source = np.random.Generator(np.random.PCG64(seed))
+    total = np.zeros((NOISE_PX, NOISE_PX), dtype=np.int64)
+    margin = 3
+    for cells, weight in octaves:
+        grid = source.integers(0, 256, (cells, cells), dtype=np.uint8)
+        wrapped = Image.fromarray(np.pad(grid, margin, mode="wrap"))
+        step = NOISE_PX // cells
+        grown = wrapped.resize((wrapped.width * step, wrapped.height * step), Image.Resampling.BICUBIC)
+        edge = margin * step
+        total += np.asarray(grown.crop((edge, edge, edge + NOISE_PX, edge + NOISE_PX))).astype(np.int64) * weight
+    low, high = int(total.min()), int(total.max())
+    return ((total - low) * 255 // (high - low)).astype(np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class SkyWindow:
+    """A picture as a window onto the sky.
+
+    ``round`` is a panorama: all directions side by side, with the heading in the middle. Any other picture is flat, as
+    wide as ``field_deg``. Directions leave here rounded, so that every machine sees the same sky.
+    """
+
+    size: tuple[int, int]
+    horizon_y: float
+    heading_deg: float
+    field_deg: float
+    round: bool = False
+    far_px: float = field(init=False)
+    """How far in front of the eye the picture stands, in its own pixels; for a panorama, pixels per radian."""
+
+    def __post_init__(self) -> None:
+        width = self.size[0]
+        far = width / math.tau if self.round else width / 2 / math.tan(math.radians(self.field_deg) / 2)
+        object.__setattr__(self, "far_px", round(far, 6))
+
+    @classmethod
+    def of(cls, view: View, heading_deg: float) -> "SkyWindow":
+        """What a camera sees of the sky in a street that runs along this heading."""
+        return cls((view.width, view.height), view.horizon_px, heading_deg + view.yaw_deg, view.field_deg)
+
+    def azimuth_at(self, x: float) -> float:
+        """The direction of a column, in degrees from north to east."""
+        aside = (x - self.size[0] / 2) / self.far_px
+        return round(self.heading_deg + math.degrees(aside if self.round else math.atan(aside)), 6)
+
+    def elevation_at(self, y: float) -> float:
+        """How high above the horizon a row looks, in degrees."""
+        up = (self.horizon_y - y) / self.far_px
+        return round(math.degrees(up if self.round else math.atan(up)), 6)
+
+    def aside_deg(self, azimuth_deg: float) -> float:
+        """How far right of the middle a direction is, between -180 and 180."""
+        return round((azimuth_deg - self.heading_deg + 180) % 360 - 180, 6)
+
+    def x_of(self, azimuth_deg: float) -> float | None:
+        """The column of a direction; None behind the camera."""
+        aside = self.aside_deg(azimuth_deg)
+        if self.round:
+            return self.size[0] / 2 + math.radians(aside) * self.far_px
+        return None if abs(aside) > 80 else round(self.size[0] / 2 + math.tan(math.radians(aside)) * self.far_px, 4)
+
+    def y_of(self, elevation_deg: float) -> float:
+        """The row of a height above the horizon."""
+        up = math.radians(elevation_deg)
+        return round(self.horizon_y - (up if self.round else math.tan(up)) * self.far_px, 4)
+
 
 Plane = NDArray[np.float32]
 _SHOWN_SUN = {"clear": 1.0, "cloudy": 0.75}
@@ -197,3 +391,65 @@ def _halo() -> Image.Image:
     soft = 150 * fading * fading * fading * 500 / (500 + square) + 60 * fading * fading
     disc = np.where(square < 270, 255, np.where(square < 420, 160, 0))
     return Image.fromarray(np.minimum(np.maximum(soft, disc), 255).astype(np.uint8))
+
+
+def draw_weather(pixels: NDArray[np.uint8], sky: Sky, light: Light, chance: random.Random) -> None:
+    """Draw rain or snow in the air over a finished picture; thin enough that whatever is written stays legible."""
+    if sky.weather == "rain":
+        _rain(pixels, light, chance)
+    if sky.weather == "snow":
+        _snow(pixels, chance, light)
+
+
+def draw_air(canvas: Canvas, sky: Sky, light: Light) -> None:
+    """Let a road fade in fog, rain or snow, and shine when wet; after the road, before whatever stands on it."""
+    view = canvas.view
+    top, height = max(0, int(view.horizon_px)), view.height
+    if light.haze < 0.1 or top >= height:
+        return
+    wet = 0.3 if sky.weather == "rain" else 0.0
+    below = [max(0.5, row + 0.5 - view.horizon_px) for row in range(top, height)]
+    veils = [light.veil(view.height_m * view.focal_px / down) for down in below]
+    shares = [
+        round(256 * min(0.94, veil + wet * 60 / (60 + down * 768 / height)))
+        for veil, down in zip(veils, below, strict=True)
+    ]
+    # Rows whose share is next to nothing stay as they are.
+    last = next((number for number, share in enumerate(shares) if share < 5), len(shares))
+    part = canvas.pixels[top : top + last]
+    share = np.array(shares[:last], dtype=np.uint16)[:, None]
+    for channel in range(3):
+        air = share * np.uint16(light.horizon[channel])
+        part[..., channel] = (np.multiply(part[..., channel], 256 - share, dtype=np.uint16) + air) >> np.uint16(8)
+
+
+def _rain(pixels: NDArray[np.uint8], light: Light, chance: random.Random) -> None:
+    import cv2
+
+    height, width = pixels.shape[:2]
+    unit = width / 1024
+    slant = chance.uniform(-0.25, 0.25)
+    pale: Colour = mixed(light.horizon, (255, 255, 255), 0.3)
+    layer = np.zeros((height, width), dtype=np.uint8)
+    for _ in range(240):
+        x, y = chance.randrange(width), chance.randrange(height)
+        long = chance.uniform(14, 44) * unit
+        end = (round((x + slant * long) * 16), round((y + long) * 16))
+        cv2.line(layer, (x * 16, y * 16), end, 70, max(1, round(unit)), cv2.LINE_AA, 4)
+    rows, columns = np.nonzero(layer)
+    weight = layer[rows, columns].astype(np.int32)[:, None]
+    under = pixels[rows, columns].astype(np.int32)
+    pixels[rows, columns] = under + ((np.array(pale, dtype=np.int32) - under) * weight >> 8)
+
+
+def _snow(pixels: NDArray[np.uint8], chance: random.Random, light: Light) -> None:
+    import cv2
+
+    height, width = pixels.shape[:2]
+    unit = width / 1024
+    white = mixed(light.shade((255, 255, 255)), (255, 255, 255), 0.4)
+    for _ in range(420):
+        # Most flakes are far: small and many.
+        size = 0.6 + 2.0 * chance.random() * chance.random() * chance.random()
+        x, y = chance.randrange(width * 16), chance.randrange(height * 16)
+        cv2.circle(pixels, (x, y), round(size * unit * 16), white, -1, cv2.LINE_AA, 4)

@@ -1,17 +1,143 @@
-"""Cars, vans and what else stands or drives along a street, with a plate that can be read."""
+"""Cars, vans, buses and others that stand or drive along a street, with a plate that can be read."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from PIL import Image
 
-from .camera import Point2
+from .camera import Point2, Point3, cosine, sine
 from .canvas import Canvas, Colour, mixed
-from .sky import shine
-from .sky_light import Light
-from .vehicles_body import Body, Corners, Facing, glass_in, part
+from .sky import Light, shine
+
+Facing = Literal["away", "towards", "left", "right"]
+"""Which way a vehicle points, seen along the street."""
+Corners = tuple[Point3, Point3, Point3, Point3]
+"""A face: top left, top right, bottom right, bottom left as somebody before it sees them."""
+
+_FORWARD: dict[Facing, Point2] = {"away": (0, 1), "towards": (0, -1), "left": (-1, 0), "right": (1, 0)}
+_CIRCLE = tuple((cosine(angle), sine(angle)) for angle in range(0, 360, 20))
+TYRE: Colour = (34, 34, 36)
+GLASS: Colour = (58, 74, 88)
+
+
+class Body:
+    """A vehicle at a point of the street.
+
+    Its own axes: u runs from its rear (0) to its front, v from its left (negative) to its right, z up. Faces that turn
+    away from the camera are left out.
+    """
+
+    def __init__(self, canvas: Canvas, at: Point2, facing: Facing, length_m: float, light: Light) -> None:
+        self.canvas = canvas
+        self.light = light
+        self.at = at
+        self.length_m = length_m
+        self.forward = _FORWARD[facing]
+        self.right = (self.forward[1], -self.forward[0])
+        self.distance_m = max(1.0, canvas.view.depth_m((at[0], at[1], 1.0)))
+        self.near = length_m * canvas.view.focal_px / self.distance_m > 140
+        """Whether seams, mirrors and glints are large enough to be seen."""
+
+    def place(self, u: float, v: float, z: float) -> Point3:
+        """A point of the vehicle in metres of the street."""
+        along = u - self.length_m / 2
+        return (
+            self.at[0] + self.forward[0] * along + self.right[0] * v,
+            self.at[1] + self.forward[1] * along + self.right[1] * v,
+            z,
+        )
+
+    def tone(self, colour: Colour, normal: Point3) -> Colour:
+        """A colour on a face that points this way (in the vehicle's own axes), in the light and air of the scene."""
+        ahead, aside, up = normal
+        facing = (
+            self.forward[0] * ahead + self.right[0] * aside, self.forward[1] * ahead + self.right[1] * aside, up,
+        )  # fmt: skip
+        return self.light.hazed(self.light.shade(colour, facing), self.distance_m)
+
+    def face(self, points: Sequence[Point3], normal: Point3, colour: Colour, alpha: float = 1.0) -> bool:
+        """Fill a flat face given in (u, v, z); False where it turns away from the camera."""
+        if not self.shows(points[0], normal):
+            return False
+        self.canvas.polygon3([self.place(*point) for point in points], self.tone(colour, normal), alpha)
+        return True
+
+    def glowing(self, points: Sequence[Point3], normal: Point3, colour: Colour) -> None:
+        """Fill a face that shines by itself."""
+        if self.shows(points[0], normal):
+            self.canvas.polygon3(
+                [self.place(*point) for point in points], self.light.hazed(colour, self.distance_m / 2)
+            )
+
+    def shows(self, point: Point3, normal: Point3) -> bool:
+        """Whether a face with this point and normal turns towards the camera."""
+        x, y, z = self.place(*point)
+        view = self.canvas.view
+        ahead, aside, up = normal
+        across = self.forward[0] * ahead + self.right[0] * aside
+        along = self.forward[1] * ahead + self.right[1] * aside
+        return across * (view.x_m - x) - along * y + up * (view.height_m - z) > 1e-9
+
+    def wheel(self, u: float, v: float, radius: float, rim: Colour) -> None:
+        """A wheel on the outside of the body."""
+        side = 1.0 if v > 0 else -1.0
+        if not self.shows((u, v, radius), (0, side, 0)):
+            return
+        for scale, colour in ((1.0, TYRE), (0.62, rim), (0.2, TYRE)):
+            points = [(u + x * radius * scale, v, radius + z * radius * scale) for x, z in _CIRCLE]
+            self.canvas.polygon3([self.place(*point) for point in points], self.tone(colour, (0, side, 0)))
+
+    def arch(self, u: float, v: float, radius: float) -> None:
+        """The dark opening above a wheel."""
+        side = 1.0 if v > 0 else -1.0
+        upper = [(u + x * radius, v, 0.3 + max(z, -0.2) * radius) for x, z in _CIRCLE]
+        self.face(upper, (0, side, 0), (24, 24, 26))
+
+    def ground_shadow(self, half_width: float) -> None:
+        """The dark under a vehicle, with the sun or without."""
+        for grow, alpha in ((0.1, 0.34), (-0.12, 1.0)):
+            low, high, aside = -grow, self.length_m + grow, half_width + grow
+            plan = ((low, -aside, 0.0), (high, -aside, 0.0), (high, aside, 0.0), (low, aside, 0.0))
+            self.canvas.polygon3([self.place(*point) for point in plan], (20, 21, 24), alpha)
+
+    def end(self, u: float, half: float, low: float, high: float, *, front: bool) -> Corners:
+        """An upright rectangle across the vehicle, as somebody before its front or behind its rear sees it."""
+        left = half if front else -half
+        return (u, left, high), (u, -left, high), (u, -left, low), (u, left, low)
+
+    def side(self, v: float, rear: float, front: float, low: float, high: float) -> Corners:
+        """An upright rectangle along the vehicle, as somebody beside it sees it."""
+        first, last = (rear, front) if v > 0 else (front, rear)
+        return (first, v, high), (last, v, high), (last, v, low), (first, v, low)
+
+    def street(self, corners: Corners) -> Corners:
+        """A face in metres of the street."""
+        one, two, three, four = (self.place(*corner) for corner in corners)
+        return one, two, three, four
+
+
+def part(corners: Corners, left: float, top: float, right: float, bottom: float) -> Corners:
+    """A piece of a face; its edges are shares of the face's width and height from its top left corner."""
+
+    def at(across: float, down: float) -> Point3:
+        upper = _between(corners[0], corners[1], across)
+        return _between(upper, _between(corners[3], corners[2], across), down)
+
+    return at(left, top), at(right, top), at(right, bottom), at(left, bottom)
+
+
+def _between(one: Point3, other: Point3, share: float) -> Point3:
+    rest = 1 - share
+    return one[0] * rest + other[0] * share, one[1] * rest + other[1] * share, one[2] * rest + other[2] * share
+
+
+def glass_in(light: Light) -> Colour:
+    """Window panes: they show the sky by day and little at night."""
+    return mixed(GLASS, light.zenith, 0.25)
+
 
 Kind = Literal["hatchback", "saloon", "estate", "suv", "van", "pickup"]
 Side = Literal["left", "right"]
@@ -298,4 +424,107 @@ def _plate(
         body.face(corners, turned, (236, 236, 230))
     else:
         body.canvas.paste3(plate, street, max(0.45, min(1.0, body.light.brightness)))
+    return street
+
+
+BUS_M = (11.0, 2.5, 3.1)
+"""Length, width and height of a bus."""
+BUS_BOARD_M = (8.6, 0.8)
+"""How wide and tall the writing on its side is."""
+BUS_DISPLAY_M = (1.7, 0.3)
+"""How wide and tall the display above its windscreen and rear window is."""
+
+
+def draw_bus(
+    canvas: Canvas, at: Point2, colour: Colour, facing: Facing, light: Light, *,
+    doors_on: Literal["left", "right"] = "right", side: Image.Image | None = None, front: Image.Image | None = None,
+) -> tuple[Corners | None, Corners | None]:  # fmt: skip
+    """Draw a bus whose middle stands at a point of the street.
+
+    Args:
+        canvas: where to draw.
+        at: metres of the street, right and forward.
+        colour: of its body in plain daylight.
+        facing: which way it points.
+        light: of the scene.
+        doors_on: the side it is boarded from: where people drive on the right, its right.
+        side: what is written along it, about `BUS_BOARD_M` in shape; pasted where a side can be seen.
+        front: what its display says, about `BUS_DISPLAY_M` in shape.
+
+    Returns:
+        Where the writing along it and where the display are, as corners in metres of the street; None for what can't
+        be seen.
+    """
+    length, width, height = BUS_M
+    body = Body(canvas, at, facing, length, light)
+    half = width / 2
+    body.ground_shadow(half)
+    written: Corners | None = None
+    for v in (-half, half):
+        face = body.side(v, 0.0, length, 0.32, height)
+        if body.face(face, (0, v / half, 0), mixed(colour, (0, 0, 0), 0.05)):
+            doors = (v > 0) == (doors_on == "right")
+            written = _side(body, v, colour, side, doors=doors)
+    shown: Corners | None = None
+    for ahead in (False, True):
+        u = length if ahead else 0.0
+        face = body.end(u, half, 0.32, height, front=ahead)
+        if body.face(face, (1 if ahead else -1, 0, 0), mixed(colour, (0, 0, 0), 0.03)):
+            shown = _end(body, face, colour, front, ahead=ahead)
+    roof = ((0.0, -half, height), (0.0, half, height), (length, half, height), (length, -half, height))
+    body.face(roof, (0, 0, 1), mixed(colour, (255, 255, 255), 0.2))
+    return written, shown
+
+
+def _side(body: Body, v: float, colour: Colour, side: Image.Image | None, *, doors: bool) -> Corners:
+    length, _, height = BUS_M
+    turned = (0.0, 1.0 if v > 0 else -1.0, 0.0)
+    glass = glass_in(body.light)
+    lit = body.light.night
+    body.face(body.side(v, 0.0, length, 0.32, 0.42), turned, mixed(colour, (16, 16, 18), 0.6))
+    body.face(body.side(v, 0.15, length - 0.12, 1.48, height - 0.42), turned, mixed(glass, (14, 16, 20), 0.4))
+    panes = 7
+    for pane in range(panes):
+        low = 0.25 + pane * (length - 0.5) / panes
+        window = body.side(v, low + 0.04, low + (length - 0.5) / panes - 0.04, 1.53, height - 0.47)
+        if lit:
+            body.glowing(window, turned, (236, 214, 160))
+            continue
+        body.face(window, turned, glass)
+        body.face(part(window, 0.14, 0.0, 0.4, 1.0), turned, mixed(glass, (214, 226, 236), 0.2))
+    if doors:
+        for u in (0.7, length - 2.1):
+            door = body.side(v, u, u + 1.25, 0.36, height - 0.45)
+            body.face(door, turned, mixed(colour, (30, 32, 36), 0.7))
+            for left, right in ((0.06, 0.47), (0.53, 0.94)):
+                body.face(part(door, left, 0.05, right, 0.94), turned, glass)
+    for u in (2.6 if doors else 2.2, length - 2.9):
+        body.arch(u, v, 0.56)
+        body.wheel(u, v * 1.002, 0.47, (150, 154, 158))
+    board = body.side(v, (length - BUS_BOARD_M[0]) / 2, (length + BUS_BOARD_M[0]) / 2, 0.66, 0.66 + BUS_BOARD_M[1])
+    street = body.street(board)
+    if side is not None:
+        body.canvas.paste3(side, street, max(0.45, min(1.0, body.light.brightness)))
+    return street
+
+
+def _end(body: Body, face: Corners, colour: Colour, front: Image.Image | None, *, ahead: bool) -> Corners:
+    turned = (1.0 if ahead else -1.0, 0.0, 0.0)
+    glass = glass_in(body.light)
+    body.face(part(face, 0.0, 0.86, 1.0, 1.0), turned, mixed(colour, (20, 20, 22), 0.6))
+    pane = part(face, 0.05, 0.2, 0.95, 0.62) if ahead else part(face, 0.1, 0.2, 0.9, 0.46)
+    body.face(pane, turned, glass)
+    body.face(part(pane, 0.56, 0.0, 0.76, 1.0), turned, mixed(glass, (214, 226, 236), 0.22))
+    for left in (0.04, 0.84):
+        lamp = part(face, left, 0.74, left + 0.12, 0.82)
+        if body.light.night or body.light.brightness < 0.78:
+            body.glowing(lamp, turned, (255, 250, 226) if ahead else (255, 70, 54))
+        else:
+            body.face(lamp, turned, (240, 240, 232) if ahead else (168, 28, 28))
+    wide, tall = BUS_DISPLAY_M[0] / BUS_M[1] / 2, BUS_DISPLAY_M[1] / (BUS_M[2] - 0.32)
+    display = part(face, 0.5 - wide, 0.045, 0.5 + wide, 0.045 + tall)
+    body.face(part(display, -0.04, -0.12, 1.04, 1.12), turned, (22, 23, 26))
+    street = body.street(display)
+    if front is not None:
+        body.canvas.paste3(front, street)
     return street

@@ -1,4 +1,4 @@
-"""One episode: the agent's own loop, turned inside out, so that whoever trains a policy can play its part.
+"""One episode: photos, the agent's tools and budget, and a reward; the agent's loop turned inside out for trainers.
 
 `Episode.step` takes what the policy says next and comes back with what it is told. Everything in between is the loop
 of `geosleuth.agent`: budgets, repeated calls, reminders, the candidate pool, and the trajectory that remembers it all.
@@ -6,26 +6,264 @@ So training sees what later runs do. The truth stays here: neither the case that
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
 
-from geosleuth.agent import Event, Prompted, Task, ToolObserved, Trajectory, run
+from geosleuth.agent import Budget, Event, Method, Prompted, Task, ToolObserved, Trajectory, run
 from geosleuth.agent.conversation import CHARACTERS_PER_TOKEN, REPLY_CHARACTERS, cut
-from geosleuth.agent.locating import open_case
+from geosleuth.agent.locate import open_case
+from geosleuth.agent.methods import method as method_of
+from geosleuth.agent.setup import AgentSetup, Question, Resources
 from geosleuth.answer import Answer
+from geosleuth.atlas import Atlas, OfflineAtlas
+from geosleuth.bench.sets import Item
+from geosleuth.errors import BadInput, UserError
+from geosleuth.files import replacing
+from geosleuth.geo import LatLon, is_valid
+from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.policies import Conversation, Step
-from geosleuth.tools import Observation, ToolCall, image_info
+from geosleuth.policies.tagged import observation_text
+from geosleuth.score import Truth
+from geosleuth.score.rewards import Geocoder, Helpers, Reward, read_reward
+from geosleuth.tools import Observation, TextReader, ToolCall, Toolset, image_info
+from geosleuth.tools.model import OFFLINE
+from geosleuth.tools.surfaces import Background
+from geosleuth.tools.toolset import all_tools
+from geosleuth.world.consistency import RuleReader
+from geosleuth.world.design import design_scene, truth_of
+from geosleuth.world.drawing import draw_scene
+from geosleuth.world.model import Mark, Scene, SceneKind, Split
+from geosleuth.world.reader import clue_reader
+from geosleuth.world.world import World, open_world, world_atlas
 
-from .posing import Posed
-from .setting import Setting, worded
+
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """Photos of one place, and the truth about it. The truth goes to the reward and nowhere else.
+
+    ``truth`` is None where rewards are worked out elsewhere, such as by a trainer that keeps tools and truths apart.
+    ``reader`` reads text in place of the text reading that comes with the package, see `geosleuth.world.clue_reader`.
+    """
+
+    photos: tuple[OpenedPhoto, ...]
+    truth: Truth | None = field(default=None, repr=False)
+    reader: TextReader | None = None
+
+
+Poser = Callable[[Mapping[str, Any]], Posed]
+"""Makes what an episode is about from a row; the row's other columns are left alone.
+
+Raises `BadInput` where the row can't be used.
+"""
+
+
+def row_of(item: Item) -> dict[str, Any]:
+    """A photo of a data set as a row that `pose_photo` takes.
+
+    Raises:
+        BadInput: the photo lies inside another file; rows can only name photos that are files of their own.
+    """
+    path, truth = Path(item.picture.where), item.truth
+    if not path.is_file():
+        raise BadInput(f"{path}: rows need photos that are files of their own; unpack the data set first")
+    return {
+        "photo": str(path.absolute()),
+        "lat": truth.point.lat,
+        "lon": truth.point.lon,
+        "country": truth.country,
+        "region": truth.region,
+        "city": truth.city,
+    }
+
+
+def pose_photo(row: Mapping[str, Any], folder: Path | None = None) -> Posed:
+    """An episode about a photo on disk: columns ``photo``, ``lat``, ``lon`` and, where known, the names of the place.
+
+    Args:
+        row: ``photo`` is a path, or the content of a file; the names are ``country``, ``region`` and ``city``.
+        folder: what a path that is not absolute counts from.
+
+    Raises:
+        BadInput: a column is missing or can't be used, or the photo can't be opened.
+    """
+    photo = row.get("photo")
+    if isinstance(photo, str | Path):
+        photo = Path(folder or ".") / photo
+    elif not isinstance(photo, bytes):
+        raise BadInput("the row has no photo; its column 'photo' must hold a path or the content of a file")
+    return Posed((open_photo(photo),), truth_of_row(row))
+
+
+def truth_of_row(row: Mapping[str, Any]) -> Truth:
+    """Where the photo of a row was taken.
+
+    Raises:
+        BadInput: there is no point, or it lies nowhere on Earth.
+    """
+    lat, lon = _number(row.get("lat")), _number(row.get("lon"))
+    if lat is None or lon is None or not is_valid(lat, lon):
+        raise BadInput("the row has no true point; its columns 'lat' and 'lon' must be degrees on Earth")
+    names = {name: str(row[name]) for name in ("country", "region", "city") if row.get(name)}
+    return Truth(LatLon(lat, lon), **names)
+
+
+def _number(value: Any) -> float | None:
+    is_one = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if is_one else None
+
+
+AnswerBy = Literal["tool", "reply"]
+"""How a policy gives its answer: by the tool `answer`, or by a reply without a call."""
+
+_ANSWER_BY_TOOL = (
+    "To answer, call the tool answer and give it the whole of your final reply as its text. That ends the task; no "
+    "other call comes after it."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """All that episodes have in common; make one with `offline_setting`.
+
+    Attributes:
+        method: words, form of answer and context.
+        toolset: the tools that are on, named as the method names them.
+        atlas: the world that tools ask.
+        reward: what an answer earns.
+        helpers: who is asked for that: a geocoder, an encoder, a judge.
+        budget: what one episode may use.
+        answer_by: how the answer is given.
+        force_answer: whether a best guess is wanted in any case.
+    """
+
+    method: Method
+    toolset: Toolset
+    atlas: Atlas
+    reward: Reward
+    budget: Budget
+    helpers: Helpers = field(default_factory=Helpers)
+    answer_by: AnswerBy = "tool"
+    force_answer: bool = False
+    words: Callable[[Observation], str] = field(default=observation_text, repr=False)
+
+    def earned(self, answer: Answer, truth: Truth) -> float:
+        """What an answer earns, between ``reward.least`` and ``reward.most``."""
+        return float(self.reward.score([answer], [truth], self.helpers).total[0])
+
+
+def offline_setting(
+    method: str | Method = "default",
+    *,
+    reward: str | Reward = "ours",
+    helpers: Helpers | None = None,
+    atlas: Atlas | None = None,
+    tools: Iterable[str] | None = None,
+    budget: Budget | None = None,
+    answer_by: AnswerBy = "tool",
+    force_answer: bool = False,
+) -> Setting:
+    """A setting in which nothing leaves this machine.
+
+    Args:
+        method: a preset's name or a method of your own: it brings words, tools and budget.
+        reward: what an answer earns: a preset's name, a YAML file, or a reward of your own.
+        helpers: who is asked for that; left out, the atlas finds addresses and the judge by rule reads reasonings,
+            each only where the reward can't do without.
+        atlas: the world that tools ask; the offline atlas with the user's regions if left out.
+        tools: those to switch on in place of the method's own, by any of their names; names that begin with a plus
+            sign are added, see `Method.toolset`.
+        budget: in place of the method's own.
+        answer_by: "tool" adds the tool `answer`, by which trainers that show environments only calls learn of it.
+        force_answer: a best guess is wanted in any case.
+
+    Raises:
+        BadInput: there is no such method, tool or reward, a tool can't work offline, or the reward needs a helper.
+    """
+    world = atlas or OfflineAtlas()
+    earns = read_reward(reward) if isinstance(reward, str) else reward
+    asked = helpers or Helpers(
+        geocoder=geocoder_of(world) if earns.needs_geocoder else None,
+        judge=RuleReader() if earns.needs_judge else None,
+    )
+    # What it lacks is said now and not after the first episode.
+    earns.score([], [], asked)
+    chosen = method_of(method) if isinstance(method, str) else method
+    names = [one.name for one in all_tools().select(chosen.tools).usable(OFFLINE)]
+    if tools is not None:
+        listed = list(tools)
+        added = bool(listed) and all(name.startswith("+") for name in listed)
+        names = [*names, *listed] if added else listed
+    toolset = chosen.toolset(all_tools(), names)
+    if useless := [one.name for one in toolset if one.lacks(OFFLINE)]:
+        raise BadInput(f"{', '.join(useless)} can't work with the offline atlas alone; leave it out")
+    return Setting(
+        method=chosen,
+        toolset=toolset,
+        atlas=world,
+        reward=earns,
+        helpers=asked,
+        budget=budget or chosen.budget,
+        answer_by=answer_by,
+        force_answer=force_answer,
+    )
+
+
+WORDS = ("method", "reward", "tools", "turns", "calls", "answer_by", "box_scale", "force_answer", "world")
+
+
+def setting_of(words: Mapping[str, Any]) -> Setting:
+    """A setting from plain data, as files and commands hold it; whatever is left out is as in `offline_setting`.
+
+    ``turns`` and ``calls`` change the method's budget. ``world`` is the seed of the world whose map tools ask, which is
+    made where it is not there yet; without it they ask the atlas with the user's regions.
+
+    Raises:
+        BadInput: a word is unknown, or what it says can't be used.
+    """
+    if unknown := [name for name in words if name not in WORDS]:
+        raise BadInput(f"an environment has no setting {unknown[0]!r}; those there are: {', '.join(WORDS)}")
+    given = {name: value for name, value in words.items() if value is not None}
+    method = method_of(given.pop("method", "default"), box_scale=given.pop("box_scale", "pixels"))
+    limits = {name: int(given.pop(name)) for name in ("turns", "calls") if name in given}
+    seed = given.pop("world", None)
+    atlas = None if seed is None else world_atlas(open_world(int(seed)))
+    return offline_setting(method, atlas=atlas, budget=replace(method.budget, **limits), **given)
+
+
+def geocoder_of(atlas: Atlas) -> Geocoder:
+    """Finds addresses for rewards: where the best hit of the atlas lies."""
+    background = Background()
+
+    def geocode(text: str) -> LatLon | None:
+        try:
+            hits = background.run(atlas.geocode(text, limit=1))
+        except UserError:
+            return None  # what a policy wrote is no address at all
+        return hits[0].place.point if hits else None
+
+    return geocode
+
+
+def worded(setting: Setting) -> Method:
+    """The setting's method, its words saying how the answer is given here."""
+    method = setting.method
+    if setting.answer_by == "reply":
+        return method
+    return replace(method, system=lambda task, tools: f"{method.system(task, tools)}\n\n{_ANSWER_BY_TOOL}")
+
 
 OVER = "The task is over; this call was not carried out."
 BROKE = "The tool broke, and the task ends here."
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StepResult:
     """What came of a step: an observation for each call, what the loop says besides, and whether that was it."""
 
     observations: tuple[Observation, ...] = ()
@@ -46,7 +284,7 @@ class Episode:
     def __init__(self, posed: Posed, setting: Setting) -> None:
         """Open the case; nothing runs yet."""
         self._truth, self._setting, self._method = posed.truth, setting, worded(setting)
-        self.case, self._views = open_case(posed.photos, setting.method, setting.atlas, reader=posed.reader)
+        self.case, self._views = open_case(posed.photos, setting.method, Resources(setting.atlas, reader=posed.reader))
         images = tuple(image_info(self.case, self.case.album[handle]) for handle in self.case.album.handles)
         task = Task(images, force_answer=setting.force_answer, views=self._views)
         self.images = images
@@ -85,19 +323,15 @@ class Episode:
         self._task = asyncio.create_task(
             run(
                 self.case,
-                method=self._method,
-                policy=self._outside,
-                toolset=setting.toolset,
-                views=self._views,
-                force_answer=setting.force_answer,
-                budget=setting.budget,
+                AgentSetup(method=self._method, policy=self._outside, toolset=setting.toolset, budget=setting.budget),
                 sinks=[self._events.append],
+                question=Question(views=self._views, force_answer=setting.force_answer),
             )
         )
         self._task.add_done_callback(lambda _: self._outside.leave())
         await self._wait()
 
-    async def step(self, step: Step) -> Told:
+    async def step(self, step: Step) -> StepResult:
         """Say the next step; what the policy is told then. A step after the end is told that it is too late.
 
         Steps that come at once are taken one after the other, as turns of their own.
@@ -110,11 +344,11 @@ class Episode:
         )
         async with self._turn:
             if self._over:
-                return Told(tuple(refused(call, OVER) for call in step.calls), over=True)
+                return StepResult(tuple(refused(call, OVER) for call in step.calls), over=True)
             before = len(self._events)
             self._outside.say(short)
             await self._wait()
-            return self._told(step.calls, self._events[before:])
+            return self._result(step.calls, self._events[before:])
 
     async def close(self) -> None:
         """End it here; the best candidate of the pool is the answer where none was given."""
@@ -153,14 +387,14 @@ class Episode:
         if not self._task.cancelled() and isinstance(error := self._task.exception(), Exception):
             self.trouble = error
 
-    def _told(self, calls: Sequence[ToolCall], news: Sequence[Event]) -> Told:
+    def _result(self, calls: Sequence[ToolCall], news: Sequence[Event]) -> StepResult:
         seen = [event.body.observation for event in news if isinstance(event.body, ToolObserved)]
         words = [event.body.prompt.text for event in news if isinstance(event.body, Prompted)]
         if self.trouble is not None:
             seen = [replace(one, text=BROKE) if one.failure == "timeout" else one for one in seen]
         # The loop takes in the first hundred calls of a reply.
         seen += [refused(call, OVER) for call in calls[len(seen) :]]
-        return Told(tuple(self._short(one) for one in seen), tuple(words), self._over)
+        return StepResult(tuple(self._short(one) for one in seen), tuple(words), self._over)
 
     def _short(self, seen: Observation) -> Observation:
         context = self._method.context
@@ -209,3 +443,93 @@ class _Outside:
 
     async def aclose(self) -> None:
         """Nothing is held."""
+
+
+Reading = Literal["pixels", "clue boxes"]
+"""What the tool read_text reads with: the text reading that comes with the package, or the scene's own clue boxes."""
+
+
+def pose_scene(scene: Scene, *, reading: Reading = "pixels", kept: Path | None = None) -> Posed:
+    """An episode about a scene, with the very pixels that `geosleuth world make` would write to a file.
+
+    ``kept`` is a folder of pictures that were drawn before; what is not there yet is drawn and put there.
+
+    Raises:
+        BadInput: a panorama is to be read by its clue boxes; they say nothing about the views it is cut into.
+    """
+    if reading == "clue boxes" and scene.kind == "panorama":
+        raise BadInput('panoramas are looked at in views, which have no clue boxes; take reading="pixels"')
+    jpeg, marks = drawn(scene, kept)
+    opened = open_photo(jpeg, kind="panorama" if scene.kind == "panorama" else "photo")
+    reader = clue_reader(scene, marks, photo=opened.photo.handle) if reading == "clue boxes" else None
+    return Posed((opened,), truth_of(scene), reader)
+
+
+def drawn(scene: Scene, kept: Path | None = None) -> tuple[bytes, tuple[Mark, ...]]:
+    """A scene's picture as a JPEG file, and its marks; from the folder of those that were drawn before, where it is."""
+    if kept is None:
+        drawing = draw_scene(scene)
+        return drawing.jpeg(), drawing.marks
+    picture, places = kept / f"{scene.id}.jpg", kept / f"{scene.id}.json"
+    # The marks are written first, so that a picture that is there has them.
+    if picture.exists():
+        lines = json.loads(places.read_text(encoding="utf-8"))
+        return picture.read_bytes(), tuple(Mark(clue, tuple(box), *rest) for clue, box, *rest in lines)
+    drawing = draw_scene(scene)
+    jpeg = drawing.jpeg()
+    kept.mkdir(parents=True, exist_ok=True)
+    with replacing(places) as file:
+        file.write_text(json.dumps([astuple(mark) for mark in drawing.marks]), encoding="utf-8")
+    with replacing(picture) as file:
+        file.write_bytes(jpeg)
+    return jpeg, drawing.marks
+
+
+def scene_poser(
+    world: World,
+    *,
+    seed: int,
+    split: Split = "train",
+    kind: SceneKind = "street",
+    reading: Reading = "pixels",
+    kept: Path | None = None,
+) -> Poser:
+    """Takes rows with a column ``scene``, the number of a scene from 0 on; see `scene_rows`.
+
+    Args:
+        world: where the scenes stand. The atlas of the setting must be its own, see `geosleuth.world.world_atlas`.
+        seed: another one gives other scenes.
+        split: which places and designs may occur.
+        kind: which kind of picture.
+        reading: what read_text reads with.
+        kept: a folder of pictures that were drawn before, see `pose_scene`.
+    """
+
+    def pose(row: Mapping[str, Any]) -> Posed:
+        number = row.get("scene")
+        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+            raise BadInput("the row has no scene; its column 'scene' must be a number from 0 on")
+        return pose_scene(design_scene(world, seed, number, split=split, kind=kind), reading=reading, kept=kept)
+
+    return pose
+
+
+def scene_rows(count: int, start: int = 0) -> list[dict[str, Any]]:
+    """Rows for `scene_poser`: the numbers of ``count`` scenes, and no truth."""
+    return [{"scene": number} for number in range(start, start + count)]
+
+
+def needed(module: str, package: str) -> Any:
+    """Import a module of such a library.
+
+    Raises:
+        UserError: it is not installed; the message is the command that installs it.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
+            raise
+        raise UserError(
+            f"this needs {package}, which is not installed; in an environment of its own, run: pip install {package}"
+        ) from error

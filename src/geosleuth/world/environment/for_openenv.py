@@ -17,10 +17,7 @@ from geosleuth.policies import Step
 from geosleuth.tools import ImageInfo, ToolCall, native_tools
 from geosleuth.tools.surfaces import Background
 
-from .episode import Episode
-from .needing import needed
-from .posing import Poser, pose_photo
-from .setting import Setting
+from .episode import Episode, Poser, Setting, needed, pose_photo
 
 PACKAGE = "openenv-core"
 MOST_SESSIONS = 16

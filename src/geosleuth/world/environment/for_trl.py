@@ -16,9 +16,7 @@ from geosleuth.policies import Step
 from geosleuth.tools import Case, Observation, Output, ToolCall, Toolset, tool
 from geosleuth.tools.surfaces import Background, EnvironmentBase, tool_methods
 
-from .episode import BROKE, Episode, Told, refused
-from .posing import Poser, pose_photo
-from .setting import Setting, worded
+from .episode import BROKE, Episode, Poser, Setting, StepResult, pose_photo, refused, worded
 
 ANSWER_TOOL = "answer"
 TAKEN = "The answer was taken; the task is over."
@@ -110,12 +108,12 @@ class GeoEnvironment(EnvironmentBase):
             return Observation(call.id, call.name, TAKEN)
         return Observation(call.id, call.name, "\n\n".join(told.words), failure="refused")
 
-    def _besides(self, told: Told) -> Sequence[str]:
+    def _besides(self, told: StepResult) -> Sequence[str]:
         if not told.words:
             return ()
         return (*told.words, ONLY_THE_ANSWER) if self._setting.answer_by == "tool" else told.words
 
-    def _say(self, step: Step) -> Told:
+    def _say(self, step: Step) -> StepResult:
         return self._background.run(self._running().step(step))
 
     def _running(self) -> Episode:
@@ -129,7 +127,7 @@ def environment_for(setting: Setting, pose: Poser = pose_photo) -> type[GeoEnvir
 
     Args:
         setting: how episodes are played.
-        pose: makes what an episode is about from the columns of a row, see `geosleuth.world.environment.posing`.
+        pose: makes what an episode is about from the columns of a row, see `geosleuth.world.environment.episode`.
     """
     tools = [*setting.toolset, *((answer,) if setting.answer_by == "tool" else ())]
     members: dict[str, Any] = {

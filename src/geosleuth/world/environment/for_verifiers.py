@@ -20,10 +20,7 @@ from geosleuth.policies import Step
 from geosleuth.tools import ToolCall
 from geosleuth.tools.surfaces import mcp_result, tool_methods
 
-from .episode import Episode
-from .needing import needed
-from .posing import Posed, truth_of_row
-from .setting import Setting, setting_of
+from .episode import Episode, Posed, Setting, needed, setting_of, truth_of_row
 from .verifiers_package import PLAYED, ROWS
 
 vf: Any = needed("verifiers.v1", "verifiers")

@@ -23,9 +23,7 @@ from geosleuth.photo import encode, open_photo
 from geosleuth.policies import Step
 from geosleuth.tools import ToolCall, native_tools
 
-from .episode import Episode
-from .posing import Posed, row_of, truth_of_row
-from .setting import Setting, setting_of
+from .episode import Episode, Posed, Setting, row_of, setting_of, truth_of_row
 
 TOOLS_FILE, ROWS_FILE = "tools.yaml", "rows.parquet"
 DATA_SOURCE = "geosleuth"

@@ -9,8 +9,7 @@ from geosleuth.bench.sets import Item
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 
-from .posing import row_of
-from .setting import setting_of
+from .episode import row_of, setting_of
 
 NAME = "geosleuth_world"
 ROWS, PLAYED = "rows.jsonl", "played.json"

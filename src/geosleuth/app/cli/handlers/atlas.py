@@ -14,19 +14,19 @@ from rich.text import Text
 from geosleuth.app.console import building, progress, show, show_json, talk
 from geosleuth.atlas import Atlas, Colocation, Document, Hit, Marker, OfflineAtlas, Picture, Place, Reverse, regions_dir
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.numbers import distance
 from geosleuth.errors import BadInput
 from geosleuth.files import write_bytes_atomically
 from geosleuth.geo import Box, Disc, Extent, LatLon
-from geosleuth.geo.plain import extent_dict, plain
+from geosleuth.geo.extent import extent_dict, plain
 from geosleuth.names import country_name, required_country_code
 from geosleuth.pipeline.area import parse_point
-from geosleuth.pipeline.services import online_settings
+from geosleuth.pipeline.plan import online_settings
+from geosleuth.text.numbers import distance
 
 if TYPE_CHECKING:
     from geosleuth.atlas.facts.brands import BrandHit
     from geosleuth.atlas.facts.countries import CountryFacts
-    from geosleuth.atlas.facts.phones import PhoneInfo
+    from geosleuth.atlas.facts.lookups import PhoneInfo
     from geosleuth.atlas.regions import RegionInfo
 
 _T = TypeVar("_T")
@@ -152,7 +152,7 @@ def find_documents(text: str, zims: Sequence[Path], limit: int) -> list[Document
     """Passages from the bundled texts and from the user's Kiwix files."""
     found = ask(None, (), lambda it: it.search_documents(text, limit=limit))
     for path in zims:
-        from geosleuth.atlas.facts.zim import ZimDocuments
+        from geosleuth.atlas.facts.documents import ZimDocuments
 
         found += ZimDocuments(path).search(text, limit=limit)
     return found
@@ -190,7 +190,7 @@ def show_brands(name: str, limit: int, *, as_json: bool) -> None:
 
 def show_phone(number: str, region: str | None, *, as_json: bool) -> None:
     """Where a number belongs."""
-    from geosleuth.atlas.facts.phones import phone
+    from geosleuth.atlas.facts.lookups import phone
 
     found = phone(number, region)
     if as_json:

@@ -37,21 +37,20 @@ from geosleuth.bench.ablation import (
     read_variants,
     variants_of,
 )
-from geosleuth.bench.ablation.comparing import USUAL_KM
+from geosleuth.bench.ablation.comparison import USUAL_KM
 from geosleuth.bench.ablation.variants import MASK
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.run.engine import Ending
+from geosleuth.bench.run.engine import Ending, RunLimits
 from geosleuth.bench.run.folder import MANIFEST, RESULTS, RunFolder
-from geosleuth.bench.run.limits import RunLimits
 from geosleuth.bench.scored import Scored, score_file
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.pipeline.attempt import bench_plan
 from geosleuth.pipeline.request import LocateRequest
+from geosleuth.text.numbers import plural
 
 if TYPE_CHECKING:
     from geosleuth.bench.run.journal import PhotoState
-    from geosleuth.bench.run.standing import Standing
+    from geosleuth.bench.run.results import RunProgress
     from geosleuth.bench.sets import BoxKind
 
 PAGE, DOCUMENT = "ablation.html", "comparison.json"
@@ -209,7 +208,7 @@ class _Ablation:
         self._total = max(one.manifest.data.count for one in ready.values())
         usual = max(USUAL_BLOCK, -(-self._total // MOST_ROUNDS))
         self._block = usual if block is None else block or self._total
-        self._standing: dict[str, Standing] = {}
+        self._so_far: dict[str, RunProgress] = {}
         self._opened: set[str] = set()
         self._over: dict[str, Ending] = {}
         self._stopped = ""
@@ -242,7 +241,7 @@ class _Ablation:
                     if not bar.drawn:
                         bar.say(f"{name}: up to photo {upto} of {self._total}")
                     ending = await self._one(name, one, upto, Live(bar))
-                    self._standing[name] = ending.standing
+                    self._so_far[name] = ending.progress
                     if ending.why in _LIMITS:
                         self._stopped = f"stopped at the limit of the whole ablation: {ending.words}"
                         break
@@ -280,9 +279,9 @@ class _Ablation:
 
     def _spent(self, name: str, one: Prepared) -> tuple[int, float, float]:
         """Tokens, dollars and seconds of a variant so far."""
-        standing = self._standing.get(name)
-        if standing is not None:
-            return standing.tokens, standing.usd or 0.0, standing.seconds
+        so_far = self._so_far.get(name)
+        if so_far is not None:
+            return so_far.tokens, so_far.usd or 0.0, so_far.seconds
         if not (one.request.out / MANIFEST).exists():
             return 0, 0.0, 0.0
         index = RunFolder.read(one.request.out).index

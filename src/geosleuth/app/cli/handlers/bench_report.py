@@ -12,16 +12,13 @@ import numpy as np
 from geosleuth.app.cli.handlers import bench
 from geosleuth.app.console import offline_atlas, progress, reading, show, show_json, talk
 from geosleuth.app.report.pictures import data_uri, uri
-from geosleuth.bench.compare import PairReport, compare_files
-from geosleuth.bench.plain import printable
 from geosleuth.bench.records import read_records
-from geosleuth.bench.report_run import RunReport, Told, frame, report_run, with_pictures
+from geosleuth.bench.report import PairReport, compare_files
+from geosleuth.bench.report_run import RunReport, RunsReport, frame, report_run, with_pictures
 from geosleuth.bench.report_run import report_runs as put_together
-from geosleuth.bench.report_run.document import run_document
-from geosleuth.bench.report_run.gallery import MAP_PX, GroundMap, Shot
 from geosleuth.bench.report_run.page import render_run_page
-from geosleuth.bench.report_run.terminal import run_view
-from geosleuth.bench.report_run.told import same_photos
+from geosleuth.bench.report_run.run_report import MAP_PX, GroundMap, Shot, same_photos
+from geosleuth.bench.report_run.views import run_document, run_view
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.scored import Field, Scored, score_records
 from geosleuth.bench.sets import CARDS, DataSet, Item, open_set
@@ -30,6 +27,7 @@ from geosleuth.files import write_text_atomically
 from geosleuth.geo import Box, DistanceMethod
 from geosleuth.photo import open_photo
 from geosleuth.score import PublishedRow
+from geosleuth.text.safe import printable
 
 ENDINGS = (".html", ".json")
 MOST_PHOTOS = 400
@@ -110,7 +108,7 @@ def _refuse_twice(runs: Sequence[Path]) -> None:
         seen.add(path.resolve())
 
 
-def _write(path: Path, told: Told, rows: Sequence[PublishedRow], pairs: Sequence[PairReport]) -> None:
+def _write(path: Path, told: RunsReport, rows: Sequence[PublishedRow], pairs: Sequence[PairReport]) -> None:
     if path.suffix.lower() == ".html":
         made, command = bench.made_now(), bench.command_line()
         text = render_run_page(told, published=rows, pairs=pairs, generated=made, command=command)
@@ -155,7 +153,7 @@ def _published(wanted: str | None, folders: Sequence[RunFolder]) -> tuple[Publis
     return tuple(rows)
 
 
-def _pairs(told: Told, thresholds: Sequence[float]) -> list[PairReport]:
+def _pairs(told: RunsReport, thresholds: Sequence[float]) -> list[PairReport]:
     """Every run against the first, on the photos that both answered; masked ones have a part of their own."""
     first, *others = [run for run in told.runs if not run.hidden] or told.runs[:1]
     return [

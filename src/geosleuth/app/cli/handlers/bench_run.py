@@ -28,23 +28,18 @@ from geosleuth.app.console import (
     talk,
 )
 from geosleuth.bench.masking import masking_job_of
-from geosleuth.bench.numbers import count, distance, percent_sign, plural
-from geosleuth.bench.run.engine import Ending, run_set
-from geosleuth.bench.run.feeding import JobOf, plain_job
+from geosleuth.bench.run.engine import Ending, JobOf, LocalWorker, RunLimits, RunListeners, RunRules, plain_job, run_set
 from geosleuth.bench.run.folder import MANIFEST, RunFolder
-from geosleuth.bench.run.limits import RunLimits
-from geosleuth.bench.run.local import LocalWorker
+from geosleuth.bench.run.journal import Worker
 from geosleuth.bench.run.manifest import DataInfo, Manifest
-from geosleuth.bench.run.model import Worker
-from geosleuth.bench.run.results import accuracy_to_dict
-from geosleuth.bench.run.standing import Standing
+from geosleuth.bench.run.results import RunProgress, accuracy_to_dict
 from geosleuth.bench.sets import BoxKind, DataSet, fingerprint, open_set, subset
 from geosleuth.errors import BadInput
 from geosleuth.pipeline.attempt import BenchMaking, Recordings, bench_plan, is_recording, make_attempt, recordings_of
-from geosleuth.pipeline.plan import DETECTIVE, Plan
+from geosleuth.pipeline.plan import DETECTIVE, Plan, prior_file
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.services import prior_file
-from geosleuth.policies.gates import Rests, listening
+from geosleuth.policies.endpoints import Rests, listening
+from geosleuth.text.numbers import count, distance, percent_sign, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -60,30 +55,30 @@ class Live:
         """Show it in this bar."""
         self._bar, self._said_at = bar, time.monotonic()
 
-    def __call__(self, standing: Standing) -> None:
+    def __call__(self, so_far: RunProgress) -> None:
         """Show the newest."""
-        words = standing_words(standing)
-        self._bar.at(standing.done, standing.total, words)
+        words = progress_words(so_far)
+        self._bar.at(so_far.done, so_far.total, words)
         now = time.monotonic()
         if not self._bar.drawn and now - self._said_at >= _LINE_EVERY_S:
             self._said_at = now
-            left = "" if standing.eta_s is None else f", about {_duration(standing.eta_s)} left"
-            self._bar.say(f"{standing.done}/{standing.total} {words}{left}")
+            left = "" if so_far.eta_s is None else f", about {_duration(so_far.eta_s)} left"
+            self._bar.say(f"{so_far.done}/{so_far.total} {words}{left}")
 
 
-def standing_words(standing: Standing) -> str:
+def progress_words(so_far: RunProgress) -> str:
     """Accuracy so far, failures, cost, and whoever rests, on one line."""
     parts = []
-    if standing.within_25km is not None:
-        parts.append(f"{percent_sign(100 * standing.within_25km)} within 25 km")
-    if standing.failed:
-        parts.append(plural(standing.failed, "error", "errors"))
-    if standing.tokens:
-        parts.append(f"{count(standing.tokens)} tokens")
-    if standing.usd:
-        parts.append(f"${standing.usd:.2f}")
-    if standing.resting:
-        parts.append(f"{standing.resting} is left alone for a while")
+    if so_far.within_25km is not None:
+        parts.append(f"{percent_sign(100 * so_far.within_25km)} within 25 km")
+    if so_far.failed:
+        parts.append(plural(so_far.failed, "error", "errors"))
+    if so_far.tokens:
+        parts.append(f"{count(so_far.tokens)} tokens")
+    if so_far.usd:
+        parts.append(f"${so_far.usd:.2f}")
+    if so_far.resting:
+        parts.append(f"{so_far.resting} is left alone for a while")
     return ", ".join(parts)
 
 
@@ -91,19 +86,19 @@ def ending_view(ending: Ending, folder: Path) -> "RenderableType":
     """What came of it, for people."""
     from rich.table import Table
 
-    standing = ending.standing
+    so_far = ending.progress
     table = Table(box=None, show_header=False, pad_edge=False)
-    answered = f"{count(standing.answered)} of {plural(standing.total, 'photo', 'photos')}"
-    unlocated = f", {count(standing.unlocated)} of them without a place" if standing.unlocated else ""
+    answered = f"{count(so_far.answered)} of {plural(so_far.total, 'photo', 'photos')}"
+    unlocated = f", {count(so_far.unlocated)} of them without a place" if so_far.unlocated else ""
     rows = [
         ("answered", answered + unlocated),
-        ("errors", f"{count(standing.failed)}, in no other figure; --retry errors tries them again")
-        if standing.failed
+        ("errors", f"{count(so_far.failed)}, in no other figure; --retry errors tries them again")
+        if so_far.failed
         else ("errors", "none"),
-        ("missing", f"{count(standing.missing)}; {ending.words}") if standing.missing else None,
-        ("within 1, 25, 200, 750 km", _accuracies(ending)) if standing.answered else None,
-        ("median error", distance(ending.summary.accuracy.median_km.value)) if standing.answered else None,
-        ("spent", _spent(standing)),
+        ("missing", f"{count(so_far.missing)}; {ending.words}") if so_far.missing else None,
+        ("within 1, 25, 200, 750 km", _accuracies(ending)) if so_far.answered else None,
+        ("median error", distance(ending.summary.accuracy.median_km.value)) if so_far.answered else None,
+        ("spent", _spent(so_far)),
         ("kept in", str(folder)),
         ("look closer", f"geosleuth bench report {quote(str(folder))} --out report.html"),
     ]
@@ -118,14 +113,14 @@ def _accuracies(ending: Ending) -> str:
     return ", ".join(percent_sign(within[km].percent.value) for km in SHOWN_KM)
 
 
-def _spent(standing: Standing) -> str:
-    parts = [_duration(standing.seconds)]
-    if standing.tokens:
-        parts.append(f"{count(standing.tokens)} tokens")
-    if standing.usd is None:
+def _spent(so_far: RunProgress) -> str:
+    parts = [_duration(so_far.seconds)]
+    if so_far.tokens:
+        parts.append(f"{count(so_far.tokens)} tokens")
+    if so_far.usd is None:
         parts.append("money not known")
-    elif standing.usd:
-        parts.append(f"${standing.usd:.4f}")
+    elif so_far.usd:
+        parts.append(f"${so_far.usd:.4f}")
     return ", ".join(parts)
 
 
@@ -137,20 +132,20 @@ def _duration(seconds: float) -> str:
 
 def ending_document(ending: Ending, folder: Path) -> dict[str, Any]:
     """What came of it, for programs."""
-    standing = ending.standing
+    so_far = ending.progress
     return {
         "run": str(folder),
         "ended": ending.why,
         "words": ending.words,
-        "photos": standing.total,
-        "answered": standing.answered,
-        "unlocated": standing.unlocated,
-        "errors": standing.failed,
-        "missing": standing.missing,
+        "photos": so_far.total,
+        "answered": so_far.answered,
+        "unlocated": so_far.unlocated,
+        "errors": so_far.failed,
+        "missing": so_far.missing,
         "accuracy": accuracy_to_dict(ending.summary),
-        "tokens": standing.tokens,
-        "usd": standing.usd,
-        "seconds": round(standing.seconds, 3),
+        "tokens": so_far.tokens,
+        "usd": so_far.usd,
+        "seconds": round(so_far.seconds, 3),
     }
 
 
@@ -310,7 +305,7 @@ def _usual_at_once(locate: LocateRequest) -> int:
     return _AT_ONCE_DETECTIVE if locate.model in (None, DETECTIVE) and locate.team is None else _AT_ONCE_MODEL
 
 
-async def run_bench(ready: Prepared, watch: Callable[[Standing], None]) -> Ending:
+async def run_bench(ready: Prepared, watch: Callable[[RunProgress], None]) -> Ending:
     """Work on every photo that is not finished; the folder has all of it.
 
     Raises:
@@ -327,10 +322,8 @@ async def run_bench(ready: Prepared, watch: Callable[[Standing], None]) -> Endin
                 folder,
                 worker,
                 at_once=ready.at_once,
-                limits=ready.limits,
-                retry=request.retry,
-                watch=watch,
-                resting=rests.host,
+                rules=RunRules(limits=ready.limits, retry=request.retry),
+                listeners=RunListeners(watch=watch, resting=rests.host),
                 job_of=ready.job_of,
             )
 
@@ -372,7 +365,7 @@ def bench_run(request: BenchRequest, *, as_json: bool) -> None:
         show_json(ending_document(ending, request.out))
     else:
         show(ending_view(ending, request.out))
-    if ending.standing.failed or ending.standing.missing:
+    if ending.progress.failed or ending.progress.missing:
         talk(ending.words)
         raise typer.Exit(SOME_FAILED)
 

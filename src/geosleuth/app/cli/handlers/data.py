@@ -29,15 +29,9 @@ from geosleuth.app.console import (
     talk,
 )
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.numbers import count, distance, percent, threshold
-from geosleuth.bench.plain import printable
-from geosleuth.bench.run import Ending, RunLimits, Standing
+from geosleuth.bench.run import Ending, RunLimits, RunProgress
 from geosleuth.data import About, Store, StoreWriter, write_store
 from geosleuth.data.annotations import ByModel, ByRules, Normaliser, import_notes, read_notes
-from geosleuth.data.cards import Figures, card_text, figures_of
-from geosleuth.data.checking import check_store
-from geosleuth.data.curriculum import PHASES_KM, Phase, curriculum
-from geosleuth.data.exporting import INFO, Trainer, export_store, split_file
 from geosleuth.data.factory import (
     STAND_IN,
     Recipe,
@@ -49,19 +43,31 @@ from geosleuth.data.factory import (
     run_factory,
     tally_in,
 )
-from geosleuth.data.filtering import PAPER_KEPT, PAPER_PHOTOS, Filtered, filtered, tries_of
-from geosleuth.data.filtering_report import file_names, filter_document, write_filtered
-from geosleuth.data.filtering_sources import read_tries
-from geosleuth.data.manifest import SCENES
-from geosleuth.data.reading import CARD, MANIFEST
-from geosleuth.data.rejection import REASON_WORDS, Tally, tally_markdown, tally_to_dict
-from geosleuth.data.spotagent import TOOLS, toolset_of
+from geosleuth.data.filtering import (
+    PAPER_KEPT,
+    PAPER_PHOTOS,
+    PHASES_KM,
+    Filtered,
+    Phase,
+    curriculum,
+    file_names,
+    filter_document,
+    filtered,
+    read_tries,
+    tries_of,
+    write_filtered,
+)
+from geosleuth.data.spotagent import REASON_WORDS, TOOLS, Tally, tally_markdown, tally_to_dict, toolset_of
 from geosleuth.data.standins import Slips
+from geosleuth.data.store import CARD, MANIFEST, SCENES
+from geosleuth.data.store_card import Figures, card_text, check_store, figures_of
+from geosleuth.data.trainer_files import INFO, Trainer, export_store, split_file
 from geosleuth.errors import BadInput, require
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.policies import Policy, consent_line, make_policy
-from geosleuth.world.layer import ensure_layer
-from geosleuth.world.world import open_world
+from geosleuth.text.numbers import count, distance, percent, threshold
+from geosleuth.text.safe import printable
+from geosleuth.world.world import ensure_layer, open_world
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -159,7 +165,7 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
         show_json({"run": str(out), "ended": ending.why, "words": ending.words, **tally_to_dict(tally)})
     else:
         show(_view(tally, out, words["store"]))
-    if ending.standing.failed or ending.standing.missing:
+    if ending.progress.failed or ending.progress.missing:
         talk(ending.words)
         raise typer.Exit(SOME_FAILED)
 
@@ -224,9 +230,9 @@ async def _watched(work: Work, out: Path, words: Words) -> Ending:
     with progress("making trajectories", work.info.count) as bar, cancelled_by_ctrl_c():
         live = Live(bar)
 
-        def watch(standing: Standing) -> None:
+        def watch(so_far: RunProgress) -> None:
             # Only SpotAgent's synthesis holds answers against the truth.
-            live(standing if work.recipe.kind == "spotagent" else replace(standing, within_25km=None))
+            live(so_far if work.recipe.kind == "spotagent" else replace(so_far, within_25km=None))
 
         return await run_factory(work, out, limits=limits, retry=words.get("retry"), watch=watch, say=talk)
 

@@ -1,292 +1,569 @@
-"""What ``dataset rate``, ``filter`` and ``tier`` do once their words are read; imported only when one runs."""
+"""What ``dataset sample``, ``label``, ``split``, ``panorama``, ``mosaic``, ``pois``, ``gallery`` and ``digests`` do."""
 
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import AsyncExitStack, ExitStack, aclosing
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, aclosing
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from geosleuth.app.cli.handlers.bench import positive_km, records_of, score_all, tier_files
 from geosleuth.app.console import (
     CTRL_C,
     SOME_FAILED,
-    ask_consent,
+    building,
     cancelled_by_ctrl_c,
+    offline_atlas,
     progress,
-    quiet_libraries,
     show,
     show_json,
     talk,
 )
-from geosleuth.bench.makers.filters import Filter, Sieved, sieve
-from geosleuth.bench.makers.looks import FIELDS, HEURISTIC, Look
-from geosleuth.bench.makers.memory import open_memory
-from geosleuth.bench.makers.rating import GivenUp, Seen, by_heuristic, by_model, each
-from geosleuth.bench.makers.tables import check_table, field_names, writing_table
-from geosleuth.bench.makers.tiers import TIER, Tiered, with_tiers
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import one_line
-from geosleuth.bench.sets import DataSet, Item, open_set, subset
+from geosleuth.atlas import OfflineAtlas, regions_dir
+from geosleuth.atlas.regions import Regions
+from geosleuth.bench.makers.duplicates import HEADER, Digest, digests
+from geosleuth.bench.makers.galleries import make_gallery
+from geosleuth.bench.makers.labels import (
+    FIELDS,
+    LEFT_OUT,
+    LEVELS,
+    Labelled,
+    Placed,
+    label,
+    leave_strips,
+    read_shares,
+    split,
+)
+from geosleuth.bench.makers.mosaics import Mosaics, MosaicSettings, find_scenes, make_mosaics
+from geosleuth.bench.makers.panoramas import Panoramas, find_tiles, make_panoramas
+from geosleuth.bench.makers.photo_tables import (
+    TablePlace,
+    field_names,
+    place_at,
+    read_places,
+    writing_table,
+    written_rows,
+)
+from geosleuth.bench.makers.pois import AtlasPois, PoiSource, TablePois, choose_pois, write_pois
+from geosleuth.bench.makers.ratings import in_order
+from geosleuth.bench.makers.sampling import (
+    ATLAS_FIGURES,
+    ATLAS_PEOPLE,
+    CELL_DEG,
+    By,
+    Draw,
+    DrawRules,
+    Weights,
+    atlas_figures,
+    atlas_people,
+    countries_at,
+    coverage_of,
+    draw,
+    place_of,
+    read_figures,
+    read_people,
+)
+from geosleuth.bench.sets import DataSet, Item, open_set
 from geosleuth.errors import BadInput
-from geosleuth.files import refuse_to_replace
-from geosleuth.pipeline.plan import Plan, make_plan
-from geosleuth.pipeline.request import LocateRequest
-from geosleuth.policies import EndpointSettings, Usage, make_policy
-from geosleuth.policies.detective import Detective
+from geosleuth.files import write_text_atomically
+from geosleuth.geo import CellGrid, FloatArray
+from geosleuth.names import country_name
+from geosleuth.pipeline.area import parse_point
+from geosleuth.policies.baselines.gallery import is_code
+from geosleuth.text.numbers import plural
+from geosleuth.text.safe import printable
 
-_SIZE = re.compile(r"(\d{1,6})\s*[xX×]\s*(\d{1,6})")
-_MODEL_JOBS, _CODE_JOBS = 4, 2
-_TOLD_FAILURES = 5
-_TOLD_EVERY = 100
+from .atlas import facts_view
+from .dataset import check_outputs
+
+if TYPE_CHECKING:
+    from geosleuth.app.cli.dataset import MosaicOptions, PanoramaOptions, PoisOptions
+
+_SHOWN_COUNTRIES = 20
+_LABELS_AT_ONCE = 8
 
 
-def check_outputs(paths: Sequence[Path | None], specs: Sequence[str], *, overwrite: bool) -> None:
-    """Whether tables can be written, before any work is done.
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """The words of ``dataset sample``."""
+
+    count: int
+    seed: int
+    weights: str
+    figures: Path | None
+    people: Path | None
+    least_people: float
+    present: bool
+    refill: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Splitting:
+    """The words of ``dataset split``."""
+
+    parts: str
+    by: By
+    cell_deg: float
+    strip_km: float | None
+    seed: int
+    ending: str
+
+
+def sample_set(spec: str, out: Path, asked: Sampling, *, report: Path | None, overwrite: bool, as_json: bool) -> None:
+    """Draw photos, and say what every country was to give and gave.
 
     Raises:
-        BadInput: one can't.
+        UserError: something must be mended.
     """
-    wanted = [path for path in paths if path is not None]
-    named = [spec.partition("::")[0] for spec in specs]
-    read = [Path(part) for spec in named for part in (spec, spec.partition(":")[2]) if part]
-    for number, path in enumerate(wanted):
-        check_table(path, *read, *wanted[:number])
-    refuse_to_replace(wanted, overwrite=overwrite)
+    weights = _weights(asked.weights)
+    check_outputs([out, report], [spec], overwrite=overwrite)
+    if report is not None and report.suffix.lower() != ".csv":
+        raise BadInput(f"{report}: the report is written as .csv")
+    figures, grid = atlas_figures(), CellGrid(CELL_DEG)
+    if asked.figures is not None:
+        figures = read_figures(asked.figures, figures)
+    data = open_set(spec)
+    lats, lons = _points(data)
+    countries = countries_at(lats, lons)
+    if asked.present:
+        figures = {code: one for code, one in figures.items() if code in set(countries)}
+    drawn = draw(
+        countries,
+        grid.cell_of(lats, lons).tolist(),
+        _people(asked.people, grid),
+        figures,
+        total=asked.count,
+        seed=asked.seed,
+        rules=DrawRules(weights=weights, least_people=asked.least_people, refill=asked.refill),
+    )
+    chosen = set(drawn.chosen)
+    with writing_table(out, field_names(data)) as write:
+        for number, item in enumerate(data):
+            if number in chosen:
+                write(item)
+    talk(f"wrote {out}")
+    rows = [dict(zip(_ACCOUNT, astuple(one), strict=True)) for one in drawn.countries]
+    if report is not None:
+        write_text_atomically(report, written_rows(_ACCOUNT, (row.values() for row in rows)))
+        talk(f"wrote {report}")
+    told = {
+        "wanted": drawn.wanted, "drawn": len(drawn.chosen), "at_sea": countries.count(""),
+        "countries_without_roads": sum(one.road_km is None for one in figures.values()),
+        "figures": str(asked.figures or ATLAS_FIGURES), "people": str(asked.people or ATLAS_PEOPLE),
+    }  # fmt: skip
+    if as_json:
+        show_json({**told, "countries": rows})
+    else:
+        _show_draw(drawn)
+        _tell(told, drawn, refilled=asked.refill)
 
 
-def rate_set(
-    spec: str,
-    out: Path,
-    request: LocateRequest,
-    *,
-    jobs: int | None,
-    limit: int | None,
-    again: bool,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
-    """Look at every photo, and write the table when all have been looked at.
+_ACCOUNT = ("country", "quota", "available", "without_people", "drawn")
+
+
+def _people(path: Path | None, grid: CellGrid) -> dict[tuple[str, int], float]:
+    if path is not None:
+        return read_people(path, grid)
+    with building() as told:
+        return atlas_people(grid, told)
+
+
+def _tell(told: Mapping[str, Any], drawn: Draw, *, refilled: bool) -> None:
+    talk(f"{told['drawn']} of {told['wanted']} drawn; figures from {told['figures']}; people from {told['people']}")
+    if count := told["countries_without_roads"]:
+        talk(f"{plural(count, 'country has', 'countries have')} no length of roads and count with 0")
+    if count := told["at_sea"]:
+        talk(f"{plural(count, 'photo lies', 'photos lie')} in no country and were left out")
+    if drawn.short:
+        why = (
+            "the countries with a quota have no more photos, or none where people are known to live; --least-people 1 "
+            "gives all a chance"
+            if refilled
+            else "countries have too few photos; --refill lets the others give more"
+        )
+        talk(f"{drawn.short} fewer than wanted: {why}")
+
+
+def _show_draw(drawn: Draw) -> None:
+    table = Table("country", "quota", "available", "without people", "drawn", box=SIMPLE_HEAD)
+    for one in drawn.countries[:_SHOWN_COUNTRIES]:
+        numbers = (one.quota, one.available, one.unpeopled, one.drawn)
+        table.add_row(country_name(one.country), *map(str, numbers))
+    rest = drawn.countries[_SHOWN_COUNTRIES:]
+    if rest:
+        sums = (sum(getattr(one, name) for one in rest) for name in ("quota", "available", "unpeopled", "drawn"))
+        table.add_row(plural(len(rest), "further country", "further countries"), *map(str, sums))
+    show(table)
+
+
+def _weights(text: str) -> Weights:
+    try:
+        roads, population, area = (float(word) for word in text.split(","))
+    except ValueError:
+        raise BadInput(f"--weights takes three numbers such as 0.5,0.2,0.3; not {text[:40]!r}") from None
+    return Weights(roads, population, area)
+
+
+def _points(data: DataSet) -> tuple[FloatArray, FloatArray]:
+    found = np.array([(item.truth.point.lat, item.truth.point.lon) for item in data], dtype=np.float64).reshape(-1, 2)
+    if not len(found):
+        raise BadInput("the set has no photo")
+    return found[:, 0], found[:, 1]
+
+
+def compare_sets(train: str, test: str, *, by: By, cell_deg: float, as_json: bool) -> None:
+    """Print coverage and consistency.
 
     Raises:
-        UserError: something must be mended; nothing has been sent.
-        typer.Exit: it was stopped, or some photos could not be rated.
+        BadInput: a set can't be read, or the cell size is none.
+    """
+    _grid(cell_deg)
+    found = coverage_of(open_set(train), open_set(test), by=by, cell_deg=cell_deg)
+    unnamed = found.first_unnamed + found.second_unnamed
+    if not found.first_places or not found.second_places:
+        raise BadInput(f"a set names no {by}; run geosleuth dataset label first, or use --by cell")
+    if as_json:
+        show_json(
+            {
+                "by": by,
+                "coverage": found.coverage,
+                "consistency": found.consistency,
+                "places": {"train": found.first_places, "test": found.second_places, "common": found.common},
+                "photos": {
+                    "train": found.first_photos,
+                    "test": found.second_photos,
+                    "test_in_common_places": found.second_photos_in_common,
+                },
+                "unnamed": {"train": found.first_unnamed, "test": found.second_unnamed},
+            }
+        )
+        return
+    words = f"cells of {cell_deg:g}°" if by == "cell" else {"city": "cities", "country": "countries"}.get(by, "regions")
+    table = Table(words, "train", "test", "both", box=SIMPLE_HEAD)
+    table.add_row("places", str(found.first_places), str(found.second_places), str(found.common))
+    table.add_row("photos", str(found.first_photos), str(found.second_photos), str(found.second_photos_in_common))
+    show(table)
+    talk("photos in both: the test set's, in places that the training set has")
+    show(f"coverage {found.coverage:.2%}, consistency {found.consistency:.2%}")
+    if unnamed:
+        talk(f"{plural(unnamed, 'photo has', 'photos have')} no {by} and count nowhere; dataset label names them")
+
+
+def _grid(cell_deg: float, *, equal_area: bool = False) -> CellGrid:
+    try:
+        return CellGrid(cell_deg, equal_area=equal_area)
+    except ValueError as error:
+        raise BadInput(f"--cell: {error}") from error
+
+
+def label_set(spec: str, out: Path, *, over: bool, within_km: float | None, overwrite: bool, as_json: bool) -> None:
+    """Write the set with names.
+
+    Raises:
+        UserError: something must be mended.
+        typer.Exit: it was stopped.
     """
     check_outputs([out], [spec], overwrite=overwrite)
-    data = subset(open_set(spec), limit=limit)
-    with quiet_libraries():
-        jobs = jobs or (_CODE_JOBS if request.model is None else _MODEL_JOBS)
-        plan = _plan(request, jobs)
-        if plan is not None:
-            ask_consent(plan, yes=request.yes)
-        told = _Told()
-        try:
-            asyncio.run(_rate(data, out, plan, told, jobs, again=again))
-        except asyncio.CancelledError:
-            talk(f"stopped; {plural(told.rated, 'rating is', 'ratings are')} kept, and the same command goes on")
-            raise typer.Exit(CTRL_C) from None
-        except GivenUp as error:
-            raise GivenUp(f"{one_line(str(error))}; what was said is kept, and the same command goes on") from error
-    told.by = plan.policy.name if plan else HEURISTIC
+    data = open_set(spec)
+    filled, photos = Counter[str](), 0
+    try:
+        photos = asyncio.run(_label(data, out, filled, over=over, within_km=within_km))
+    except asyncio.CancelledError:
+        talk("stopped; nothing was written")
+        raise typer.Exit(CTRL_C) from None
     if as_json:
-        show_json({**told.document(), "out": str(out)})
-    else:
-        show(told.view())
-        talk(f"wrote {out}")
-    if told.failed:
-        talk(
-            f"{plural(told.failed, 'photo has', 'photos have')} no rating; the same command with --overwrite tries "
-            "them alone, and with --ask-again those, too, whose replies hold none"
+        show_json({"photos": photos, "named": {level: filled[level] for level in LEVELS}, "out": str(out)})
+        return
+    table = Table("level", "named now", box=SIMPLE_HEAD)
+    for level in LEVELS:
+        table.add_row(level, f"{filled[level]} of {photos}")
+    show(table)
+    talk(f"wrote {out}")
+
+
+async def _label(data: DataSet, out: Path, filled: Counter[str], *, over: bool, within_km: float | None) -> int:
+    atlas, photos = offline_atlas(needed=True), sum(1 for _ in data)
+
+    async def work(item: Item) -> Labelled:
+        return await label(item, atlas, over=over, within_km=within_km)
+
+    with (
+        progress("labelling", photos) as bar,
+        writing_table(out, (*field_names(data), *FIELDS)) as write,
+        cancelled_by_ctrl_c(),
+    ):
+        async with aclosing(in_order(data, work, at_once=_LABELS_AT_ONCE)) as all_done:
+            async for done in all_done:
+                filled.update(done.fields["labelled"].split())
+                write(done.item, done.fields)
+                bar.advance()
+    return photos
+
+
+def split_set(spec: str, out: Path, asked: Splitting, *, overwrite: bool, as_json: bool) -> None:
+    """Write a table for each part.
+
+    Raises:
+        UserError: something must be mended.
+    """
+    shares = read_shares(asked.parts)
+    if not out.is_dir():
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"{out}: can't be made: {error.strerror or error}") from error
+    files = {part: out / f"{part}.{asked.ending}" for part in shares}
+    check_outputs(list(files.values()), [spec], overwrite=overwrite)
+    data = open_set(spec)
+    lats, lons = _points(data)
+    parts = _parts(data, lats, lons, asked, list(shares), shares)
+    fields = field_names(data)
+    with ExitStack() as held:
+        writers = {part: held.enter_context(writing_table(path, fields)) for part, path in files.items()}
+        for part, item in zip(parts, data, strict=True):
+            if part != LEFT_OUT:
+                writers[part](item)
+    counts = Counter(parts)
+    if as_json:
+        document = {"parts": {part: counts[part] for part in shares}, "left_out": counts[LEFT_OUT]}
+        show_json({**document, "out": [str(path) for path in files.values()]})
+        return
+    table = Table("part", "photos", "share", "wanted", box=SIMPLE_HEAD)
+    for part, share in shares.items():
+        table.add_row(part, str(counts[part]), f"{counts[part] / len(parts):.1%}", f"{share:.1%}")
+    if asked.strip_km is not None:
+        table.add_row("left out between", str(counts[LEFT_OUT]), f"{counts[LEFT_OUT] / len(parts):.1%}", "")
+    show(table)
+    for path in files.values():
+        talk(f"wrote {path}")
+
+
+def _parts(
+    data: DataSet,
+    lats: FloatArray,
+    lons: FloatArray,
+    asked: Splitting,
+    order: Sequence[str],
+    shares: dict[str, float],
+) -> list[str]:
+    grid = _grid(asked.cell_deg, equal_area=True)
+    places = [place_of(item, asked.by, grid) for item in data]
+    if unnamed := places.count(None):
+        told = plural(unnamed, "photo has", "photos have")
+        raise BadInput(f"{told} no {asked.by}; run geosleuth dataset label first, or use --by cell")
+    placed = [Placed(code, place) for code, place in zip(countries_at(lats, lons), places, strict=True)]
+    parts = split(placed, shares, seed=asked.seed)
+    if asked.strip_km is None:
+        return parts
+    return leave_strips(parts, lats.tolist(), lons.tolist(), order, gap_km=asked.strip_km)
+
+
+_LARGEST_SIDE = 65_000
+_PAIR = re.compile(r"\s*(\d{1,6})\s*[xX\u00d7]\s*(\d{1,6})\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which cities: a table, names that the atlas knows, or a point."""
+
+    table: Path | None
+    names: tuple[str, ...]
+    at: str | None
+
+
+def make_panorama_files(options: "PanoramaOptions") -> None:
+    """Put panoramas together.
+
+    Raises:
+        BadInput: something must be mended.
+        typer.Exit: some could not be made.
+    """
+    wanted = _pair(options.size, "--size")
+    sets = find_tiles(options.folder, options.pattern, None if options.grid is None else _pair(options.grid, "--grid"))
+    known = None if options.places is None else read_places(options.places)
+    with progress("panoramas") as bar:
+        made = make_panoramas(
+            sets,
+            options.out,
+            places=known,
+            size=wanted,
+            full=None if options.full is None else _pair(options.full, "--full"),
+            most_missing=options.missing,
+            overwrite=options.overwrite,
+            progress=bar.at,
         )
+    for one in made.refused:
+        talk(f"not made: {one.reason}")
+    if made.unplaced:
+        named = ", ".join(printable(name) for name in made.unplaced[:5])
+        talk(f"{plural(len(made.unplaced), 'panorama stands', 'panoramas stand')} in no table of places: {named}")
+    if options.as_json:
+        document = {**asdict(made), "table": None if made.table is None else str(made.table)}
+        show_json(document)
+    else:
+        _show_made(made, "none: give --places to make a data set")
+    if made.refused:
         raise typer.Exit(SOME_FAILED)
 
 
-def _plan(request: LocateRequest, jobs: int) -> Plan | None:
-    """Who is asked; None where code looks."""
-    if request.model is None:
-        if request.base_url is not None:
-            raise BadInput("--base-url is where a model is served; name it with --model server:NAME")
-        return None
-    if request.model.startswith("replay:") or request.model == Detective.name:
-        raise BadInput("name a model that looks at photos with --model, or leave it out: a heuristic looks then")
-    at_once = EndpointSettings(concurrency=max(EndpointSettings().concurrency, jobs))
-    model = make_policy(request.model, base_url=request.base_url, settings=at_once, offline=request.offline)
-    return make_plan(request, [], thinker=model)
-
-
-class _Told:
-    """What has come of a rating so far."""
-
-    def __init__(self) -> None:
-        self.by, self.rated, self.known, self.failed = HEURISTIC, 0, 0, 0
-        self.usage, self.bands, self.landmarks = Usage(tries=0), Counter[str](), 0
-
-    def add(self, seen: Seen[Look]) -> None:
-        look = seen.found
-        if look is None:
-            self.failed += 1
-            self.usage += seen.wasted
-            if self.failed <= _TOLD_FAILURES:
-                talk(f"not rated: {seen.trouble}")
-            return
-        self.rated += 1
-        self.known += look.known
-        self.usage += look.usage
-        self.landmarks += look.landmark is not None
-        self.bands[_band(look.locatability.score)] += 1
-
-    @property
-    def done(self) -> int:
-        """Photos that were looked at, or tried."""
-        return self.rated + self.failed
-
-    def document(self) -> dict[str, Any]:
-        """The account, for programs."""
-        return {
-            "by": self.by,
-            "rated": self.rated,
-            "known_before": self.known,
-            "failed": self.failed,
-            "landmarks": self.landmarks,
-            "bands": {band: self.bands[band] for band in _BANDS},
-            "input_tokens": self.usage.input_tokens,
-            "output_tokens": self.usage.output_tokens,
-            "cost_usd": self.usage.cost_usd,
-        }
-
-    def view(self) -> Table:
-        """The account, for people."""
-        table = Table(f"locatability by {self.by}", "photos", box=SIMPLE_HEAD)
-        for band in _BANDS:
-            table.add_row(band, str(self.bands[band]))
-        table.add_row("famous landmarks", str(self.landmarks))
-        table.add_row("not rated", str(self.failed))
-        table.add_row("known before, not asked again", str(self.known))
-        if self.by != HEURISTIC:
-            cost = "unknown" if self.usage.cost_usd is None else f"{self.usage.cost_usd:.4f} USD"
-            table.add_row("tokens now", f"{self.usage.input_tokens} in, {self.usage.output_tokens} out; {cost}")
-        return table
-
-
-_BANDS = ("10", "8-9", "6-7", "4-5", "1-3", "0")
-
-
-def _band(score: float) -> str:
-    edges = ((9.75, "10"), (7.75, "8-9"), (5.75, "6-7"), (3.75, "4-5"), (0.75, "1-3"))
-    return next((band for edge, band in edges if score >= edge), "0")
-
-
-async def _rate(data: DataSet, out: Path, plan: Plan | None, told: _Told, jobs: int, *, again: bool) -> None:
-    async with AsyncExitStack() as held:
-        if plan is not None:
-            await plan.load(held)
-        memory = held.enter_context(open_memory())
-        total, fields = _counted(data)
-        looking = by_heuristic(memory) if plan is None else by_model(plan.policy, memory, again=again)
-        write = held.enter_context(writing_table(out, (*fields, *FIELDS)))
-        bar = held.enter_context(progress("rating", total))
-        held.enter_context(cancelled_by_ctrl_c())
-        nothing = dict.fromkeys(FIELDS, "")
-        async with aclosing(each(data, looking, at_once=jobs)) as all_seen:
-            async for seen in all_seen:
-                told.add(seen)
-                write(seen.item, nothing if seen.found is None else seen.found.fields())
-                bar.advance()
-                if not bar.drawn and told.done % _TOLD_EVERY == 0:
-                    talk(f"{told.done} of {total} looked at, {told.failed} failed")
-
-
-def _counted(data: DataSet) -> tuple[int, list[str]]:
-    """How many photos a set has, and the names of their fields."""
-    count = 0
-
-    def counting() -> Any:
-        nonlocal count
-        for item in data:
-            count += 1
-            yield item
-
-    names = field_names(counting())
-    return count, names
-
-
-def wanted_of(least: float, column: str, least_size: str | None, *, landmarks: bool) -> Filter:
-    """The words of ``dataset filter``.
+def make_mosaic_files(options: "MosaicOptions") -> None:
+    """Put mosaics together.
 
     Raises:
-        BadInput: the size is none.
+        UserError: something must be mended.
+        typer.Exit: some could not be made.
     """
-    size = None
-    if least_size is not None:
-        match = _SIZE.fullmatch(least_size.strip())
-        if match is None:
-            raise BadInput(f"--least-size takes width and height in pixels, such as 1600x1200; not {least_size[:40]!r}")
-        size = int(match[1]), int(match[2])
-    return Filter(least, landmarks, size, column)
-
-
-def filter_set(spec: str, out: Path, wanted: Filter, *, dropped: Path | None, overwrite: bool, as_json: bool) -> None:
-    """Write what stays, and what goes where that is wanted.
-
-    Raises:
-        BadInput: the set has not been rated, or a table can't be written.
-    """
-    check_outputs([out, dropped], [spec], overwrite=overwrite)
-    data = open_set(spec)
-    fields, counted = field_names(data), Sieved()
-    with ExitStack() as held:
-        keep = held.enter_context(writing_table(out, fields))
-        drop = None if dropped is None else held.enter_context(writing_table(dropped, (*fields, "dropped_for")))
-
-        def gone(item: Item, reason: str) -> None:
-            if drop is not None:
-                drop(item, {"dropped_for": reason})
-
-        for item in sieve(data, wanted, counted, gone):
-            keep(item)
-    if as_json:
-        document = {"kept": counted.kept, "dropped": dict(counted.dropped), "by_heuristic": counted.by_heuristic}
-        show_json({**document, "out": str(out)})
-    else:
-        table = Table("photos", "", box=SIMPLE_HEAD)
-        table.add_row("kept", str(counted.kept))
-        for reason, number in sorted(counted.dropped.items()):
-            table.add_row(f"left out: {reason}", str(number))
-        show(table)
-        talk(f"wrote {out}")
-    if counted.by_heuristic and wanted.landmarks:
-        talk(
-            f"{plural(counted.by_heuristic, 'photo was', 'photos were')} rated by the heuristic, which knows landmarks "
-            "by names that stand in the picture alone; rate with a model to find the others"
+    cities = _cities(Where(options.cities, tuple(options.city or ()), options.at))
+    scenes = find_scenes(options.scenes)
+    talk(f"{plural(len(scenes), 'scene', 'scenes')} for {plural(len(cities), 'city', 'cities')}")
+    with progress("mosaics") as bar:
+        made = make_mosaics(
+            cities,
+            scenes,
+            options.out,
+            settings=MosaicSettings(
+                side_px=options.side,
+                metres=options.metres,
+                brightest=options.brightest,
+                most_empty=options.empty,
+                georeferenced=options.tif,
+            ),
+            overwrite=options.overwrite,
+            progress=bar.at,
         )
+    for name, reason in made.refused.items():
+        talk(f"not made: {name}: {reason}")
+    if options.as_json:
+        show_json({**asdict(made), "table": None if made.table is None else str(made.table)})
+    else:
+        _show_made(made, "none")
+    if made.refused:
+        raise typer.Exit(SOME_FAILED)
 
 
-def tier_set(
-    spec: str, answers: Sequence[Path], out: Path, *, within_km: float, overwrite: bool, as_json: bool
-) -> None:
-    """Write the set with the tier that recorded answers give its photos.
+def _show_made(made: Panoramas | Mosaics, no_table: str) -> None:
+    counts = {"made": made.made, "were there": made.kept, "refused": made.refused}
+    facts = {name: str(len(found)) for name, found in counts.items()}
+    show(facts_view({**facts, "table": no_table if made.table is None else str(made.table)}))
+
+
+def make_poi_set(options: "PoisOptions") -> None:
+    """Choose photos of points of interest and write them as a table.
 
     Raises:
-        BadInput: the answers are not to the same photos, or the table can't be written.
+        BadInput: something must be mended.
     """
-    positive_km(within_km, "--within-km")
-    files = [records_of(path) for path in answers]
-    check_outputs([out], [spec, *map(str, files)], overwrite=overwrite)
-    data, counted = open_set(spec), Tiered()
-    tiers = tier_files(score_all(files, "lenient", "geodesic"), within_km)
-    with writing_table(out, field_names(data, TIER)) as write:
-        for item, fields in with_tiers(data, tiers, counted):
-            write(item, fields)
+    check_outputs(
+        [options.out], [options.data, *([str(options.table)] if options.table else [])], overwrite=options.overwrite
+    )
+    data = open_set(options.data)
+    source: PoiSource
+    if options.table is not None:
+        if options.category is not None:
+            raise BadInput("--category is for the atlas's own points of interest; leave it out with --pois")
+        source = TablePois(read_places(options.table).values())
+    else:
+        regions = Regions(regions_dir())
+        if not regions.store.names():
+            raise BadInput(
+                "no region has been added to the atlas; run geosleuth atlas add FILE.osm.pbf, or give --pois"
+            )
+        source = AtlasPois(regions, options.category)
+    with progress("photos") as bar:
+        found = choose_pois(
+            data, source, within_m=options.within, cities=options.cities, per_city=options.per_city, seed=options.seed,
+            progress=lambda done: bar.at(done, None),
+        )  # fmt: skip
+        write_pois(options.out, found)
+    told = {"photos": len(found.photos), "per_city": found.per_city, "at_hand": found.at_hand, "out": str(options.out)}
+    if options.as_json:
+        show_json(told)
+    else:
+        shown = [f"{count} of {found.at_hand[city]} in {printable(city)}" for city, count in found.per_city.items()]
+        show(facts_view({"photos": str(len(found.photos)), "cities": shown, "table": str(options.out)}))
+
+
+def make_gallery_folder(spec: str, encoder: str, out: Path, *, trust_code: bool, as_json: bool) -> None:
+    """Look at photos and keep what was seen, for the baseline that answers with the nearest.
+
+    Raises:
+        UserError: something must be mended.
+        typer.Exit: some photos can't be opened.
+    """
+    with progress("photos") as bar:
+        made = make_gallery(open_set(spec), encoder, out, lambda done: bar.at(done, None), trust_code=trust_code)
+    for reason in made.left_out:
+        talk(f"left out: {reason}")
     if as_json:
-        show_json({"easy": counted.easy, "hard": counted.hard, "unknown": counted.unknown, "out": str(out)})
-        return
-    table = Table("tier", "photos", box=SIMPLE_HEAD)
-    for name in ("easy", "hard", "unknown"):
-        table.add_row(name, str(getattr(counted, name)))
-    show(table)
-    talk(f"wrote {out}")
+        show_json({**asdict(made), "out": str(out)})
+    else:
+        # A gallery alone does not get code to run: whoever uses it names the code, too.
+        named = f",encoder={encoder},trust_code=yes" if is_code(encoder) else ""
+        talk(f"{plural(made.photos, 'photo', 'photos')} in {out}; use it with --model nearest:{out}{named}")
+    if made.left_out:
+        raise typer.Exit(SOME_FAILED)
+
+
+def write_digests(spec: str, out: Path, *, overwrite: bool, as_json: bool) -> None:
+    """Write down what each photo is known by.
+
+    Raises:
+        BadInput: something must be mended.
+        typer.Exit: some photos can't be opened.
+    """
+    if out.suffix.lower() != ".csv":
+        raise BadInput(f"{out}: this table is CSV; let its name end in .csv")
+    check_outputs([out], [spec], overwrite=overwrite)
+    rows: list[Digest] = []
+    failed = 0
+    with progress("photos") as bar:
+        for number, one in enumerate(digests(open_set(spec)), 1):
+            bar.at(number, None)
+            if isinstance(one, Digest):
+                rows.append(one)
+            else:
+                failed += 1
+                bar.say(f"left out: {one}")
+    write_text_atomically(out, written_rows(HEADER, map(astuple, rows)))
+    if as_json:
+        show_json({"photos": len(rows), "failed": failed, "out": str(out)})
+    else:
+        talk(f"wrote {plural(len(rows), 'line', 'lines')} to {out}")
+    if failed:
+        raise typer.Exit(SOME_FAILED)
+
+
+def _cities(where: Where) -> list[TablePlace]:
+    found = [] if where.table is None else list(read_places(where.table).values())
+    if where.at is not None:
+        found.append(place_at(where.at.replace(" ", ""), parse_point(where.at)))
+    if where.names:
+        atlas = offline_atlas(needed=True)
+        found += asyncio.run(_geocoded(atlas, where.names))
+    if not found:
+        raise BadInput("no city is given; name one with --city, --at LAT,LON, or a table with --cities")
+    return found
+
+
+async def _geocoded(atlas: OfflineAtlas, names: Sequence[str]) -> list[TablePlace]:
+    found = []
+    for name in names:
+        hits = await atlas.geocode(name, limit=1)
+        if not hits:
+            raise BadInput(f"{name[:60]!r} is no city that the atlas knows; give its middle with --at LAT,LON")
+        place = hits[0].place
+        found.append(place_at(name, place.point, place.name, country_name(place.country) if place.country else None))
+    return found
+
+
+def _pair(text: str, option: str) -> tuple[int, int]:
+    match = _PAIR.fullmatch(text)
+    if match is None or not all(1 <= int(part) <= _LARGEST_SIDE for part in match.groups()):
+        raise BadInput(f"{option} is {text[:40]!r}; write two numbers such as 4096x2048")
+    return int(match[1]), int(match[2])

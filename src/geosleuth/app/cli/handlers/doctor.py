@@ -21,6 +21,7 @@ EXTRAS = {
     "inspect": "run benchmarks in Inspect AI",
     "zim": "search Wikipedia or Wikivoyage in Kiwix files",
     "overture": "add Overture Maps places to the atlas",
+    "heif": "open HEIC photos, as phones make them",
     "docs": "building the documentation site",
     "dev": "develop geosleuth itself",
 }

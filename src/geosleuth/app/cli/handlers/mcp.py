@@ -7,11 +7,11 @@ from pathlib import Path
 
 from geosleuth.app.console import ask_consent, quiet_libraries, talk
 from geosleuth.app.service.mcp import Service, Source, serve_http, serve_stdio
-from geosleuth.app.service.mcp.transports import PATH
+from geosleuth.app.service.mcp.server import PATH
 from geosleuth.errors import BadInput, require
+from geosleuth.net import is_loopback
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.policies.services import is_loopback
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from rich.text import Text
 
 from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.console import progress, show, show_json
-from geosleuth.bench.plain import printable
 from geosleuth.errors import BadInput
-from geosleuth.geo.plain import plain
+from geosleuth.geo.extent import plain
 from geosleuth.photo import Claims, first_view, open_photo
 from geosleuth.photo.text import TextLine, read_text
+from geosleuth.text import printable
 from geosleuth.tools.similar import NO_TROUBLE, ImageIndex, IndexSummary, Match, build_index, default_index_path
 
 _SKIPPED_SHOWN = 10

@@ -17,7 +17,6 @@ from rich.text import Text
 from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.console import progress, show, show_json
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.bench.plain import printable
 from geosleuth.clues.visual import (
     FEWEST_PHOTOS,
     Comparison,
@@ -33,9 +32,9 @@ from geosleuth.errors import BadInput
 from geosleuth.names import country_name
 from geosleuth.photo import first_view, open_photo
 from geosleuth.photo.eyes import load_encoder
+from geosleuth.text import printable
 from geosleuth.tools.similar import IndexSummary, build_index
-from geosleuth.tools.similar.contents import Contents, read_contents
-from geosleuth.tools.similar.coordinates import read_coordinates
+from geosleuth.tools.similar.store import Contents, read_contents, read_coordinates
 
 _LEAST_SHARE = 0.0005
 _COUNTRIES_SHOWN = 10

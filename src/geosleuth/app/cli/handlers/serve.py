@@ -11,7 +11,7 @@ import typer
 
 from geosleuth.atlas.folders import data_dir
 from geosleuth.errors import BadInput
-from geosleuth.policies.services import is_loopback
+from geosleuth.net import is_loopback
 
 if TYPE_CHECKING:
     from geosleuth.app.cli.serve import ServeOptions

@@ -13,16 +13,15 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from geosleuth.agent.setup import Resources
 from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.cli.handlers.team_compare import ask_leave
 from geosleuth.app.console import CTRL_C, cancelled_by_ctrl_c, offline_atlas, progress, show, show_json, talk
-from geosleuth.app.report.team_network import Drawn, country_words, network_svg, standing_page
-from geosleuth.bench.numbers import plural
-from geosleuth.bench.plain import printable
+from geosleuth.app.report.team import Drawn, country_words, network_svg, standing_page
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.photo import open_photo
-from geosleuth.team import Placer, Standing, StrangersSociety
+from geosleuth.team import Placer, StrangersSociety, TrustWeights
 from geosleuth.team.learning import (
     PAPER,
     PAPER_ROUNDS,
@@ -36,10 +35,13 @@ from geosleuth.team.learning import (
     overview,
     read_sources,
 )
+from geosleuth.team.learning.learning import LearnPlan
 from geosleuth.team.network import TrainedSociety
 from geosleuth.team.swarm import Surroundings, TeamSpec, make_team, read_team
-from geosleuth.tools.catalogue import all_tools
-from geosleuth.tools.needs import MISSING, OFFLINE
+from geosleuth.text.numbers import plural
+from geosleuth.text.safe import printable
+from geosleuth.tools.model import MISSING, OFFLINE
+from geosleuth.tools.toolset import all_tools
 
 _BAR = 20
 _COUNTRIES_SHOWN = 12
@@ -120,14 +122,16 @@ async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
         with progress("learning", len(sources)) as bar, cancelled_by_ctrl_c():
             return await learn(
                 sources,
-                team.members(Surroundings(atlas)),
+                team.members(Surroundings(Resources(atlas))),
                 state,
                 placer=Placer(atlas),
                 encoder=wanted.encoder,
-                settings=settings,
-                swarm=spec.settings,
-                training=replace(PAPER if as_printed else QUICK, seed=wanted.seed),
-                budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
+                plan=LearnPlan(
+                    settings=settings,
+                    swarm=spec.settings,
+                    training=replace(PAPER if as_printed else QUICK, seed=wanted.seed),
+                    budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
+                ),
                 at_once=wanted.at_once,
                 progress=lambda what, done, total: bar.at(done, total, what),
             )
@@ -202,10 +206,10 @@ def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: b
         refuse_to_replace([out], overwrite=overwrite)
     society = TrainedSociety.open(state)
     seen = overview(state)
-    standing = None if photo is None else society.standing([open_photo(photo)])
-    document = _document(society, seen, standing)
+    trust_weights = None if photo is None else society.trust_weights([open_photo(photo)])
+    document = _document(society, seen, trust_weights)
     if out is not None:
-        drawn = Drawn(state.stem, society, seen, standing)
+        drawn = Drawn(state.stem, society, seen, trust_weights)
         text = {
             ".json": lambda: json.dumps(document, ensure_ascii=False, indent=1) + "\n",
             ".svg": lambda: f"{network_svg(society.members, drawn.shown, drawn.title, alone=True)}\n",
@@ -216,11 +220,11 @@ def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: b
     if as_json:
         show_json(document)
     else:
-        show(_view(society, seen, standing))
+        show(_view(society, seen, trust_weights))
 
 
-def _document(society: TrainedSociety, seen: Overview, standing: Standing | None) -> dict[str, Any]:
-    def told(one: Standing) -> Mapping[str, Any]:
+def _document(society: TrainedSociety, seen: Overview, trust_weights: TrustWeights | None) -> dict[str, Any]:
+    def told(one: TrustWeights) -> Mapping[str, Any]:
         return {"election": one.election, "links": one.links}
 
     order = [seen.members.index(name) for name in society.members]
@@ -230,7 +234,7 @@ def _document(society: TrainedSociety, seen: Overview, standing: Standing | None
         "photos": seen.photos,
         "trust": {"election": society.trust[0], "links": society.trust[1]},
         "usual": told(society.usual()),
-        "photo": None if standing is None else told(standing),
+        "photo": None if trust_weights is None else told(trust_weights),
         "right": [seen.right[i] for i in order] if seen.right else None,
         "countries": [
             {
@@ -244,11 +248,11 @@ def _document(society: TrainedSociety, seen: Overview, standing: Standing | None
     }
 
 
-def _view(society: TrainedSociety, seen: Overview, standing: Standing | None) -> RenderableType:
-    shown = society.usual() if standing is None else standing
+def _view(society: TrainedSociety, seen: Overview, trust_weights: TrustWeights | None) -> RenderableType:
+    shown = society.usual() if trust_weights is None else trust_weights
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("member")
-    table.add_column("this photo" if standing is not None else "elected with")
+    table.add_column("this photo" if trust_weights is not None else "elected with")
     table.add_column("")
     table.add_column("right before", justify="right")
     table.add_column("asks for reviews")
@@ -265,8 +269,8 @@ def _view(society: TrainedSociety, seen: Overview, standing: Standing | None) ->
     return Group(*parts)
 
 
-def _asks(members: tuple[str, ...], standing: Standing, i: int) -> str:
-    row = standing.links[i]
+def _asks(members: tuple[str, ...], trust_weights: TrustWeights, i: int) -> str:
+    row = trust_weights.links[i]
     total = sum(row)
     if not total:
         return ""

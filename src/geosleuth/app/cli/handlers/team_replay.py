@@ -18,7 +18,6 @@ from geosleuth.answer import answer_from_dict, answer_to_dict, parse_lenient
 from geosleuth.app.cli.handlers.bench import check_outputs as check_places
 from geosleuth.app.console import progress, talk
 from geosleuth.bench.export import finite
-from geosleuth.bench.numbers import p_value
 from geosleuth.bench.records import Record, read_records
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_text_atomically
@@ -28,6 +27,7 @@ from geosleuth.team.recorded import SAME_PLACE_KM, WITHIN_KM, Panel, Said, group
 from geosleuth.team.recorded.learning import LEARNED, REPORTED_KM, SINGLE, Known, Replay, learn, replay
 from geosleuth.team.recorded.panel import IntArray
 from geosleuth.team.recorded.trust import even_odds_km
+from geosleuth.text.numbers import p_value
 
 _MOST_LINE = 64 * 1024 * 1024
 _TRUTH_KEYS = ("lat", "lon", "country", "region", "city")

@@ -1,4 +1,4 @@
-"""What the ``tools`` commands do once their words are read; imported only when one runs."""
+"""What ``geosleuth methods`` and the ``tools`` commands do; imported only when one runs."""
 
 import asyncio
 import sys
@@ -11,16 +11,17 @@ from rich.box import SIMPLE_HEAD
 from rich.console import RenderableType
 from rich.table import Table
 
+from geosleuth.agent.methods import METHODS, method
 from geosleuth.app.console import building, show, show_json, talk
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.plain import printable
-from geosleuth.errors import BadInput
+from geosleuth.errors import BadInput, BrokenPlugin
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
-from geosleuth.geo.plain import plain
+from geosleuth.geo.extent import plain
 from geosleuth.photo import Album, encode, open_photo
+from geosleuth.text.safe import printable
 from geosleuth.tools import Case, Observation, Tool, ToolCall, describe_tagged, mcp_tools, native_tools
-from geosleuth.tools.catalogue import all_tools, with_plugins
+from geosleuth.tools.toolset import all_tools, with_plugins
 
 
 def show_tools(*, as_json: bool) -> None:
@@ -105,3 +106,24 @@ def _tools_view(tools: list[Tool]) -> RenderableType:
         arguments = (one.name if one.required else f"[{one.name}]" for one in tool.parameters)
         table.add_row(tool.name, " ".join(arguments), tool.summary)
     return table
+
+
+def show_methods(*, as_json: bool) -> None:
+    """Every method with its summary and its paper; a plug-in that can't be loaded is told on stderr."""
+    rows = []
+    for name in METHODS:
+        try:
+            made = method(name)
+        except BrokenPlugin as error:
+            talk(f"geosleuth: {error}")
+            continue
+        rows.append({"name": name, "summary": made.summary, "paper": made.paper, "tools": list(made.tools)})
+    if as_json:
+        show_json(rows)
+        return
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("method", "what it does", "paper"):
+        table.add_column(column, overflow="fold", no_wrap=column == "method")
+    for row in rows:
+        table.add_row(str(row["name"]), str(row["summary"]), str(row["paper"] or ""))
+    show(table)

@@ -1,4 +1,4 @@
-"""What the stages of ``train`` do, and what ``train show`` and ``train chart`` print; imported only when one runs."""
+"""What the ``train`` commands do: stages, ``show``, ``chart``, ``tries``, ``evaluate`` and ``pieces``."""
 
 import errno
 import logging
@@ -9,12 +9,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import fields
 from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Group
@@ -22,18 +24,38 @@ from rich.table import Table
 from rich.text import Text
 
 from geosleuth.app.console import progress, show, show_json, talk
-from geosleuth.bench.numbers import count, plural
-from geosleuth.bench.plain import one_line
+from geosleuth.data.filtering import PHASES_KM, Tries, filtered
 from geosleuth.errors import BadInput, GeosleuthError, MissingExtra
 from geosleuth.files import write_text_atomically
-from geosleuth.train.curves import chart_alone, in_words, names_of
-from geosleuth.train.curves_reading import read_chart
-from geosleuth.train.keeping import Finished, Progress, RunFolder, finished, is_first_process, last_checkpoint, step_of
+from geosleuth.policies import Sampling
+from geosleuth.text.numbers import NONE, count, plural, threshold
+from geosleuth.text.safe import one_line
+from geosleuth.train.curves import chart_alone, in_words, names_of, read_chart
 from geosleuth.train.metrics import missing_tensorboard
-from geosleuth.train.page import headlines, write_page
 from geosleuth.train.reading import as_mapping, override_of, read_recipe, recipe_names
 from geosleuth.train.recipe import Recipe, Stage
-from geosleuth.train.reviewing import Change, Reviewed, changes, nobody_trains, read_run, review_document
+from geosleuth.train.run_folder import (
+    Finished,
+    Progress,
+    RunFolder,
+    finished,
+    is_first_process,
+    last_checkpoint,
+    step_of,
+)
+from geosleuth.train.run_page import (
+    Change,
+    Reviewed,
+    changes,
+    headlines,
+    nobody_trains,
+    read_run,
+    review_document,
+    write_page,
+)
+
+if TYPE_CHECKING:
+    from geosleuth.train.run_folder import Pieces
 
 GOES_ON = "the same command goes on"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -126,7 +148,7 @@ def run_stage(
     if not first:
         return
     if before is None:
-        from geosleuth.train.page import write_page
+        from geosleuth.train.run_page import write_page
 
         with plain_ends(out):
             write_page(out)
@@ -398,3 +420,127 @@ def _table(moved: dict[str, Change]) -> Table:
     for name, one in moved.items():
         table.add_row(one_line(name), f"{one.first:,.5g}", f"{one.last:,.5g}", count(one.steps))
     return table
+
+
+def make_tries(
+    policy: Path, config: str, changes: Sequence[str], out: Path, *, tries: int, at_once: int, as_json: bool
+) -> None:
+    """Draw them, and say how many rows would teach something at each distance."""
+    recipe = read_recipe(config, dict(map(override_of, changes)))
+    if recipe.stage != "grpo":
+        raise BadInput(f"recipe {recipe.name}: is for the stage {recipe.stage}; tries are made for one of grpo")
+    ask_for_extra()
+    from geosleuth.train.tries import make_tries as drawn
+
+    stopped = f"stopped; {out} keeps the rows that were done, and {GOES_ON}"
+    with plain_ends(out, lambda: stopped), progress("tries") as bar, libraries_quiet():
+        found = drawn(recipe, policy, out, tries=tries, at_once=at_once, progress=bar.at)
+    regimes = filtered(found).regimes
+    if as_json:
+        kept = [{"within_km": one.km, "kept": one.kept, "none": one.never, "all": one.always} for one in regimes]
+        show_json({"rows": len(found), "tries": _counts(found), "regimes": kept})
+    else:
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for column in ("within", "some tries", "none", "all"):
+            table.add_column(column, justify="right")
+        for one in regimes:
+            table.add_row(threshold(one.km), count(one.kept), count(one.never), count(one.always))
+        show(table)
+    talk(f"wrote {out}: {plural(len(found), 'row', 'rows')}; name it in a recipe as data.tries")
+    talk(f"a curriculum of {len(PHASES_KM)} phases: geosleuth data filter {shlex.quote(str(out))} --out FOLDER")
+
+
+def _counts(found: Tries) -> dict[str, int]:
+    numbers, rows = np.unique(found.counts, return_counts=True)
+    return {str(number): int(many) for number, many in zip(numbers, rows, strict=True)}
+
+
+def evaluate(policy: str, words: Mapping[str, Any], *, temperature: float | None, as_json: bool) -> None:
+    """Play, and show the figures."""
+    from geosleuth.train import evaluation
+
+    if policy != evaluation.DETECTIVE:
+        ask_for_extra("torch", "transformers")
+    given = {name: value for name, value in words.items() if value is not None}
+    if temperature is not None:
+        given["sampling"] = Sampling(temperature=temperature, top_p=1.0)
+    who: Path | str = policy if policy == evaluation.DETECTIVE else Path(policy)
+    if isinstance(who, Path) and not who.is_dir():
+        raise BadInput(f"{who}: is no folder with weights; give one, such as RUN/policy, or: {evaluation.DETECTIVE}")
+    settings = evaluation.EvaluationSettings(**_taken(given, evaluation.EvaluationSettings))
+    playing = evaluation.PlaySettings(**_taken(given, evaluation.PlaySettings))
+    folder = words["folder"]
+    stopped = f"{folder} keeps the scenes that were played, and {GOES_ON}" if folder else "with --out it could go on"
+    with plain_ends(folder, lambda: f"stopped; {stopped}"), progress("playing scenes") as bar, libraries_quiet():
+        found = evaluation.evaluate(who, settings, playing=playing, **given, progress=bar.at)
+    if as_json:
+        show_json(found.to_dict())
+    else:
+        show(_evaluation_view(found.asked, found.figures))
+    if folder is not None:
+        talk(f"kept in {folder}")
+
+
+def _taken(given: dict[str, Any], kind: Any) -> dict[str, Any]:
+    """What belongs into such a dataclass; it is taken out of what was given."""
+    return {one.name: given.pop(one.name) for one in fields(kind) if one.name in given}
+
+
+def _evaluation_view(asked: Mapping[str, Any], figures: Mapping[str, Any]) -> Group:
+    tools = "with tools" if asked["with_tools"] else "without tools"
+    head = f"{asked['policy']}, {plural(figures['scenes'], 'scene', 'scenes')} ({asked['split']}), {tools}"
+    near = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("within", "%", "95 % interval"):
+        near.add_column(column, justify="right")
+    for words, one in figures["within"].items():
+        near.add_row(words, *_estimate(one, 1))
+    rest = Table(box=SIMPLE_HEAD, pad_edge=False)
+    rest.add_column("figure")
+    for column in ("", "95 % interval"):
+        rest.add_column(column, justify="right")
+    told = (
+        ("median error, km", "median_km"), ("tries that answered, %", "answered"), ("tries with a place, %", "located"),
+        ("tries that called a tool, %", "called"), ("tool calls a try", "calls"), ("turns a try", "turns"),
+        ("reward", "reward"), ("tokens written a try", "output_tokens"), ("seconds a try", "seconds"),
+    )  # fmt: skip
+    for words, name in told:
+        rest.add_row(words, *_estimate(figures[name], 2))
+    failed = figures["failed"]
+    share = NONE if failed["percent"] is None else f"{failed['percent']:.2f}"
+    rest.add_row("failed calls, %", share, f"of {count(failed['calls'])}")
+    return Group(Text(head, style="bold"), near, rest)
+
+
+def _estimate(one: Mapping[str, float | None], decimals: int) -> tuple[str, str]:
+    value, low, high = ("∞" if one[name] is None else f"{one[name]:,.{decimals}f}" for name in ("value", "low", "high"))
+    if one["value"] is None:
+        return NONE, ""
+    # A lower end is never above the value: beside a finite one it is missing where scenes are too few for an interval.
+    return value, "too few scenes" if one["low"] is None else f"{low} to {high}"
+
+
+def split_pieces(folder: Path, out: Path, most_mb: float, *, as_json: bool) -> None:
+    """Cut a folder."""
+    from geosleuth.train.run_folder import split
+
+    with plain_ends(out, again=_AGAIN), progress("cutting", measure="bytes") as bar:
+        found = split(folder, out, most_bytes=max(1, round(most_mb * 1e6)), progress=bar.at)
+    _tell_pieces(found, as_json=as_json)
+
+
+def join_pieces(folder: Path, out: Path, *, as_json: bool) -> None:
+    """Put a folder together."""
+    from geosleuth.train.run_folder import join
+
+    with plain_ends(out, again=_AGAIN), progress("joining", measure="bytes") as bar:
+        found = join(folder, out, progress=bar.at)
+    _tell_pieces(found, as_json=as_json)
+
+
+def _tell_pieces(found: "Pieces", *, as_json: bool) -> None:
+    if as_json:
+        show_json({"folder": str(found.folder), "files": found.files, "pieces": found.pieces, "bytes": found.size})
+    talk(
+        f"wrote {found.folder}: {plural(found.files, 'file', 'files')}, {plural(found.pieces, 'piece', 'pieces')},"
+        f" {count(found.size)} bytes"
+    )

@@ -36,21 +36,21 @@ from geosleuth.agent import (
 )
 from geosleuth.agent import write_trajectory as write_file
 from geosleuth.agent.exports import export, image_path, import_, record_line, records_in, write_images
-from geosleuth.agent.exports.talk import plain_json
-from geosleuth.agent.locating import album_photos
+from geosleuth.agent.exports.dialect import plain_json
+from geosleuth.agent.locate import album_photos
 from geosleuth.agent.methods import METHODS, made_with
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.app.console import building, show, show_json, talk
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
-from geosleuth.bench.plain import one_line, printable
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, replacing
 from geosleuth.geo import coordinates
 from geosleuth.photo import Album, BoxScale, Photo, open_photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
+from geosleuth.text import one_line, printable
 from geosleuth.tools import Case, Observation, ToolCall, Toolset, image_info
-from geosleuth.tools.catalogue import all_tools
+from geosleuth.tools.toolset import all_tools
 
 _CHARACTERS = 280
 _INDENT = 2

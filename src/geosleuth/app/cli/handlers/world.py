@@ -17,18 +17,17 @@ from rich.table import Table
 from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.console import Bar, progress, show, show_json, talk
 from geosleuth.atlas import regions_dir
-from geosleuth.atlas.maps.lettering import line, stencil
-from geosleuth.bench.numbers import count as counted
+from geosleuth.atlas.maps.labels import line, stencil
 from geosleuth.bench.sets import open_set
 from geosleuth.errors import BadInput
 from geosleuth.files import refuse_to_replace, write_bytes_atomically
-from geosleuth.geo.plain import plain
+from geosleuth.geo.extent import plain
 from geosleuth.names import country_name
-from geosleuth.world.codec import mark_to_dict, scene_to_dict
+from geosleuth.text.numbers import count as counted
+from geosleuth.world.builder import KindWish, MadeScene, kind_of, make_scenes, read_scenes
 from geosleuth.world.design import address_of, design_scene
-from geosleuth.world.environment.setting import setting_of
-from geosleuth.world.making import KindWish, MadeScene, kind_of, make_scenes, read_scenes
-from geosleuth.world.model import Mark, Scene, Split
+from geosleuth.world.environment.episode import setting_of
+from geosleuth.world.model import Mark, Scene, Split, mark_to_dict, scene_to_dict
 from geosleuth.world.world import open_world
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ class _Telling:
 
 def _region(name: str) -> Path:
     from geosleuth.atlas.regions import RegionStore
-    from geosleuth.atlas.regions.writer import region_path
+    from geosleuth.atlas.regions.region_file import region_path
 
     given = Path(name)
     if given.is_file():
@@ -319,8 +318,8 @@ def serve(data: str, words: dict[str, Any], *, limit: int | None, port: int, ses
     Raises:
         UserError: OpenEnv is not installed, or a word or a photo can't be used.
     """
+    from geosleuth.world.environment.episode import row_of
     from geosleuth.world.environment.for_openenv import openenv_app
-    from geosleuth.world.environment.posing import row_of
 
     rows = [row_of(item) for item in islice(open_set(data), limit)]
     app = openenv_app(setting_of({**words, "answer_by": "reply"}), rows, sessions=sessions)

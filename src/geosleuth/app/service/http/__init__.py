@@ -3,6 +3,6 @@
 from .application import make_app
 from .door import Hosts, named_hosts
 from .keys import Keys
-from .state import ServeSettings, State
+from .state import ServeSettings
 
-__all__ = ["Hosts", "Keys", "ServeSettings", "State", "make_app", "named_hosts"]
+__all__ = ["Hosts", "Keys", "ServeSettings", "make_app", "named_hosts"]

@@ -15,16 +15,13 @@ from starlette.requests import ClientDisconnect
 from geosleuth import __version__
 from geosleuth.app.service import CaseService, DiskFull, NeedsConsent, NotThere, TooLarge, TooMany, WrongState
 from geosleuth.errors import GeosleuthError, MissingExtra, ServiceFault, UserError
-from geosleuth.policies.services import SERVICES
+from geosleuth.policies.registry import SERVICES
 
-from . import about, cases, page, runs, tiles
-from .bodies import JSON_BYTES, Bodies
+from . import page, routes
 from .door import Door
-from .headers import GuardHeaders, guard_headers
-from .heads import Heads
 from .keys import Keys
-from .rates import Paced
-from .refusals import Refused, refusal
+from .limits import JSON_BYTES, Bodies, Paced
+from .responses import GuardHeaders, Heads, Refused, guard_headers, refusal
 from .state import ServeSettings, State
 
 _UPLOADS = re.compile(r"/api/cases/[^/]*/photos/?")
@@ -67,7 +64,7 @@ def make_app(service: CaseService, settings: ServeSettings | None = None, *, key
     )
     state = State(service, keys or Keys(), settings)
     app.state.geosleuth = state
-    for router in (about.router, cases.router, runs.router, tiles.router, page.router):
+    for router in (routes.about_router, routes.cases_router, routes.runs_router, routes.tiles_router, page.router):
         app.include_router(router)
     _add_handlers(app)
     photo_bytes = settings.limits.photo.max_bytes

@@ -14,15 +14,14 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from geosleuth.policies.services import is_loopback, is_well_bracketed
+from geosleuth.net import host_name, is_loopback
 
-from .rates import Pace, client_of
-from .refusals import Refused, refuse
+from .limits import Pace, client_of
+from .responses import Refused, refuse
 
 COOKIE = "geosleuth_session"
 SESSION_S = 12 * 3600
@@ -203,20 +202,6 @@ def session_cookie(headers: Headers) -> str | None:
 def named_hosts(names: Iterable[str]) -> frozenset[str]:
     """Names as they are compared; those that are no host are left out."""
     return frozenset(name for one in names if (name := host_name(one)))
-
-
-def host_name(authority: str) -> str:
-    """The name of ``name``, ``name:port`` or ``[address]:port``, small and without a dot at its end; empty if none."""
-    try:
-        parts = urlsplit(f"//{authority.strip()}")
-        name, _ = parts.hostname, parts.port
-    except ValueError:
-        return ""
-    if name is None or parts.path or parts.query or parts.fragment or parts.username is not None:
-        return ""
-    if not is_well_bracketed(parts.netloc):
-        return ""
-    return name.rstrip(".").lower()
 
 
 def _authority(origin: str) -> str:

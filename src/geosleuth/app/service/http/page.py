@@ -11,8 +11,7 @@ from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 
-from .headers import PAGE_POLICY, with_online_tiles
-from .refusals import Missing
+from .responses import PAGE_POLICY, Missing, with_online_tiles
 from .state import State
 
 FOLDER = Path(__file__).resolve().parents[2] / "page"

@@ -17,12 +17,12 @@ from fastapi import FastAPI
 from geosleuth.app.console import show_json, talk
 from geosleuth.app.service import CaseService
 from geosleuth.errors import BadInput
-from geosleuth.policies.services import is_loopback
+from geosleuth.net import is_loopback
 
 from .application import make_app
-from .connections import ACCEPT_AT_ONCE, IDLE_S, ConnectionCaps, Connections, SparseLog, guarding, own_caps
 from .door import Hosts, named_hosts
 from .keys import Keys
+from .limits import ACCEPT_AT_ONCE, IDLE_S, ConnectionCaps, Connections, SparseLog, guarding, own_caps
 from .state import ServeSettings, State
 
 STOP_S = 1

@@ -1,23 +1,177 @@
-"""What the routes share: the service, who may do what how fast, and the word that we are stopping."""
+"""What the routes share: the service, who may do what how fast, and streams of server-sent events.
+
+A reader who was away comes back with the id of the last event that it saw. One that does not read holds up nobody: its
+own stream waits, and is closed in the end.
+"""
 
 import asyncio
+import json
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
-from geosleuth.app.service import CaseService, ServiceLimits
+from geosleuth.app.service import CaseService, ServiceLimits, StreamEvent
 
 from .door import Hosts, Sessions
 from .keys import Keys
-from .rates import Pace, Streams
-from .stream import HEARTBEAT_S, WRITE_S, Writer
+from .limits import Pace, Streams, client_of
+from .responses import Refused, refuse
 
 if TYPE_CHECKING:
     from anyio import CapacityLimiter
 
     from geosleuth.atlas.tiles import Tiles
+
+HEARTBEAT_S = 15.0
+WRITE_S = 60.0
+"""How long a reader may leave its stream unread before it is closed."""
+
+AGAIN_MS = 1000
+"""After how long a browser that lost its stream should come back."""
+
+_MOST_WRITTEN = 1024
+_MOST_WAITING = 256 * 1024
+
+
+class Writer:
+    """Events as they go over the wire; what many readers are told at once is written out once."""
+
+    def __init__(self, most: int = _MOST_WRITTEN) -> None:
+        """Remember so many events."""
+        self._most = most
+        self._written: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+
+    def text(self, run: str, told: StreamEvent) -> bytes:
+        """One event. JSON has no bare line breaks, so that what a photo says can't end an event."""
+        known = self._written.get((run, told.id))
+        if known is None:
+            data = json.dumps(told.data, separators=(",", ":"), allow_nan=False)
+            # When it happened goes as a comment, for whoever measures; readers of events skip it.
+            known = f": at {told.at:.6f}\nid: {told.id}\nevent: {told.kind}\ndata: {data}\n\n".encode("ascii")
+            self._written[run, told.id] = known
+            while len(self._written) > self._most:
+                self._written.popitem(last=False)
+        return known
+
+    def forget(self, run: str) -> None:
+        """Drop a run's events."""
+        for key in [key for key in self._written if key[0] == run]:
+            del self._written[key]
+
+
+class EventStream(Response):
+    """An answer that goes on until the run ends, the reader leaves, or the server stops."""
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        run: str,
+        told: AsyncIterator[StreamEvent],
+        *,
+        writer: Writer,
+        streams: Streams,
+        stopping: asyncio.Event,
+        heartbeat_s: float = HEARTBEAT_S,
+        write_s: float = WRITE_S,
+    ) -> None:
+        """Tell a reader what an iterator says of a run."""
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._run, self._told, self._writer = run, told, writer
+        self._streams, self._stopping = streams, stopping
+        self._heartbeat_s, self._write_s = heartbeat_s, write_s
+        self._wrote_at = 0.0
+        self._waiting = bytearray()
+        self._some, self._room = asyncio.Event(), asyncio.Event()
+        self._all_told = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send events as they come."""
+        try:
+            with self._streams.one_more(client_of(scope)):
+                await self._converse(receive, send)
+        except Refused as refused:
+            await refuse(refused, scope, receive, send)
+        finally:
+            if isinstance(self._told, AsyncGenerator):
+                await self._told.aclose()
+
+    async def _converse(self, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await self._write(send, b"retry: %d\n\n" % AGAIN_MS)
+        collecting, gone = asyncio.ensure_future(self._collect()), asyncio.ensure_future(_gone(receive))
+        ends_it: list[asyncio.Task[Any]] = [
+            asyncio.ensure_future(self._tell(send)),
+            asyncio.ensure_future(self._beat(send)),
+            asyncio.ensure_future(self._stopping.wait()),
+            gone,
+        ]
+        try:
+            await asyncio.wait(ends_it, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            left = gone.done()
+            for one in (*ends_it, collecting):
+                one.cancel()
+            ends = await asyncio.gather(*ends_it, collecting, return_exceptions=True)
+        # Whoever has stopped reading gets no proper end: it would not read that either, and comes back for the rest.
+        if any(isinstance(end, TimeoutError) for end in ends):
+            return
+        for end in ends:
+            if isinstance(end, Exception) and not left:
+                raise end
+        if not left:
+            with suppress(TimeoutError):
+                await self._write(send, b"", more=False)
+
+    async def _collect(self) -> None:
+        """Take in events as they come; those that come while others are being sent go together."""
+        try:
+            async for told in self._told:
+                self._waiting += self._writer.text(self._run, told)
+                self._some.set()
+                while len(self._waiting) > _MOST_WAITING:
+                    self._room.clear()
+                    await self._room.wait()
+        finally:
+            self._all_told = True
+            self._some.set()
+
+    async def _tell(self, send: Send) -> None:
+        while self._waiting or not self._all_told:
+            await self._some.wait()
+            self._some.clear()
+            together, self._waiting = bytes(self._waiting), bytearray()
+            self._room.set()
+            if together:
+                await self._write(send, together)
+
+    async def _beat(self, send: Send) -> None:
+        """Say something now and then, so that whoever stands between sees that the stream lives."""
+        while True:
+            quiet_s = time.monotonic() - self._wrote_at
+            if quiet_s >= self._heartbeat_s:
+                await self._write(send, b": beat\n\n")
+                quiet_s = 0.0
+            await asyncio.sleep(self._heartbeat_s - quiet_s)
+
+    async def _write(self, send: Send, body: bytes, *, more: bool = True) -> None:
+        self._wrote_at = time.monotonic()
+        async with asyncio.timeout(self._write_s):
+            await send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,31 @@
-"""A `Service` as a server of the official SDK."""
+"""A `Service` as a server of the official SDK, over a client's own pipes or over HTTP."""
 
+import asyncio
+import json
+import os
+import signal
+import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, redirect_stdout, suppress
 from typing import TYPE_CHECKING, Any
 
 from geosleuth import __version__
+from geosleuth.app.console import CTRL_C
 from geosleuth.errors import require
 
+from .own_tools import DATA_BYTES
 from .service import Service
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from mcp.server import Server, ServerRequestContext
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+    from mcp.shared.message import SessionMessage
     from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from geosleuth.app.service.http.door import Hosts
 
 INSTRUCTIONS = (
     "geosleuth finds out where photos were taken. Open a photo with open_photo; the handle that comes back is the "
@@ -56,3 +70,157 @@ def make_server(service: Service) -> "Server[Any]":
         on_call_tool=on_call,
     )
     return made
+
+
+PATH = "/mcp"
+# A photo grows by a third in base64, and stands in a message.
+_BODY_BYTES = DATA_BYTES * 4 // 3 + 1024 * 1024
+_SESSIONS = 100
+_GOODBYE_S = 2
+_WRONG_TOKENS_PER_S, _WRONG_TOKENS = 0.2, 10.0
+
+
+async def serve_stdio(service: Service) -> None:
+    """Serve the one client at the other end of stdin and stdout, until it leaves.
+
+    Nothing but the protocol is written to stdout: what libraries print goes to stderr.
+    """
+    stdio = require("mcp.server.stdio", extra="serve")
+    server = make_server(service)
+    _end_at_once_on_ctrl_c()
+    async with stdio.stdio_server() as (incoming, outgoing):
+        with redirect_stdout(sys.stderr):
+            await server.run(_Answering(incoming, outgoing), outgoing, server.create_initialization_options())
+
+
+class _Answering:
+    """A client's messages; a request that can't be read is answered with an error, where the SDK drops it."""
+
+    def __init__(self, incoming: "ReadStream[SessionMessage | Exception]", outgoing: "WriteStream[Any]") -> None:
+        self._incoming, self._outgoing = incoming, outgoing
+
+    @property
+    def last_context(self) -> Any:
+        return getattr(self._incoming, "last_context", None)
+
+    async def receive(self) -> "SessionMessage | Exception":
+        while isinstance(item := await self._incoming.receive(), Exception):
+            if (complaint := _complaint(item)) is not None:
+                await self._outgoing.send(complaint)
+        return item
+
+    async def aclose(self) -> None:
+        await self._incoming.aclose()
+
+    def __aiter__(self) -> "_Answering":
+        return self
+
+    async def __anext__(self) -> "SessionMessage | Exception":
+        import anyio
+
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> "_Answering":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+def _complaint(error: Exception) -> "SessionMessage | None":
+    """Return the answer to a request that can't be read; None where Python's more lenient reader finds no id either."""
+    from mcp.shared.message import SessionMessage
+    from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
+    from pydantic import ValidationError
+
+    number: int | str | None = None
+    if isinstance(error, ValidationError):
+        line = error.errors(include_url=False)[0].get("input")
+        with suppress(ValueError, RecursionError, AttributeError, UnicodeError):
+            message = json.loads(line) if isinstance(line, str) else line
+            found = message.get("id")
+            number = found if isinstance(found, int) else str(found.encode().decode())
+    if number is None:
+        return None
+    told = "the message can't be read; send JSON-RPC in JSON, with whole characters"
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=PARSE_ERROR, message=told)))
+
+
+def _end_at_once_on_ctrl_c() -> None:
+    """A thread waits for the client's next line and can't be called off; nothing here is lost by not waiting for it."""
+    if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None):
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, os._exit, CTRL_C)
+
+
+async def serve_http(service: Service, at: "socket", *, hosts: "Hosts", token: str | None) -> None:
+    """Serve over Streamable HTTP until stopped.
+
+    Args:
+        service: what is served.
+        at: a socket that listens.
+        hosts: the names that we answer to.
+        token: what every request must show, where there is one.
+    """
+    uvicorn = require("uvicorn", extra="serve")
+    security = require("mcp.server.transport_security", extra="serve")
+    app = make_server(service).streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=_BODY_BYTES,
+        max_sessions=_SESSIONS,
+        # Host and origin are looked at by the guard in front, which knows all names that are ours.
+        transport_security=security.TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    config = uvicorn.Config(
+        Guard(app, hosts, token),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # Addresses in headers are whatever the client writes there.
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GOODBYE_S,
+    )
+    await uvicorn.Server(config).serve(sockets=[at])
+
+
+class Guard:
+    """Turns away requests for other hosts, from other sites' pages, and without the token."""
+
+    def __init__(self, app: "ASGIApp", hosts: "Hosts", token: str | None) -> None:
+        """Guard an app."""
+        from geosleuth.app.service.http.door import Sessions
+        from geosleuth.app.service.http.limits import Pace
+
+        self._app, self._hosts, self._sessions = app, hosts, Sessions(token)
+        self._attempts = Pace(_WRONG_TOKENS_PER_S, _WRONG_TOKENS)
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Let a request through, or answer why not."""
+        from geosleuth.app.service.http.responses import Refused, refuse
+
+        if scope["type"] == "http":
+            try:
+                self._check(scope)
+            except Refused as refused:
+                await refuse(refused, scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _check(self, scope: "Scope") -> None:
+        from starlette.datastructures import Headers
+
+        from geosleuth.app.service.http.door import bearer, check_host, check_origin, check_token, unauthorised
+
+        headers = Headers(scope=scope)
+        check_host(headers, self._hosts)
+        # Whatever is asked here is asked of a machine: no page reads it by following a link.
+        check_origin("POST", scope["path"], headers)
+        if self._sessions.token is None:
+            return
+        given = bearer(headers)
+        if given is None:
+            raise unauthorised()
+        check_token(given, scope, self._sessions, self._attempts)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from geosleuth.agent.locating import open_case
+from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method
+from geosleuth.agent.setup import Resources
 from geosleuth.app.console import talk
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
@@ -19,20 +20,27 @@ from geosleuth.photo import Album
 from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.tools import Case, FailureKind, Observation, Output, Tool, Toolset, image_info
-from geosleuth.tools.catalogue import with_plugins
 from geosleuth.tools.surfaces import call_mcp, mcp_result, mcp_tools
+from geosleuth.tools.toolset import with_plugins
 
-from .locate_tool import Locating
-from .own_tools import OWN_TOOLS, Tell, Visit
-from .schemas import located_schema, opened_schema
-from .shelf import Shelf, Shelved, new_handle
-from .sources import Source
+from .own_tools import (
+    OWN_TOOLS,
+    Locating,
+    Shelf,
+    Shelved,
+    Source,
+    Tell,
+    Visit,
+    located_schema,
+    new_handle,
+    opened_schema,
+)
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult
     from mcp.types import Tool as ProtocolTool
 
-    from geosleuth.tools.needs import Need
+    from geosleuth.tools.model import Need
 
 _CALLS_AT_ONCE = 8
 # A photo takes much more memory while it is opened than afterwards.
@@ -172,9 +180,8 @@ class Service:
             opened = await self.source.open(path, data)
             similar = self.plan.similar_for([opened])
             made = method("default")
-            case, notes = await asyncio.to_thread(
-                open_case, [opened], made, self._map, web=self.plan.web, similar=similar, visual=self.plan.visual
-            )
+            resources = Resources(self._map, self.plan.web, similar, self.plan.visual)
+            case, notes = await asyncio.to_thread(open_case, [opened], made, resources)
         shelved = Shelved(new_handle(), case, opened, notes)
         await _close(self.shelf.put(shelved))
         views = [case.album[handle] for handle in case.album.handles]

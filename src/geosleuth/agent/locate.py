@@ -1,0 +1,306 @@
+"""From opened photos to a finding, and a trajectory that tells no place finer than allowed.
+
+Whatever is text goes: thoughts, replies, arguments, results, prompts and the user's hint can all name a street. Kept
+are kinds and times of events, the names of tools, pictures by their handles, failures, what was spent, and the answer
+and the candidates as `geosleuth.answer.granularity` caps them. Such a trajectory is stored and shown like any other;
+it can't be replayed to the same end, nor trained on.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from geosleuth.agent.setup import NO_HINTS, AgentSetup, Question, Resources
+from geosleuth.answer import Address, Answer
+from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources, cap_text, withheld
+from geosleuth.answer.model import envelope, percent_words, radius_words
+from geosleuth.atlas.granular import found_country
+from geosleuth.geo import coordinates
+from geosleuth.names import country_code
+from geosleuth.photo import Album, Claims, OpenedPhoto, Photo, cut_views
+from geosleuth.policies import Prompt, Step
+from geosleuth.tools import Case, Observation, ToolCall
+
+from .events import (
+    Answered,
+    Body,
+    Ended,
+    Event,
+    Hypothesis,
+    Noted,
+    Prompted,
+    Resumed,
+    Said,
+    Started,
+    ToolObserved,
+)
+from .loop import run
+from .method import Method
+from .trajectory import Trajectory, TrajectoryWriter
+from .turns import Sink
+
+UNKNOWN_TOOL = "unknown"
+"""What stands for the name of a tool that was never switched on: a policy may call for anything."""
+
+
+async def cap_trajectory(
+    trajectory: Trajectory, granularity: Granularity, gazetteer: Gazetteer | None = None
+) -> Trajectory:
+    """The trajectory with nothing in it finer than allowed; its id and time stay."""
+    if granularity == "exact":
+        return trajectory
+    blank = EventBlanker(granularity)
+    events = [await _told(event, blank(event), granularity, gazetteer) for event in trajectory.events]
+    return replace(trajectory, events=tuple(events))
+
+
+class EventBlanker:
+    """Takes every place out of events as they happen, for logs and screens that can't wait for a gazetteer.
+
+    Answers and candidates come out without any place at all; `cap_trajectory` has them as finely as is allowed. Give it
+    the events of one run in their order: tool calls get ids of their own, since a policy writes those too.
+    """
+
+    def __init__(self, granularity: Granularity) -> None:
+        self._granularity = granularity
+        self._tools: set[str] = set()
+        self._ids: dict[str, str] = {}
+        self._candidates: dict[str, str] = {}
+
+    def __call__(self, event: Event) -> Event:
+        """The event as it may be told; at ``exact`` the event itself."""
+        return event if self._granularity == "exact" else replace(event, body=self._body(event.body))
+
+    def _body(self, body: Body) -> Body:  # noqa: PLR0911  (one return a kind of event)
+        match body:
+            case Started():
+                self._tools.update(body.tools)
+                task = replace(
+                    body.task, hint=self._hidden(body.task.hint), area=self._hidden(body.task.area), views=()
+                )
+                return replace(body, task=task, system=self._text(body.system))
+            case Resumed():
+                self._tools.update(body.tools)
+                return body
+            case Prompted():
+                return replace(body, prompt=Prompt(self._text(body.prompt.text), body.prompt.images))
+            case Said():
+                return replace(body, step=self._step(body.step))
+            case ToolObserved():
+                return replace(body, observation=self._observation(body.observation))
+            case Noted():
+                return Noted(self._hypothesis(body.hypothesis))
+            case Answered():
+                return Answered(Answer(explanation=withheld(self._granularity)), body.by)
+            case Ended():
+                return replace(body, trouble=self._hidden(body.trouble))
+
+    def _step(self, step: Step) -> Step:
+        calls = tuple(ToolCall(self._id(call.id), self._tool(call.name)) for call in step.calls)
+        return replace(step, text=self._text(step.text), thinking=self._text(step.thinking), calls=calls, model="")
+
+    def _observation(self, seen: Observation) -> Observation:
+        return replace(
+            seen,
+            call_id=self._id(seen.call_id),
+            name=self._tool(seen.name),
+            text=self._text(seen.text),
+            data=None,
+            sources=cap_sources(seen.sources, self._granularity),
+        )
+
+    def _hypothesis(self, hypothesis: Hypothesis) -> Hypothesis:
+        return Hypothesis(
+            self._candidates.setdefault(hypothesis.id, f"h{len(self._candidates) + 1}"),
+            withheld(self._granularity),
+            confidence=hypothesis.confidence,
+            evidence_for=self._lines(hypothesis.evidence_for),
+            evidence_against=self._lines(hypothesis.evidence_against),
+            checks=self._lines(hypothesis.checks),
+            fate=hypothesis.fate,
+        )
+
+    def _tool(self, name: str) -> str:
+        return name if name in self._tools else UNKNOWN_TOOL
+
+    def _id(self, call_id: str) -> str:
+        return self._ids.setdefault(call_id, f"call-{len(self._ids) + 1}")
+
+    def _text(self, text: str) -> str:
+        return cap_text(text, self._granularity)
+
+    def _hidden(self, text: str | None) -> str | None:
+        return None if text is None else self._text(text)
+
+    def _lines(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """As many as there were, each left out: how much spoke for a candidate may be told."""
+        return tuple(self._text(line) for line in lines)
+
+
+async def _told(event: Event, blank: Event, granularity: Granularity, gazetteer: Gazetteer | None) -> Event:
+    """The blanked event with the places that may be told."""
+    match event.body, blank.body:
+        case Answered() as full, Answered():
+            return replace(blank, body=Answered(await cap(full.answer, granularity, gazetteer), full.by))
+        case Noted(hypothesis=full), Noted(hypothesis=bare):
+            address = Address.of(country=full.country, precise=full.place)
+            capped = await cap(Answer(full.point, address, radius_km=full.radius_km), granularity, gazetteer)
+            country = country_code(capped.address.country.conclusion or "")
+            place = str(capped.address) or bare.place
+            told = replace(bare, place=place, point=capped.point, radius_km=capped.radius_km, country=country)
+            return replace(blank, body=Noted(told))
+        case _:
+            return blank
+
+
+PANORAMA_VIEWS = 6
+# Where an answer gives no radius: a claim further away than a city is wide contradicts it.
+_DEFAULT_RADIUS_KM = 25.0
+_COMPASS = ("north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Finding:
+    """What came of it: the whole way, and apart from it what the photos' files claim.
+
+    ``album`` has the pictures of the run, for reports. ``judged`` is set where the finding was capped: what the claims
+    contradict was decided before. ``team`` has the trajectories of those who worked towards it, where several did, and
+    ``gave_way`` those who failed and in whose place somebody else decided.
+    """
+
+    trajectory: Trajectory
+    claims: tuple[Claims, ...]
+    album: Album | None = field(default=None, repr=False, compare=False)
+    judged: tuple[bool | None, ...] | None = None
+    granularity: Granularity = "exact"
+    team: tuple[Trajectory, ...] = field(default=(), repr=False)
+    gave_way: tuple[Trajectory, ...] = field(default=(), repr=False)
+
+    @property
+    def answer(self) -> Answer:
+        """The answer; without point and place where nobody could tell."""
+        return self.trajectory.answer or Answer()
+
+    @property
+    def conflicts(self) -> tuple[bool | None, ...]:
+        """For each photo: whether its claimed place contradicts the finding; None where there is nothing to compare."""
+        if self.judged is not None:
+            return self.judged
+        answer = self.answer
+        if answer.point is None:
+            return tuple(None for _ in self.claims)
+        radius_km = answer.radius_km or _DEFAULT_RADIUS_KM
+        return tuple(claims.conflicts_with(answer.point, radius_km) for claims in self.claims)
+
+    def __repr__(self) -> str:
+        answer = self.answer
+        if answer.point is None and not answer.address:
+            return "<Finding: no place was found>"
+        place = envelope(answer.address) or "an unnamed place"
+        odds = None if answer.probability is None else percent_words(answer.probability)
+        if found_country(answer):
+            return f"<Finding: {place}{'; ' if odds else ''}{odds or ''}>"
+        within = None if answer.radius_km is None else f"within {radius_words(answer.radius_km)}"
+        point = None if answer.point is None else f"of {coordinates(answer.point, answer.radius_km)}"
+        sure = " ".join(part for part in (odds, within, point) if part)
+        return f"<Finding: {place}{'; ' if sure else ''}{sure}>"
+
+    def _repr_html_(self) -> str:
+        from .display import notebook_card
+
+        return notebook_card(self)
+
+
+async def cap_finding(finding: Finding, granularity: Granularity, gazetteer: Gazetteer | None = None) -> Finding:
+    """The finding with nothing in it finer than allowed: neither the trajectory, nor what the files claim.
+
+    Whether a claim contradicts the finding is judged by the capped ones: the exact ones would tell where in the place
+    the finding lies.
+    """
+    if granularity == "exact":
+        return finding
+    trajectory = await cap_trajectory(finding.trajectory, granularity, gazetteer)
+    claims = tuple([await _cap_claims(one, granularity, gazetteer) for one in finding.claims])
+    team = tuple([await cap_trajectory(one, granularity, gazetteer) for one in finding.team])
+    gave_way = tuple([await cap_trajectory(one, granularity, gazetteer) for one in finding.gave_way])
+    capped = Finding(trajectory, claims, team=team, gave_way=gave_way)
+    return replace(capped, judged=capped.conflicts, granularity=granularity, album=finding.album)
+
+
+async def _cap_claims(claims: Claims, granularity: Granularity, gazetteer: Gazetteer | None) -> Claims:
+    """Heights, headings and free texts can tell a place too."""
+    point = claims.point
+    if point is not None:
+        point = (await cap(Answer(point), granularity, gazetteer)).point
+    return replace(claims, point=point, altitude_m=None, heading_deg=None, panorama=None, notes=())
+
+
+def open_case(photos: Sequence[OpenedPhoto], method: Method, resources: Resources) -> tuple[Case, tuple[str, ...]]:
+    """A case with the photos' first views in it, and what is known about the views themselves.
+
+    Panoramas are cut into flat views, see `album_photos`; each view is noted with its heading.
+    """
+    album = Album(method.first_view_pixels)
+    notes: list[str] = []
+    for opened in photos:
+        for photo, note in album_photos(opened):
+            view = album.add(photo)
+            if note is not None:
+                notes.append(f"{view.handle} {note}")
+    case = Case(
+        album,
+        resources.atlas,
+        method.box_scale,
+        resources.web,
+        resources.similar,
+        resources.visual,
+        resources.reader,
+    )
+    return case, tuple(notes)
+
+
+def album_photos(opened: OpenedPhoto) -> list[tuple[Photo, str | None]]:
+    """What goes into an album for one photo, and what is known about each: the photo itself, or a panorama's views.
+
+    A panorama is cut into flat views all the way round. The heading of each counts from north where the file claims
+    where north is; that claim is about the camera, not about the place.
+    """
+    if opened.photo.kind != "panorama":
+        return [(opened.photo, None)]
+    claimed = opened.claims.panorama.pose_heading_deg if opened.claims.panorama else None
+    cuts = cut_views(opened.photo, PANORAMA_VIEWS, centre_heading_deg=claimed or 0.0)
+    return [(cut.photo, _looks(cut.heading_deg, from_north=claimed is not None)) for cut in cuts]
+
+
+def _looks(heading_deg: float, *, from_north: bool) -> str:
+    if not from_north:
+        return f"is cut from a panorama, {heading_deg:g} degrees to the right of its middle"
+    direction = _COMPASS[round(heading_deg / 45) % 8]
+    return f"is cut from a panorama and looks {direction} ({heading_deg:g} degrees)"
+
+
+async def locate(
+    photos: Sequence[OpenedPhoto],
+    setup: AgentSetup,
+    resources: Resources,
+    *,
+    question: Question = NO_HINTS,
+    store: TrajectoryWriter | None = None,
+    sinks: Iterable[Sink] = (),
+) -> Finding:
+    """Find out where photos of one place were taken.
+
+    Args:
+        photos: opened by `geosleuth.photo.open_photo`.
+        setup: who works and how.
+        resources: what tools may ask.
+        question: what is asked and known beside the photos; what is known about views is found out here.
+        store: the file that keeps the trajectory; it is not closed here.
+        sinks: who else gets the events as they happen.
+
+    Raises:
+        BadInput: there is no photo, or the file can't be written.
+        UserError: a policy or a tool can't work as it is set up.
+    """
+    case, views = open_case(photos, setup.method, resources)
+    trajectory = await run(case, setup, question=replace(question, views=views), store=store, sinks=sinks)
+    return Finding(trajectory, tuple(opened.claims for opened in photos), case.album)

@@ -1,0 +1,95 @@
+"""What a run is given, in parts that belong together: who works, what is asked, what tools may ask, who follows."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from geosleuth.atlas import Atlas
+from geosleuth.policies import Policy, Sampling, Wire
+from geosleuth.tools import ImageInfo, ImageSearch, TextReader, Toolset, WebSearch
+
+from .events import Budget, Task
+from .method import Method
+from .trajectory import TrajectoryWriter
+from .turns import Sink
+
+if TYPE_CHECKING:
+    from geosleuth.clues.visual import VisualPrior
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSetup:
+    """Who works and how.
+
+    Attributes:
+        method: how to go about it, see `geosleuth.agent.methods.method`.
+        policy: who thinks; whoever made it closes it.
+        toolset: exactly the tools that are switched on, see `Method.toolset`.
+        budget: in place of the method's own; None keeps it.
+        sampling: in place of the method's own; None keeps it.
+        wire: in place of the method's own; None keeps it.
+    """
+
+    method: Method
+    policy: Policy
+    toolset: Toolset
+    budget: Budget | None = None
+    sampling: Sampling | None = None
+    wire: Wire | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked of photos beside the photos themselves.
+
+    Attributes:
+        hint: the user's words about the photo.
+        area: where the place lies, as far as the user knows.
+        force_answer: a best guess is wanted in any case.
+        views: what is known about the pictures themselves, a line each.
+    """
+
+    hint: str | None = None
+    area: str | None = None
+    force_answer: bool = False
+    views: tuple[str, ...] = ()
+
+    def task(self, images: tuple[ImageInfo, ...]) -> Task:
+        """Return the task of locating these pictures."""
+        return Task(images, self.hint, self.area, self.force_answer, self.views)
+
+
+NO_HINTS = Question()
+"""Nothing is known but the photos."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What the tools of a run may ask.
+
+    Attributes:
+        atlas: the world, offline or online.
+        web: where web searches go; None is the atlas's own documents.
+        similar: where similar pictures are looked for.
+        visual: what the tool visual_prior asks.
+        reader: what the tool read_text reads with, in place of the text reading that comes with the package.
+    """
+
+    atlas: Atlas
+    web: WebSearch | None = None
+    similar: ImageSearch | None = None
+    visual: "VisualPrior | None" = None
+    reader: TextReader | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who follows a run: a file that keeps it and gives it its id, and sinks that get its events as they happen.
+
+    The file is closed by whoever opened it.
+    """
+
+    store: TrajectoryWriter | None = None
+    sinks: tuple[Sink, ...] = ()
+
+
+UNWATCHED = Watch()

@@ -1,0 +1,435 @@
+"""Layers of a map: land and sea from coastlines, and the shapes of region files in the picture's pixels."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+
+from geosleuth.atlas.folders import open_readonly
+from geosleuth.errors import BadInput
+from geosleuth.geo import Box, LatLon, is_valid
+
+from . import style
+from .canvas import Canvas, Geometries, Strip, View
+
+_PROBE_PX = 0.35
+_ROUGH_PX = 0.4  # finer detail of a coast can't be seen
+
+Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """An area divided into land and sea, in pixels."""
+
+    land: Geometries
+    sea: Geometries
+
+
+def divide(coast: Geometries, area: Rectangle) -> Ground | None:
+    """Divide a rectangle by the coastlines that run through it; None where none of them divides it.
+
+    Every coastline piece says on which side of it land lies. Coast and rectangle together make faces, and each face
+    takes what most of the coast along its edge says. An end that stops inside the rectangle is led to the next start or
+    to the nearest point of the edge; such a made-up piece of coast has no say.
+    """
+    frame = shapely.box(*area)
+    lines = _pieces(coast, area)
+    if not len(lines):
+        return None
+    edges = shapely.union_all([*lines, *_extensions(lines, area), frame.exterior])
+    faces = shapely.get_parts(shapely.polygonize(shapely.get_parts(edges)))
+    if not len(faces):
+        return None
+    votes = _votes(lines, faces)
+    if not votes.any():
+        return None
+    # joined, because neighbours filled one by one leave a seam between them
+    land, sea = (shapely.get_parts(shapely.union_all(faces[side])) for side in (votes > 0, votes < 0))
+    return Ground(land=land, sea=sea)
+
+
+def _pieces(coast: Geometries, area: Rectangle) -> Geometries:
+    """Coastlines joined end to end, thinned out, and cut at the rectangle, each still in its own direction."""
+    kinds = shapely.get_type_id(coast)
+    lines: Geometries = coast[(kinds == shapely.GeometryType.LINESTRING) & ~shapely.is_empty(coast)]
+    if not len(lines):
+        return lines
+    joined = shapely.get_parts(shapely.line_merge(shapely.multilinestrings(lines), directed=True))
+    thinned = shapely.simplify(joined, _ROUGH_PX, preserve_topology=False)
+    pieces = shapely.get_parts(shapely.clip_by_rect(thinned, *area))
+    are_lines = shapely.get_type_id(pieces) == shapely.GeometryType.LINESTRING
+    sound: Geometries = pieces[are_lines & ~shapely.is_empty(pieces)]
+    return sound
+
+
+def _extensions(lines: Geometries, area: Rectangle) -> Geometries:
+    """Straight lines that close gaps: from an end inside the rectangle to the next start, or to the nearest edge."""
+    left, top, right, bottom = area
+    open_ended = lines[~shapely.is_closed(lines)]
+    starts, ends = (shapely.get_coordinates(shapely.get_point(open_ended, at)) for at in (0, -1))
+    starts, ends = (points[_inside(points, area)] for points in (starts, ends))
+    free = np.ones(len(starts), dtype=bool)
+    loose = []
+    added = []
+    for x, y in ends.tolist():
+        gaps = np.where(free, np.hypot(starts[:, 0] - x, starts[:, 1] - y), np.inf)
+        nearest = int(np.argmin(gaps)) if len(gaps) else -1
+        if nearest >= 0 and gaps[nearest] <= min(x - left, right - x, y - top, bottom - y):
+            free[nearest] = False
+            added.append(shapely.LineString([(x, y), starts[nearest]]))
+        else:
+            loose.append((x, y))
+    for x, y in [*loose, *starts[free].tolist()]:
+        ways = ((x - left, (left, y)), (right - x, (right, y)), (y - top, (x, top)), (bottom - y, (x, bottom)))
+        added.append(shapely.LineString([(x, y), min(ways)[1]]))
+    return np.array(added, dtype=object)
+
+
+def _inside(points: npt.NDArray[np.float64], area: Rectangle) -> npt.NDArray[np.bool_]:
+    left, top, right, bottom = area
+    x, y = points.T
+    inside: npt.NDArray[np.bool_] = (x > left + 0.01) & (x < right - 0.01) & (y > top + 0.01) & (y < bottom - 0.01)
+    return inside
+
+
+def _votes(lines: Geometries, faces: Geometries) -> npt.NDArray[np.float64]:
+    """For each face, pixels of coast that call it land, less those that call it sea."""
+    coords, index = shapely.get_coordinates(lines, return_index=True)
+    start, end = coords[:-1], coords[1:]
+    same_line = index[:-1] == index[1:]
+    start, end = start[same_line], end[same_line]
+    step = end - start
+    length = np.hypot(step[:, 0], step[:, 1])
+    keep = length > 1e-6
+    start, step, length = start[keep], step[keep], length[keep]
+    middle = start + step / 2
+    # y grows downwards, so the left-hand side of (dx, dy) is (dy, -dx)
+    to_left = np.column_stack([step[:, 1], -step[:, 0]]) / length[:, None] * _PROBE_PX
+    tree = shapely.STRtree(faces)
+    votes = np.zeros(len(faces))
+    for sign, probes in ((1, middle + to_left), (-1, middle - to_left)):
+        which, face = tree.query(shapely.points(probes), predicate="intersects")
+        np.add.at(votes, face, sign * length[which])
+    return votes
+
+
+MARGIN_PX = 48
+MAX_SHAPES = 60_000
+MAX_POIS = 300
+_POINT_DEG = 5e-5  # the R-tree keeps 32-bit numbers, rounded outwards, so a point has a size
+_SMALL_PX = 1.5  # areas less than this across are not worth reading
+_SMALL_FROM_AFAR_PX = 3.5  # where there are tens of thousands
+_FAR_PX = 4 * 2048  # Pillow walks every pixel of a thin line, seen or not, so long shapes are cut
+
+_IN_BOX = "box.west <= :east AND box.east >= :west AND box.south <= :north AND box.north >= :south"
+_LAYERS_SQL = f"""
+SELECT shape.layer, shape.rank, shape.name, shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
+WHERE {_IN_BOX}
+  -- of the box alone, so that it spares looking up the shape: long enough to see, or a point
+  AND (box.east - box.west > :line OR box.north - box.south > :line
+       OR (box.east - box.west < {_POINT_DEG} AND box.north - box.south < {_POINT_DEG}))
+  AND (shape.layer = 'coast'
+       OR (shape.layer = 'road' AND shape.rank <= :road)
+       OR (shape.layer = 'rail' AND shape.rank <= :rail)
+       OR (shape.layer = 'water' AND shape.rank <= :water)
+       OR (shape.layer = 'place' AND shape.rank <= :place)
+       OR ((box.east - box.west > :area OR box.north - box.south > :area)
+           AND ((shape.layer = 'building' AND :building) OR (shape.layer = 'landuse' AND :landuse)
+                OR (shape.layer = 'green' AND :green))))
+ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608  # only our own numbers are put in
+_COAST_SQL = f"""
+SELECT shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
+WHERE {_IN_BOX} AND shape.layer = 'coast' ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
+_POIS_SQL = f"""
+SELECT feature.lat, feature.lon, feature.name, feature.kind
+FROM feature_box AS box JOIN feature ON feature.id = box.id
+WHERE {_IN_BOX} AND feature.name <> '' ORDER BY feature.rank DESC, feature.id LIMIT {4 * MAX_POIS}"""  # noqa: S608
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Shapes of one kind: geometry in pixels, rank and name."""
+
+    geometries: Geometries
+    ranks: IntArray
+    names: tuple[str, ...]
+
+    def of_rank(self, rank: int) -> Geometries:
+        """The shapes of one rank."""
+        chosen: Geometries = self.geometries[self.ranks == rank]
+        return chosen
+
+    def of_name(self, name: str) -> Geometries:
+        """The shapes of one name."""
+        chosen: Geometries = self.geometries[np.array([own == name for own in self.names], dtype=bool)]
+        return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Poi:
+    """A named feature."""
+
+    point: LatLon
+    name: str
+    kind: str
+
+
+EMPTY = Layer(np.empty(0, dtype=object), np.empty(0, dtype=np.int64), ())
+
+
+class RegionFile:
+    """One region file, open for reading.
+
+    Raises:
+        BadInput: no such file, or not a region file.
+    """
+
+    def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
+        self._conn, self.path = conn, path
+        meta: dict[str, object] = dict(self._rows("SELECT key, value FROM meta"))
+        self.attribution = str(meta.get("attribution") or "")
+        self.bounds = _bounds(str(meta.get("bbox", "")))
+
+    def layers(self, view: View, strip: Strip) -> dict[str, Layer]:
+        """Everything that a map of this view shows, by layer; an absent layer has nothing."""
+        px = 360 / view.world_px
+        rows = self._rows(
+            _LAYERS_SQL,
+            {
+                **_box(strip),
+                **_ranks(view.zoom),
+                "line": px / 2,
+                "area": px * (_SMALL_PX if view.zoom >= 13 else _SMALL_FROM_AFAR_PX),
+            },
+        )
+        if not rows:
+            return {}
+        names, geometries = np.array([row[0] for row in rows], dtype=object), decode([row[3] for row in rows])
+        geometries = to_pixels(geometries, view, strip.turns)
+        ranks = np.array([row[1] if isinstance(row[1], int) else 99 for row in rows], dtype=np.int64)
+        sound = ~shapely.is_empty(geometries) & ~shapely.is_missing(geometries)
+        layers = {}
+        for name in sorted({str(name) for name in names}):
+            chosen = np.flatnonzero((names == name) & sound)
+            labels = tuple(str(rows[i][2] or "") for i in chosen)
+            layers[name] = Layer(geometries[chosen], ranks[chosen], labels)
+        return layers
+
+    def coast(self, view: View, strip: Strip, margin_px: float) -> Geometries:
+        """Only the coastline, of a frame wider than the picture by a margin."""
+        rows = self._rows(_COAST_SQL, _box(strip))
+        return to_pixels(decode([row[0] for row in rows]), view, strip.turns, margin_px)
+
+    def pois(self, strip: Strip) -> list[Poi]:
+        """Named features in view, the best known first."""
+        rows = self._rows(_POIS_SQL, _box(strip))
+        found = [
+            Poi(LatLon(lat, lon), str(name), str(kind))
+            for lat, lon, name, kind in rows
+            if is_valid(lat, lon) and style.poi_family(str(kind))
+        ]
+        return found[:MAX_POIS]
+
+    def _rows(self, sql: str, values: Mapping[str, float] | None = None) -> list[tuple[Any, ...]]:
+        try:
+            return self._conn.execute(sql, values or {}).fetchall()
+        except sqlite3.Error as error:
+            raise BadInput(f"{self.path}: not a region file, or damaged ({error}); add the region again") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One region file's share of one strip of the view."""
+
+    region: RegionFile
+    strip: Strip
+    layers: dict[str, Layer]
+
+
+@contextmanager
+def open_region(path: Path) -> Iterator[RegionFile]:
+    """Open a region file read-only for as long as it is needed."""
+    if not path.is_file():
+        raise BadInput(f"{path}: no such region file; add the region again")
+    with closing(open_readonly(path)) as conn:
+        yield RegionFile(conn, path)
+
+
+def decode(blobs: list[object]) -> Geometries:
+    """Geometries from WKB; whatever is damaged becomes None."""
+    sound: npt.NDArray[np.object_] = np.empty(len(blobs), dtype=object)
+    sound[:] = [blob if isinstance(blob, bytes) else None for blob in blobs]
+    decoded: Geometries = shapely.from_wkb(sound, on_invalid="ignore")
+    return decoded
+
+
+def to_pixels(geometries: Geometries, view: View, turns: int, margin_px: float = MARGIN_PX) -> Geometries:
+    """The same geometries in the picture's pixels; what reaches far beyond the picture is cut off at the margin.
+
+    What is missing, not finite, or can't be cut becomes an empty geometry.
+    """
+    nothing = shapely.Point()
+    out = np.where(shapely.is_missing(geometries), nothing, shapely.force_2d(geometries))
+    coords = shapely.get_coordinates(out)
+    if not len(coords):
+        return np.full(len(out), nothing, dtype=object)
+    out = shapely.set_coordinates(out, view.pixels(coords, turns))
+    west, north, east, south = shapely.bounds(out).T
+    with np.errstate(invalid="ignore"):
+        reach = margin_px + _FAR_PX
+        far = (west < -reach) | (north < -reach) | (east > view.width + reach) | (south > view.height + reach)
+    for i in np.flatnonzero(far):
+        out[i] = cut(out[i], -margin_px, -margin_px, view.width + margin_px, view.height + margin_px)
+    odd = ~np.isfinite(shapely.bounds(out)).all(axis=1)
+    out[odd] = nothing
+    pixels: Geometries = out
+    return pixels
+
+
+def cut(geometry: shapely.Geometry, left: float, top: float, right: float, bottom: float) -> shapely.Geometry:
+    """The part of a geometry inside a rectangle; nothing where the geometry is too broken to cut."""
+    try:
+        return shapely.clip_by_rect(geometry, left, top, right, bottom)
+    except shapely.GEOSException:
+        try:
+            return shapely.clip_by_rect(shapely.make_valid(geometry), left, top, right, bottom)
+        except shapely.GEOSException:
+            return shapely.Point()
+
+
+def _box(strip: Strip) -> dict[str, float]:
+    return {"south": strip.south, "west": strip.west, "north": strip.north, "east": strip.east}
+
+
+def _ranks(zoom: float) -> dict[str, float]:
+    """The least important rank that each layer shows at a zoom; 0 for nothing."""
+
+    def least(starts: Mapping[int, float]) -> int:
+        return max((rank for rank, start in starts.items() if zoom >= start), default=0)
+
+    return {
+        "road": least(style.ROAD_FROM_ZOOM),
+        "rail": least(style.RAIL_FROM_ZOOM),
+        "water": max(1, least(style.RIVER_FROM_ZOOM)),
+        "place": least(style.PLACE_FROM_ZOOM),
+        "building": zoom >= style.BUILDING_FROM_ZOOM,
+        "landuse": zoom >= style.LANDUSE_FROM_ZOOM,
+        "green": zoom >= style.GREEN_FROM_ZOOM,
+    }
+
+
+def _bounds(text: str) -> tuple[float, float, float, float] | None:
+    """South, west, north, east as the file's own table says; None where it does not."""
+    try:
+        south, west, north, east = (float(part) for part in text.split(","))
+    except ValueError:
+        return None
+    return (south, west, north, east) if is_valid(south, west) and is_valid(north, east) else None
+
+
+_COAST_FROM_ZOOM = 8.5  # coarser maps take the outlines, which are made for them
+_BORDERS_TO_ZOOM = 11.5  # outlines are too coarse to show a border closer than that
+_WIDER = (4, 16)
+NamedShape = tuple[shapely.Geometry, str]
+
+
+def paint_ground(
+    canvas: Canvas,
+    view: View,
+    strips: Sequence[Strip],
+    outlines: Callable[[Box, float], Iterable[tuple[shapely.Geometry, str, str]]] | None,
+    parts: Sequence[Part],
+) -> list[NamedShape]:
+    """Paint land and sea; returns the countries that outlines gave, in pixels."""
+    countries: list[NamedShape] = []
+    if outlines is not None:
+        for strip in strips:
+            countries += _paint_outlines(canvas, view, strip, list(outlines(strip.box, view.zoom)))
+    if outlines is None or view.zoom >= _COAST_FROM_ZOOM:
+        for part in parts:
+            _paint_region(canvas, view, part)
+    return countries
+
+
+def _paint_outlines(
+    canvas: Canvas, view: View, strip: Strip, found: Sequence[tuple[shapely.Geometry, str, str]]
+) -> list[NamedShape]:
+    geometries = np.empty(len(found), dtype=object)
+    geometries[:] = [geometry for geometry, _, _ in found]
+    geometries = to_pixels(geometries, view, strip.turns)
+    kinds = np.array([kind for _, kind, _ in found], dtype=object)
+    canvas.fill(geometries[(kinds == "land") | (kinds == "country")], style.LAND)
+    canvas.fill(geometries[kinds == "lake"], style.SEA)
+    if view.zoom < _BORDERS_TO_ZOOM:
+        if view.zoom >= 4:
+            canvas.stroke(geometries[kinds == "region"], style.REGION_BORDER, 0.7)
+        canvas.stroke(
+            geometries[kinds == "country"], style.BORDER, 0.4 if view.zoom < 3.5 else 0.8 if view.zoom < 6 else 1.2
+        )
+    named = zip(geometries, found, strict=True)
+    return [(geometry, name) for geometry, (_, kind, name) in named if kind == "country" and name]
+
+
+def _paint_region(canvas: Canvas, view: View, part: Part) -> None:
+    """Land and sea inside one region's frame; where its coast is out of view, by what stands there or lies around."""
+    area = _area(view, part)
+    if area is None:
+        return
+    coast = part.layers.get("coast", EMPTY).geometries
+    ground = divide(coast, area)
+    if ground is not None:
+        canvas.fill(ground.sea, style.SEA)
+        canvas.fill(ground.land, style.LAND)
+        return
+    if _stands_on_land(part):
+        canvas.rectangle(*area, style.LAND)
+        return
+    for times in _WIDER:
+        wider, rectangle = _wider(view, part, times)
+        ground = divide(wider, rectangle)
+        if ground is not None:
+            middle = shapely.Point((area[0] + area[2]) / 2, (area[1] + area[3]) / 2)
+            at_sea = bool(shapely.intersects(ground.sea, middle).any())
+            canvas.rectangle(*area, style.SEA if at_sea else style.LAND)
+            return
+
+
+def is_inside(view: View, part: Part) -> bool:
+    """Whether the picture shows ground inside the region's frame."""
+    return _area(view, part) is not None
+
+
+def _stands_on_land(part: Part) -> bool:
+    """Whether the view shows something that only land bears."""
+    if any(len(part.layers.get(name, EMPTY).geometries) for name in ("building", "green")):
+        return True
+    return not style.OVER_WATER.issuperset(part.layers.get("landuse", EMPTY).names)
+
+
+def _wider(view: View, part: Part, times: int) -> tuple[Geometries, Rectangle]:
+    """The coast of a frame so many times as large as the view, and that frame."""
+    more = view.width * (times - 1) / 2
+    strip = next((s for s in view.strips(more) if s.turns == part.strip.turns), part.strip)
+    return part.region.coast(view, strip, more), (-more, -more, view.width + more, view.height + more)
+
+
+def _area(view: View, part: Part) -> Rectangle | None:
+    """The part of the picture that lies inside the region's frame, a little beyond the picture's edge."""
+    edge = 8.0
+    left, top, right, bottom = -edge, -edge, view.width + edge, view.height + edge
+    if part.region.bounds is not None:
+        south, west, north, east = part.region.bounds
+        if west <= east:
+            corners = view.pixels(np.array([[west, north], [east, south]]), part.strip.turns)
+            left, top = max(left, corners[0, 0]), max(top, corners[0, 1])
+            right, bottom = min(right, corners[1, 0]), min(bottom, corners[1, 1])
+    return (left, top, right, bottom) if right - left > 1 and bottom - top > 1 else None

@@ -1,0 +1,407 @@
+"""Find names read from a photo: folded keys, an index of letter triples in SQLite, and ranking that forgives.
+
+Three keys, from strict to forgiving: ``exact_key`` folds case, accents and punctuation; ``compact_key`` also drops
+spaces and makes one letter of those that text reading confuses (0/o, 1/i/l, rn/m); ``latin_key`` spells other scripts
+in Latin letters, so that a name meets its transliteration.
+
+``name`` holds every name with its owner and role; ``gram`` holds, per letter triple, the names that contain it, as
+compressed numbers. Looking a name up adds the triples' weights per name in one array operation, which is faster than
+SQLite's own full-text index for misspelled names (docs/decisions) and needs no tokenizer. The file is written once and
+then only read.
+"""
+
+import re
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import islice, pairwise
+from math import log
+from typing import Literal
+
+import numpy as np
+from anyascii import anyascii
+from numpy.typing import NDArray
+from rapidfuzz import fuzz
+from rapidfuzz.distance import OSA
+
+from geosleuth.names import fold
+
+MAX_QUERY_CHARS = 200
+"""Names are shorter; of a longer query the beginning is looked at."""
+
+_CONFUSED = str.maketrans({"0": "o", "1": "l", "i": "l", "5": "s", "8": "b", "|": "l", "q": "g"})
+_CONFUSED_BYTES = bytes(ord(_CONFUSED.get(code, chr(code))) for code in range(128)) + bytes(range(128, 256))
+_PAIRS = re.compile("rn|vv|cl")
+_PAIR_LETTERS = {"rn": "m", "vv": "w", "cl": "d"}
+_ONE, _TWO = np.uint64(21), np.uint64(42)  # bits to shift a code point by
+_CODE_POINT = np.uint64((1 << 21) - 1)
+
+
+def exact_key(text: str) -> str:
+    """Case, accents and punctuation folded, words kept apart."""
+    return fold(text[:MAX_QUERY_CHARS])
+
+
+def compact_key(text: str) -> str:
+    """No spaces, confusable letters made one."""
+    return squeeze(exact_key(text))
+
+
+@lru_cache(maxsize=1 << 15)
+def squeeze(key: str) -> str:
+    """The compact form of an exact key."""
+    return _PAIRS.sub(lambda match: _PAIR_LETTERS[match[0]], key.replace(" ", "")).translate(_CONFUSED)
+
+
+def latin_key(text: str) -> str | None:
+    """The name spelled in Latin letters, or None where it already is."""
+    text = text[:MAX_QUERY_CHARS]
+    if all(ord(character) < 0x370 for character in text):
+        return None
+    return fold(anyascii(text)) or None
+
+
+def triples(compact: str) -> list[str]:
+    """The distinct letter triples of a compact key, its beginning and end marked."""
+    padded = f"^{compact}$"
+    return sorted({padded[at : at + 3] for at in range(len(padded) - 2)})
+
+
+def text_triples(text: str) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """The distinct triples of many exact keys at once, each key ended by a line break.
+
+    Returns:
+        Triples as numbers in ascending order, and for each the place of its key in the text, ascending too. It is what
+        `triples` finds in each key's compact form, far faster.
+    """
+    if not text:
+        return np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
+    # As bytes, which Python replaces and translates several times as fast as text.
+    compact = text.encode("utf-8", "surrogatepass").replace(b" ", b"")
+    for pair, letter in _PAIR_LETTERS.items():
+        # No pair holds a letter of another pair, or one that a pair becomes.
+        compact = compact.replace(pair.encode(), letter.encode())
+    compact = b"^%b$" % compact.translate(_CONFUSED_BYTES)[:-1].replace(b"\n", b"$^")
+    letters = np.frombuffer(compact.decode("utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    last = letters == ord("$")
+    inside = ~(last[:-2] | last[1:-1])
+    places = np.cumsum(last, dtype=np.uint32)[:-2][inside]
+    # As few bits as will do, so that triple and key make one number: sorting those takes a third of the time.
+    present = np.zeros(int(letters.max()) + 1, dtype=bool)
+    present[letters] = True
+    alphabet = np.flatnonzero(present).astype(np.uint64)
+    bits, key_bits = len(alphabet).bit_length(), np.uint64(text.count("\n").bit_length())
+    if 3 * bits + int(key_bits) > 64:
+        return _halved(text)
+    few = (np.cumsum(present, dtype=np.uint32) - np.uint32(1))[letters].astype(np.uint64)
+    one, two = np.uint64(bits), np.uint64(2 * bits)
+    pairs = ((few[:-2] << two | few[1:-1] << one | few[2:]) << key_bits)[inside] | places
+    pairs.sort()
+    pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])[: len(pairs)]]
+    found, mask = pairs >> key_bits, np.uint64((1 << bits) - 1)
+    codes = alphabet[found >> two] << _TWO | alphabet[found >> one & mask] << _ONE | alphabet[found & mask]
+    return codes, (pairs & np.uint64((1 << int(key_bits)) - 1)).astype(np.int64)
+
+
+def _halved(text: str) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """The triples of more names in more letters than one number can tell apart: of one half, then of the other."""
+    cut = text.index("\n", len(text) // 2) + 1 if "\n" in text[len(text) // 2 : -1] else text.index("\n") + 1
+    (codes, places), (more_codes, more_places) = text_triples(text[:cut]), text_triples(text[cut:])
+    codes = np.concatenate([codes, more_codes])
+    order = np.argsort(codes, kind="stable")
+    return codes[order], np.concatenate([places, more_places + text.count("\n", 0, cut)])[order]
+
+
+def spell_triples(codes: NDArray[np.uint64]) -> list[str]:
+    """The three letters of each number that `text_triples` gave."""
+    each = np.stack([codes >> _TWO & _CODE_POINT, codes >> _ONE & _CODE_POINT, codes & _CODE_POINT], axis=1)
+    text = each.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    return [text[at : at + 3] for at in range(0, len(text), 3)]
+
+
+def similarity(query: str, name: str) -> float:
+    """Likeness of two exact keys in [0, 1]; 1 only where they are equal but for spaces.
+
+    The best of four views: letter by letter; word by word in any order; the query as a part of a longer name (words
+    left out, ends cut); the name as a part of a longer query.
+    """
+    if not query or not name:
+        return 0.0
+    tight_query, tight_name = squeeze(query), squeeze(name)
+    letters = OSA.normalized_similarity(tight_query, tight_name)
+    if letters == 1.0:
+        return 1.0 if query.replace(" ", "") == name.replace(" ", "") else 0.985
+    best = letters
+    if " " in query or " " in name:
+        best = max(best, 0.97 * fuzz.token_sort_ratio(query, name) / 100)
+    shorter, longer = sorted((len(tight_query), len(tight_name)))
+    if shorter >= 4 and shorter < 0.8 * longer:
+        # A part says less the smaller its share of the whole is; with nearly all letters there, letters decide.
+        share = shorter / longer
+        part = fuzz.partial_ratio(tight_query, tight_name) / 100
+        words = fuzz.token_set_ratio(query, name) / 100 if " " in query or " " in name else 0.0
+        # A part of one single word is a weaker sign than words left out.
+        whole_words = " " in query or " " in name
+        best = max(best, max(part**2, words**2) * (0.6 + 0.35 * share) * (1.0 if whole_words else 0.8))
+    return min(best, 0.98)
+
+
+MAIN, OTHER, ATTRIBUTE = 0, 1, 2
+_CANDIDATES = 100
+_LEAST_SIMILARITY = 0.5
+_LEAST_SHARE = 0.2
+_BATCH = 200_000
+_PACKED = b"\0"  # no zlib stream begins so
+_MORE = 0x80
+_SEVENS = (7, 14, 21, 28)
+
+
+@dataclass(frozen=True, slots=True)
+class NameHit:
+    """A name found: whose it is, its text, its role (0 main name, 1 other name, 2 attribute) and how well it fits."""
+
+    owner: int
+    text: str
+    role: int
+    score: float
+    match: Literal["exact", "alias", "fuzzy"]
+
+
+def create_tables(conn: sqlite3.Connection) -> None:
+    """Make the tables of the index in an open, writable database."""
+    conn.executescript(
+        """
+        CREATE TABLE name (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, role INTEGER NOT NULL,
+                           text TEXT NOT NULL, key TEXT NOT NULL);
+        CREATE TABLE gram (gram TEXT PRIMARY KEY, names BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE name_column ("column" TEXT PRIMARY KEY, bytes BLOB NOT NULL);
+        """
+    )
+
+
+def add_names(conn: sqlite3.Connection, rows: Iterable[tuple[int, str, int]]) -> None:
+    """Add names as (owner, text, role). A name in another script is also added as spelled in Latin letters."""
+    conn.executemany("INSERT INTO name (owner, role, text, key) VALUES (?, ?, ?, ?)", _with_keys(rows))
+
+
+def _with_keys(rows: Iterable[tuple[int, str, int]]) -> Iterable[tuple[int, int, str, str]]:
+    for owner, text, role in rows:
+        key = exact_key(text)
+        if not key:
+            continue
+        yield owner, role, text, key
+        spelled = latin_key(text)
+        if spelled and spelled != key:
+            yield owner, max(role, OTHER), text, spelled
+
+
+def finish(conn: sqlite3.Connection) -> None:
+    """Build the triples of all names added so far; call once, last."""
+    conn.execute("CREATE INDEX name_key ON name (key)")
+    conn.execute("CREATE INDEX name_owner ON name (owner)")
+    write_grams(conn, _batches(conn.execute("SELECT owner, key FROM name ORDER BY id")))
+
+
+def _batches(rows: Iterable[tuple[int, str]]) -> Iterator[tuple[NDArray[np.uint32], str]]:
+    remaining = iter(rows)
+    while batch := list(islice(remaining, _BATCH)):
+        owners, keys = zip(*batch, strict=True)
+        yield np.asarray(owners, dtype=np.uint32), "".join(f"{key}\n" for key in keys)
+
+
+def write_grams(conn: sqlite3.Connection, batches: Iterable[tuple[NDArray[np.uint32], str]]) -> None:
+    """Write the triples of names in the order of their ids, which begin at 1.
+
+    Each batch is the names' owners and their exact keys as text, a line for each.
+    """
+    grams: dict[str, bytes] = {}
+    latest: dict[str, int] = {}
+    all_owners, sizes = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.uint8)]
+    before = 0
+    for owners, text in batches:
+        codes, holders = text_triples(text)
+        sizes.append(np.minimum(np.bincount(holders, minlength=len(owners)), 255).astype(np.uint8))
+        all_owners.append(owners)
+        starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]])[: len(codes)])
+        ids = holders + (before + 1)
+        spelled = spell_triples(codes[starts])
+        lasts = ids[np.append(starts[1:], len(ids))[: len(starts)] - 1]
+        known = np.asarray([latest.get(gram, 0) for gram in spelled], dtype=np.int64)
+        for gram, packed in zip(spelled, _pack(ids, starts, known), strict=True):
+            grams[gram] = grams[gram] + packed if gram in grams else _PACKED + packed
+        latest.update(zip(spelled, lasts.tolist(), strict=True))
+        before += len(owners)
+    conn.executemany("INSERT INTO gram VALUES (?, ?)", sorted(grams.items()))
+    columns = {"owner": np.concatenate(all_owners).tobytes(), "size": np.concatenate(sizes).tobytes()}
+    conn.executemany(
+        "INSERT INTO name_column VALUES (?, ?)",
+        ((name, zlib.compress(data, 1)) for name, data in columns.items()),
+    )
+
+
+def _pack(ids: NDArray[np.int64], starts: NDArray[np.int64], known: NDArray[np.int64]) -> list[bytes]:
+    """Lists of ascending ids, each from its start: the gaps between them, from a known id on, seven bits to a byte."""
+    if not len(ids):
+        return []
+    gaps = np.diff(ids, prepend=0)
+    gaps[starts] = ids[starts] - known
+    lengths = np.ones(len(gaps), dtype=np.int64)
+    longest = int(gaps.max())
+    sevens = [bits for bits in _SEVENS if longest >> bits]
+    for bits in sevens:
+        lengths += gaps >= (1 << bits)
+    ends = np.cumsum(lengths)
+    begins = ends - lengths
+    packed = np.zeros(int(ends[-1]), dtype=np.uint8)
+    packed[begins] = (gaps & (_MORE - 1)) | np.where(lengths > 1, _MORE, 0)
+    for place, bits in enumerate(sevens, 1):
+        some = np.flatnonzero(lengths > place)
+        more = np.where(lengths[some] > place + 1, _MORE, 0)
+        packed[begins[some] + place] = (gaps[some] >> bits) & (_MORE - 1) | more
+    whole, cuts = packed.tobytes(), [*begins[starts].tolist(), len(packed)]
+    return [whole[begin:end] for begin, end in pairwise(cuts)]
+
+
+def _unpack(packed: bytes) -> NDArray[np.int64]:
+    if packed[:1] != _PACKED:  # regions imported by earlier versions
+        return np.cumsum(np.frombuffer(zlib.decompress(packed), dtype="<u4"), dtype=np.int64)
+    data = np.frombuffer(packed, dtype=np.uint8, offset=1)
+    ends = np.flatnonzero(data < _MORE)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    gaps = (data[starts] & (_MORE - 1)).astype(np.int64)
+    for place, bits in enumerate(_SEVENS, 1):
+        some = np.flatnonzero(ends - starts >= place)
+        if not len(some):
+            break
+        gaps[some] |= (data[starts[some] + place] & (_MORE - 1)).astype(np.int64) << bits
+    return np.cumsum(gaps)
+
+
+class NameIndex:
+    """Reads the index of one open database; keep one per connection, since it keeps two columns in memory."""
+
+    def __init__(self, conn: sqlite3.Connection) -> None:
+        """Nothing is read until the first question."""
+        self._conn = conn
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """Owner of each name; index 0 belongs to no name, as ids begin at 1."""
+        return np.concatenate([[0], self._column("owner", np.uint32)]).astype(np.int64)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.float32]:
+        """Number of triples of each name."""
+        return np.concatenate([[0], self._column("size", np.uint8)]).astype(np.float32)
+
+    def _column(self, name: str, dtype: type[np.unsignedinteger]) -> NDArray[np.unsignedinteger]:
+        (packed,) = self._conn.execute('SELECT bytes FROM name_column WHERE "column" = ?', (name,)).fetchone()
+        return np.frombuffer(zlib.decompress(packed), dtype=dtype)
+
+    def exact(self, query: str) -> list[NameHit]:
+        """Names equal to the query but for case, accents and punctuation."""
+        key = exact_key(query)
+        if not key:
+            return []
+        rows = self._conn.execute("SELECT owner, text, role FROM name WHERE key = ? LIMIT 1000", (key,))
+        return [NameHit(owner, text, role, 1.0, "exact" if role == MAIN else "alias") for owner, text, role in rows]
+
+    def prefix(self, text: str, limit: int = 100) -> list[NameHit]:
+        """Names that begin so, shortest first."""
+        key = exact_key(text)
+        if not key:
+            return []
+        rows = self._conn.execute(
+            "SELECT owner, text, role, key FROM name WHERE key >= ? AND key < ? AND role <= ? "
+            "ORDER BY length(key) LIMIT ?",
+            (key, key + "\U0010ffff", OTHER, limit),
+        )
+        return [
+            NameHit(owner, name, role, len(key) / len(full), "exact" if role == MAIN else "alias")
+            for owner, name, role, full in rows
+        ]
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 20,
+        among: NDArray[np.int64] | None = None,
+        boost: NDArray[np.float64] | None = None,
+    ) -> list[NameHit]:
+        """Names like the query, best first, one hit per owner.
+
+        Args:
+            query: any text; only its beginning counts.
+            limit: how many owners.
+            among: owners to look at, ascending; None for all.
+            boost: a factor per name id for choosing candidates and breaking ties: how well known its owner is.
+        """
+        key = exact_key(query)
+        if not key:
+            return []
+        spelled = latin_key(query)
+        ids = self._candidates(squeeze(key), among, boost)
+        if spelled and spelled != key:
+            ids = np.union1d(ids, self._candidates(squeeze(spelled), among, boost))
+        best: dict[int, tuple[float, float, NameHit]] = {}
+        for name_id, hit in self._ranked(ids, key, spelled):
+            rank = (-hit.score, 0.0 if boost is None else -float(boost[name_id]), hit)
+            if hit.owner not in best or rank[0] < best[hit.owner][0]:
+                best[hit.owner] = rank
+        ranked = sorted(best.values(), key=lambda item: (*item[:2], item[2].role, len(item[2].text), item[2].owner))
+        return [hit for *_, hit in ranked[:limit]]
+
+    def _candidates(
+        self, compact: str, among: NDArray[np.int64] | None, boost: NDArray[np.float64] | None
+    ) -> NDArray[np.int64]:
+        """Ids of the names that share most triples with the query, rare triples counting more."""
+        wanted = triples(compact)
+        marks = ",".join("?" * len(wanted))
+        rows = self._conn.execute(f"SELECT names FROM gram WHERE gram IN ({marks})", wanted).fetchall()  # noqa: S608
+        if not rows:
+            return np.empty(0, dtype=np.int64)
+        lists = [_unpack(packed) for (packed,) in rows]
+        total = len(self.sizes)
+        weights = [log(1 + total / len(found)) for found in lists]
+        sums = np.bincount(
+            np.concatenate(lists),
+            weights=np.concatenate([np.full(len(found), weight) for found, weight in zip(lists, weights, strict=True)]),
+            minlength=total,
+        )
+        # Most names share one common triple with any query; only those that share a fair part of it are looked at.
+        ids = np.flatnonzero(sums >= _LEAST_SHARE * sum(weights))
+        if among is not None:
+            ids = ids[np.isin(self.owners[ids], among)]
+        shared = sums[ids] if boost is None else sums[ids] * boost[ids]
+        mean = sum(weights) / len(weights)
+        # Two views: alike as a whole, and holding the whole query; long names must not drown short ones or vice versa.
+        alike = shared / (mean * (self.sizes[ids] + len(wanted)))
+        holding = shared / (mean * (0.15 * self.sizes[ids] + len(wanted)))
+        return np.union1d(ids[_best(alike)], ids[_best(holding)])
+
+    def _names(self, ids: Sequence[int]) -> Iterable[tuple[int, int, str, int, str]]:
+        """Id, owner, text, role and exact key of some names, in the order of their ids."""
+        marks = ",".join("?" * len(ids))
+        return self._conn.execute(
+            f"SELECT id, owner, text, role, key FROM name WHERE id IN ({marks}) ORDER BY id",  # noqa: S608
+            ids,
+        )
+
+    def _ranked(self, ids: NDArray[np.int64], key: str, spelled: str | None) -> Iterable[tuple[int, NameHit]]:
+        for name_id, owner, text, role, name in self._names(ids.tolist()):
+            alike = similarity(key, name)
+            if spelled:
+                alike = max(alike, 0.95 * similarity(spelled, name))
+            if alike < _LEAST_SIMILARITY:
+                continue
+            kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"
+            if alike == 1.0:
+                kind = "exact" if role == MAIN else "alias"
+            yield name_id, NameHit(owner, text, role, alike * (1.0 if role <= OTHER else 0.97), kind)
+
+
+def _best(scores: NDArray[np.float64], count: int = _CANDIDATES) -> NDArray[np.intp]:
+    return np.arange(len(scores)) if len(scores) <= count else np.argpartition(scores, -count)[-count:]

@@ -1,0 +1,343 @@
+"""Rewards of how far off an answer is, and of which levels of its address are right.
+
+Distances are kilometres, one or an array of any shape; rewards come back in the same shape. A negative distance is a
+mistake of the caller's and raises.
+
+Every function takes one row per answer, shape (n, 3), and gives n rewards.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+from geosleuth.geo import FloatArray
+from geosleuth.geo.extent import BoolArray
+
+TAU_KM = 200.0
+"""GeoAgent's temperature: so far off, a reward of 1 has fallen to 1/e."""
+
+Knots = tuple[tuple[float, float], ...]
+LINEAR_KNOTS: Knots = ((1.0, 1.0), (25.0, 0.75), (200.0, 0.2))
+"""SpotAgent's line: full up to the first distance, straight between them, nothing from the last one on."""
+
+STEPS: Knots = ((0.5, 1.0), (2.0, 0.8), (10.0, 0.6), (25.0, 0.4), (200.0, 0.2), (750.0, 0.1))
+"""Thinking with Map's steps: what an answer earns that is off by less than the distance."""
+
+
+@overload
+def spatial(distance_km: float, tau_km: float = TAU_KM) -> float: ...
+@overload
+def spatial(distance_km: FloatArray, tau_km: float = TAU_KM) -> FloatArray: ...
+def spatial(distance_km: float | FloatArray, tau_km: float = TAU_KM) -> float | FloatArray:
+    """GeoAgent: exp(-d / tau).
+
+    Raises:
+        ValueError: tau is no positive, finite length, or a distance is negative.
+    """
+    if not (np.isfinite(tau_km) and tau_km > 0):
+        raise ValueError(f"tau must be a positive length in km, not {tau_km!r}")
+    distances = _checked(distance_km)
+    rewards = distances / -tau_km
+    np.exp(rewards, out=rewards)
+    np.nan_to_num(rewards, copy=False, nan=0.0)
+    return _like(distance_km, rewards)
+
+
+@overload
+def linear(distance_km: float, knots: Sequence[tuple[float, float]] = LINEAR_KNOTS) -> float: ...
+@overload
+def linear(distance_km: FloatArray, knots: Sequence[tuple[float, float]] = LINEAR_KNOTS) -> FloatArray: ...
+def linear(distance_km: float | FloatArray, knots: Sequence[tuple[float, float]] = LINEAR_KNOTS) -> float | FloatArray:
+    """SpotAgent: 1 under 1 km, 1 - 0.25/24 (d - 1) to 25 km, 0.75 - 0.55/175 (d - 25) to 200 km, else 0.
+
+    At 200 km it falls from 0.2 to 0. ``knots`` are (km, reward) pairs, nearest first.
+
+    Raises:
+        ValueError: the knots don't rise in distance and fall in reward, or a distance is negative.
+    """
+    check_knots(knots)
+    kilometres, values = (np.array(column, dtype=np.float64) for column in zip(*knots, strict=True))
+    distances = _checked(distance_km)
+    rewards = np.interp(distances, kilometres, values, right=0.0)
+    rewards[~(distances < kilometres[-1])] = 0.0  # NaN, too
+    return _like(distance_km, rewards)
+
+
+@overload
+def stepped(distance_km: float, steps: Sequence[tuple[float, float]] = STEPS) -> float: ...
+@overload
+def stepped(distance_km: FloatArray, steps: Sequence[tuple[float, float]] = STEPS) -> FloatArray: ...
+def stepped(distance_km: float | FloatArray, steps: Sequence[tuple[float, float]] = STEPS) -> float | FloatArray:
+    """Thinking with Map: 1 under 500 m, .8 under 2 km, .6 under 10 km, .4 under 25, .2 under 200, .1 under 750, else 0.
+
+    ``steps`` are (km, reward) pairs, nearest first; an answer exactly at a distance has missed it.
+
+    Raises:
+        ValueError: the steps don't rise in distance and fall in reward, or a distance is negative.
+    """
+    check_knots(steps)
+    kilometres, values = (np.array(column, dtype=np.float64) for column in zip(*steps, strict=True))
+    distances = _checked(distance_km)
+    # NaN sorts behind everything, so that it earns what is beyond the last step.
+    earned = np.append(values, 0.0)[np.searchsorted(kilometres, distances, side="right")]
+    return _like(distance_km, earned)
+
+
+def check_knots(knots: Sequence[tuple[float, float]]) -> None:
+    """Refuse what is no falling line.
+
+    Raises:
+        ValueError: no pairs at all, a distance that is not above the one before, or a reward that is above it.
+    """
+    if not knots or any(len(pair) != 2 for pair in knots):
+        raise ValueError(f"a reward by distance needs pairs of km and reward, at least one: {list(knots)}")
+    if not np.isfinite(np.array(knots, dtype=np.float64)).all() or knots[0][0] <= 0 or knots[-1][1] < 0:
+        raise ValueError(f"km must be positive, rewards 0 or more, and both finite: {list(knots)}")
+    for (near_km, more), (far_km, less) in pairwise(knots):
+        if far_km <= near_km or less > more:
+            raise ValueError(f"km must rise and rewards fall from pair to pair: {list(knots)}")
+
+
+def _checked(distance_km: float | FloatArray) -> FloatArray:
+    distances = np.array(distance_km, dtype=np.float64, ndmin=1)
+    if np.any(distances < 0):
+        raise ValueError(f"a distance can't be negative: {np.nanmin(distances):g} km")
+    return distances
+
+
+def _like(distance_km: float | FloatArray, rewards: FloatArray) -> float | FloatArray:
+    return rewards if np.ndim(distance_km) else float(rewards[0])
+
+
+BETA = 2.0
+"""GeoVista's factor from one level to the next finer one."""
+
+Weights = tuple[float, float, float]
+Groups = Sequence[int] | npt.NDArray[np.int64]
+ALPHA: Weights = (0.1, 0.6, 0.3)
+"""GeoAgent's weights of country, region and precise place; they add up to 1."""
+
+THRESHOLDS: Weights = (0.7, 0.5, 0.0)
+"""GeoAgent's: a similarity under them counts as none. They belong to its encoder; see `encoders`."""
+
+STEEPNESS = 10.0
+MIDPOINT = 0.2
+"""Where and how fast the length of a reasoning stops to cost. GeoAgent published neither; these are ours: the shortest
+of a group keeps 12 % of a level's weight, one a fifth of the way to the longest half, one half-way 95 %."""
+
+
+def hierarchical(right: BoolArray, beta: float = BETA) -> FloatArray:
+    """GeoVista: beta² where the city is right, beta where the state is, 1 where the country is, 0 else.
+
+    Raises:
+        ValueError: beta is not above 0 and finite, or the columns are not three.
+    """
+    if not (np.isfinite(beta) and beta > 0):
+        raise ValueError(f"beta must be a positive number, not {beta!r}")
+    country, region, city = flags(right).T
+    return np.select([city, region, country], [beta**2, beta, 1.0], 0.0)
+
+
+def city_only(right: BoolArray) -> FloatArray:
+    """GeoVista without its hierarchy: 1 where the city is right, 0 else.
+
+    Raises:
+        ValueError: the columns are not three.
+    """
+    return flags(right)[:, 2].astype(np.float64)
+
+
+def text_equality(equal: BoolArray, weights: Sequence[float] = ALPHA, given: BoolArray | None = None) -> FloatArray:
+    """GeoAgent's rival, which judges each level by equal text: the weights of the levels that are equal.
+
+    ``given`` as in `semantic`.
+
+    Raises:
+        ValueError: weights or columns don't fit.
+    """
+    shares = _shares(weights, given)
+    return _weighted(flags(equal), shares)
+
+
+def semantic(
+    similarity: FloatArray,
+    alpha: Sequence[float] = ALPHA,
+    thresholds: Sequence[float] = THRESHOLDS,
+    *,
+    gated: bool = True,
+    given: BoolArray | None = None,
+) -> FloatArray:
+    """GeoAgent: the sum of alpha_i s_i.
+
+    A similarity under its level's threshold is 0, and so is one that is negative or NaN. A level counts only where the
+    level above it does: a Paris in another country earns nothing.
+
+    Args:
+        similarity: cosines per level, shape (n, 3).
+        alpha: the weights of the levels; they add up to 1.
+        thresholds: what a similarity must reach, per level.
+        gated: whether a level waits for the one above it.
+        given: whether the truth names the level at all, shape (n, 3). A level that it leaves out can't be
+            answered: its weight goes to the others, and the level below looks to the one above it.
+
+    Raises:
+        ValueError: weights, thresholds or columns don't fit.
+    """
+    shares = _shares(alpha, given)
+    least = np.array(thresholds, dtype=np.float64)
+    if least.shape != (3,) or not np.isfinite(least).all():
+        raise ValueError(f"thresholds must be three numbers, for country, region and precise place: {list(thresholds)}")
+    cosines = numbers(similarity)
+    kept = np.where((cosines >= least) & (cosines > 0), np.minimum(cosines, 1.0), 0.0)
+    if gated:
+        counts = kept > 0
+        if given is not None:
+            counts |= ~given
+        for level in (1, 2):
+            counts[:, level] &= counts[:, level - 1]
+            kept[:, level] *= counts[:, level - 1]
+    return _weighted(kept, shares)
+
+
+def consistency(
+    agrees: BoolArray,
+    lengths: FloatArray,
+    groups: Groups | None = None,
+    weights: Sequence[float] = ALPHA,
+    *,
+    steepness: float = STEEPNESS,
+    midpoint: float = MIDPOINT,
+) -> FloatArray:
+    """GeoAgent: the sum of 1(ŷ_i = y_i) w_i p_i.
+
+    Args:
+        agrees: per level, whether what a judge derived from the reasoning alone is the conclusion, shape (n, 3).
+        lengths: how long the reasoning of each level is, shape (n, 3).
+        groups: which replies answer the same question; None where all of them do.
+        weights: of the levels; they add up to 1.
+        steepness: lambda of `length_factor`.
+        midpoint: mu of `length_factor`.
+
+    Raises:
+        ValueError: weights or columns don't fit.
+    """
+    shares = _shares(weights, None)
+    factor = length_factor(lengths, groups, steepness=steepness, midpoint=midpoint)
+    factor *= flags(agrees)
+    return _weighted(factor, shares)
+
+
+def length_factor(
+    lengths: FloatArray,
+    groups: Groups | None = None,
+    *,
+    steepness: float = STEEPNESS,
+    midpoint: float = MIDPOINT,
+) -> FloatArray:
+    """1 / (1 + exp(-lambda (l̂ - mu))), with l̂ the length between the group's shortest (0) and longest (1).
+
+    Each level is measured by itself. Where all of a group are equally long, a group of one among them, nobody is
+    short: l̂ is 1. A length that is NaN counts as 0.
+
+    Raises:
+        ValueError: lambda is negative, a parameter is not finite, or there are not as many groups as rows.
+    """
+    if not (np.isfinite(steepness) and np.isfinite(midpoint) and steepness >= 0):
+        raise ValueError(f"steepness must be 0 or more and midpoint finite, not {steepness!r} and {midpoint!r}")
+    sizes = np.nan_to_num(numbers(lengths), nan=0.0)
+    shortest, longest = _bounds(sizes, groups)
+    spread = longest - shortest
+    factor = np.ones_like(sizes)
+    np.divide(sizes - shortest, spread, out=factor, where=spread > 0)
+    # The hyperbolic tangent is the same curve and can't overflow.
+    factor -= midpoint
+    factor *= 0.5 * steepness
+    np.tanh(factor, out=factor)
+    factor += 1.0
+    factor *= 0.5
+    return factor
+
+
+def check_weights(weights: Sequence[float]) -> None:
+    """Refuse weights of levels that are not three, not positive, or don't add up to 1.
+
+    Raises:
+        ValueError: any of these.
+    """
+    values = np.array(weights, dtype=np.float64)
+    if values.shape != (3,) or not np.isfinite(values).all() or (values < 0).any() or abs(values.sum() - 1) > 1e-9:
+        raise ValueError(
+            f"weights must be three numbers of 0 or more, for country, region and precise place, that add up to 1: "
+            f"{list(weights)}"
+        )
+
+
+def flags(values: npt.ArrayLike) -> BoolArray:
+    """Yes or no per level, as rows of three columns.
+
+    Raises:
+        ValueError: they have another shape.
+    """
+    columns = np.asarray(values, dtype=np.bool_)
+    _check_shape(columns.shape)
+    return columns
+
+
+def numbers(values: npt.ArrayLike) -> FloatArray:
+    """A number per level, as rows of three columns.
+
+    Raises:
+        ValueError: they have another shape.
+    """
+    columns = np.asarray(values, dtype=np.float64)
+    _check_shape(columns.shape)
+    return columns
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[1] != 3:
+        raise ValueError(f"levels must have the shape (n, 3): country, region, precise; not {shape}")
+
+
+def _shares(weights: Sequence[float], given: BoolArray | None) -> FloatArray:
+    check_weights(weights)
+    shares = np.array(weights, dtype=np.float64)
+    if given is None or flags(given).all():
+        return shares
+    present = flags(given) * shares
+    total = present.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(present, total, out=np.zeros_like(present), where=total > 0))
+
+
+def _weighted(columns: FloatArray | BoolArray, shares: FloatArray) -> FloatArray:
+    """The sum over the three levels; column by column, since numpy is slow along short rows."""
+    country, region, precise = (columns[:, level] * shares[..., level] for level in range(3))
+    country += region
+    country += precise
+    return np.asarray(country)
+
+
+def _bounds(sizes: FloatArray, groups: Groups | None) -> tuple[FloatArray, FloatArray]:
+    """For every row and column, the least and the largest value of the row's group."""
+    if groups is None or len(sizes) == 0:
+        return sizes.min(axis=0, initial=np.inf), sizes.max(axis=0, initial=-np.inf)
+    ids = np.asarray(groups)
+    if ids.shape != (len(sizes),):
+        raise ValueError(f"there must be one group per row, so {len(sizes)}, not {ids.shape}")
+    if np.all(ids[1:] >= ids[:-1]):
+        return _bounds_of_runs(sizes, ids)
+    order = np.argsort(ids, kind="stable")
+    back = np.argsort(order, kind="stable")
+    least, largest = _bounds_of_runs(sizes[order], ids[order])
+    return least[back], largest[back]
+
+
+def _bounds_of_runs(sizes: FloatArray, ids: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+    """`_bounds` where groups stand together."""
+    starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
+    counts = np.diff(np.append(starts, len(ids)))
+    least = np.repeat(np.minimum.reduceat(sizes, starts), counts, axis=0)
+    return least, np.repeat(np.maximum.reduceat(sizes, starts), counts, axis=0)

@@ -1,0 +1,310 @@
+"""Learn from recorded answers whose truths are known, and measure it on images that were not learned from.
+
+Truths are held here; what answers can't import it.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from geosleuth.answer import Answer
+from geosleuth.errors import BadInput
+from geosleuth.fitting import logistic
+from geosleuth.geo import FloatArray, distances_km
+from geosleuth.score import Truth, calibration
+from geosleuth.team.learning.rounds import Heard, LearnSettings, learn_picture
+from geosleuth.team.model import Links
+from geosleuth.team.swarm.swarm import draw_reviewers
+
+from .features import count_places, design, scaling_of, signs
+from .panel import BoolArray, IntArray, Panel, fold_numbers
+from .trust import WITHIN_KM, Trust, choose, elected_answers, even_odds_km, fit, plain_vote
+
+FEWEST_IMAGES = 20
+_INNER_FOLDS = 5
+_RIDGES = (36.0, 12.0, 4.0)  # the tightest first: the others begin where it ended
+_FREE = 1e-3  # the constant is hardly held
+_FINE = 3  # so many of the finest distances say how exact an agent is
+_AS_IF_CALIBRATED = 4.0
+_LEAST_SLOPE = 0.05
+_RIGHT_KM = 25.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """Images to learn from: what was said, where they were, and which of them belong together."""
+
+    panel: Panel
+    lat: FloatArray
+    lon: FloatArray
+    groups: IntArray
+
+    @classmethod
+    def of(cls, panel: Panel, truths: Sequence[Truth], groups: IntArray) -> "Known":
+        """Put truths beside what was said."""
+        if not len(panel) == len(truths) == len(groups):
+            raise ValueError("there must be one truth and one group for each image")
+        points = [truth.point for truth in truths]
+        return cls(panel, np.array([p.lat for p in points]), np.array([p.lon for p in points]), groups)
+
+    def rows(self, chosen: IntArray) -> "Known":
+        """Some of the images."""
+        return Known(self.panel.rows(chosen), self.lat[chosen], self.lon[chosen], self.groups[chosen])
+
+    def errors_km(self) -> FloatArray:
+        """Image by agent; infinite where an agent gave no point."""
+        errors: FloatArray = np.nan_to_num(
+            distances_km(self.panel.lat, self.panel.lon, self.lat[:, None], self.lon[:, None]), nan=np.inf
+        )
+        return errors
+
+
+def learn(known: Known, *, seed: int = 0) -> Trust:
+    """Learn from images of known truth.
+
+    How tightly weights are held, and calibration, come from cross-validation among these images. An image's own truth,
+    and those of its group, never enter the record of places that its row is given.
+
+    Raises:
+        BadInput: there are too few images.
+    """
+    if len(np.unique(known.groups)) < FEWEST_IMAGES:
+        raise BadInput(f"learning whom to trust needs at least {FEWEST_IMAGES} different images of known truth")
+    panel, errors = known.panel, known.errors_km()
+    inner = fold_numbers(known.groups, _INNER_FOLDS, seed)
+    raw = signs(panel, _unseen_places(known, errors, inner))
+    scaling = scaling_of(panel, raw)
+    columns = design(panel, raw, scaling)
+    right = (errors[:, :, None] <= np.asarray(WITHIN_KM)).astype(np.float64)
+    ridge, weights, unseen = _held(columns, right, panel.answered, inner)
+    exactness = right[:, :, :_FINE].mean(axis=(0, 2))
+    chosen = choose(panel, unseen, exactness)
+    level, slope = _calibration(unseen, right, chosen)
+    record = count_places(panel, _within(errors), known.lat, known.lon)
+    return Trust(panel.agents, weights, ridge, exactness, level, slope, record, scaling, len(panel))
+
+
+def _within(errors: FloatArray) -> FloatArray:
+    return (errors <= _RIGHT_KM).astype(np.float64)
+
+
+def _unseen_places(known: Known, errors: FloatArray, inner: IntArray) -> FloatArray:
+    """Each image's figures from the record of the other folds."""
+    parts = []
+    for fold in range(_INNER_FOLDS):
+        asked, told = np.flatnonzero(inner == fold), np.flatnonzero(inner != fold)
+        others = known.rows(told)
+        record = count_places(others.panel, _within(errors[told]), others.lat, others.lon)
+        parts.append((asked, record.signs(known.panel.rows(asked))))
+    places = np.zeros((*known.panel.lat.shape, parts[0][1].shape[2]))
+    for asked, found in parts:
+        places[asked] = found
+    return places
+
+
+def _held(
+    columns: FloatArray, right: FloatArray, answered: BoolArray, inner: IntArray
+) -> tuple[float, FloatArray, FloatArray]:
+    """The ridge that predicts unseen folds best, the weights with it, and the log-odds of the unseen folds."""
+    best: tuple[float, float, FloatArray, FloatArray] | None = None
+    weights: FloatArray | None = None
+    for ridge in _RIDGES:
+        penalty = np.full(columns.shape[2], ridge)
+        penalty[0] = _FREE
+        weights = _fit_all(columns[answered], right[answered], penalty, weights)
+        unseen = np.zeros(right.shape)
+        for fold in range(_INNER_FOLDS):
+            told = answered & (inner != fold)[:, None]
+            # Begun from the weights of all folds, and walked to its own end: where it begins does not matter.
+            part = _fit_all(columns[told], right[told], penalty, weights)
+            unseen[inner == fold] = columns[inner == fold] @ part
+        scores = unseen[answered]
+        loss = float((np.logaddexp(0.0, scores) - right[answered] * scores).mean())
+        if best is None or loss < best[0]:
+            best = (loss, ridge, weights, unseen)
+    assert best is not None  # noqa: S101  -- there is at least one ridge
+    return best[1], best[2], best[3]
+
+
+def _fit_all(rows: FloatArray, right: FloatArray, penalty: FloatArray, start: FloatArray | None = None) -> FloatArray:
+    return np.stack(
+        [fit(rows, right[:, at], penalty, None if start is None else start[:, at]) for at in range(right.shape[1])],
+        axis=1,
+    )
+
+
+def _calibration(unseen: FloatArray, right: FloatArray, chosen: IntArray) -> tuple[FloatArray, FloatArray]:
+    """By distance a level and a slope that turn the log-odds of chosen answers into calibrated ones."""
+    rows = np.flatnonzero(chosen >= 0)
+    levels, slopes = [], []
+    for at in range(right.shape[2]):
+        scores = np.clip(unseen[rows, chosen[rows], at], -30.0, 30.0)
+        hits = right[rows, chosen[rows], at]
+        # Held near "as it is" (level 0, slope 1): the ridge pulls on the difference from it.
+        level, slope = _platt(scores, hits)
+        levels.append(level)
+        slopes.append(slope)
+    return np.array(levels), np.array(slopes)
+
+
+def _platt(scores: FloatArray, hits: FloatArray) -> tuple[float, float]:
+    as_it_is, least = np.array([0.0, 1.0]), np.array([-np.inf, _LEAST_SLOPE])
+    rows = np.stack([np.ones(len(scores)), scores], axis=1)
+    level, slope = logistic(rows, hits, _AS_IF_CALIBRATED, centre=as_it_is, least=least)
+    return float(level), float(slope)
+
+
+REPORTED_KM = (0.5, 2.0, 10.0, 25.0, 200.0, 750.0)
+SINGLE, VOTE, LEARNED, ORACLE = "best single", "plain vote", "learned", "oracle"
+SMILEGEO, SMILEGEO_ALL = "smileGeo", "smileGeo, all"
+"""With two elected, as in the paper, and with everybody elected, in the order of the election."""
+_ELECTED_BY_KM = 25.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replay:
+    """What came of it; distances are aligned with the images, NaN where a way gave no point.
+
+    Attributes:
+        single: the agent that is right within 25 km most often.
+        of_agents: each agent's distances.
+        rows: the distances of each way to answer, under the names above.
+        within: image by distance: the learned trust's probabilities.
+        even_odds_km: the smallest distance that is said to hold with even odds; infinite where none is.
+        answers: the learned answers themselves.
+        followed: whom each follows.
+        election, links: smileGeo's, over the training images of all folds.
+        folds: each image's fold.
+    """
+
+    single: str
+    of_agents: Mapping[str, FloatArray]
+    rows: Mapping[str, FloatArray]
+    within: FloatArray
+    even_odds_km: FloatArray
+    answers: tuple[Answer, ...]
+    followed: tuple[tuple[str, ...], ...]
+    election: FloatArray
+    links: FloatArray
+    folds: IntArray
+
+    def calibration_errors(self) -> dict[float, float]:
+        """By distance the expected calibration error of the probabilities."""
+        km = self.rows[LEARNED]
+        found = {at: calibration(km, self.within[:, i], np.full(len(km), at)) for i, at in enumerate(WITHIN_KM)}
+        return {at: one.expected_error for at, one in found.items() if one is not None}
+
+    def even_odds_error(self) -> float:
+        """The expected calibration error of what is said about each answer's radius of even odds."""
+        stated = np.isfinite(self.even_odds_km)
+        steps = np.searchsorted(np.asarray(WITHIN_KM), self.even_odds_km[stated])
+        chances = self.within[stated, steps]
+        found = calibration(self.rows[LEARNED][stated], chances, self.even_odds_km[stated])
+        return float("nan") if found is None else found.expected_error
+
+
+def replay(
+    known: Known, *, folds: int = 5, seed: int = 0, progress: Callable[[int], None] = lambda _fold: None
+) -> Replay:
+    """Answer every image by what was learned from the other folds.
+
+    Raises:
+        BadInput: there are too few images for so many folds.
+    """
+    if folds < 2:
+        raise BadInput("a replay needs at least 2 folds")
+    if len(np.unique(known.groups)) * (folds - 1) < FEWEST_IMAGES * folds:
+        raise BadInput(f"a replay in {folds} folds needs at least {FEWEST_IMAGES} different images to learn from")
+    numbers = fold_numbers(known.groups, folds, seed)
+    errors = known.errors_km()
+    labels, links = smilegeo_lessons(errors, seed)
+    size, steps = len(numbers), len(WITHIN_KM)
+    chosen, two, everyone = (np.full(size, -1, dtype=np.int64) for _ in range(3))
+    within = np.zeros((size, steps))
+    answers: list[Answer] = [Answer()] * size
+    followed: list[tuple[str, ...]] = [()] * size
+    for fold in range(folds):
+        asked, told = np.flatnonzero(numbers == fold), np.flatnonzero(numbers != fold)
+        panel = known.panel.rows(asked)
+        judged = learn(known.rows(told), seed=seed).judge(panel)
+        chosen[asked], within[asked] = judged.chosen, judged.within
+        for row, image in enumerate(asked):
+            answers[image], followed[image] = judged.answer(row), judged.followed(row)
+        order = _election_order(labels[told].mean(axis=0))
+        two[asked], everyone[asked] = elected_answers(panel, order), elected_answers(panel, order, len(order))
+        progress(fold + 1)
+    everybody = range(len(known.panel.agents))
+    of_agents = {name: _or_nan(errors[:, at]) for at, name in enumerate(known.panel.agents)}
+    single = max(everybody, key=lambda at: (float((errors[:, at] <= _ELECTED_BY_KM).mean()), -at))
+    return Replay(
+        single=known.panel.agents[single],
+        of_agents=of_agents,
+        rows={
+            SINGLE: of_agents[known.panel.agents[single]],
+            VOTE: _picked(errors, plain_vote(known.panel, list(everybody))),
+            SMILEGEO: _picked(errors, two),
+            SMILEGEO_ALL: _picked(errors, everyone),
+            LEARNED: _picked(errors, chosen),
+            ORACLE: _or_nan(errors.min(axis=1)),
+        },
+        within=within,
+        even_odds_km=even_odds_km(within),
+        answers=tuple(answers),
+        followed=tuple(followed),
+        election=labels.mean(axis=0),
+        links=links.mean(axis=0),
+        folds=numbers,
+    )
+
+
+def smilegeo_lessons(errors_km: FloatArray, seed: int) -> tuple[FloatArray, FloatArray]:
+    """What smileGeo learns from each image: election labels (image by agent) and links (image by agent by agent).
+
+    The paper's rounds on answers that are already known: members are drawn by how likely they are right, reviewers
+    along the links, and the links to reviewers of right answers grow. There is no picture, so what is learned is the
+    same for all: the mean over the images. Links come with rows that add up to 1.
+    """
+    settings = LearnSettings(seed=seed, labels="mean")
+    count = errors_km.shape[1]
+
+    async def lessons() -> list[tuple[tuple[float, ...], Links]]:
+        found = []
+        for row, distances in enumerate(errors_km.tolist()):
+            one = await learn_picture(
+                count, lambda *drawn, of=distances: _heard(of, settings.reviewers, *drawn), settings,
+                random.Random(f"{seed} {row}"),  # noqa: S311  -- chance in a simulation
+            )  # fmt: skip
+            found.append((one.labels, one.links))
+        return found
+
+    found = asyncio.run(lessons())
+    links = np.array([one for _, one in found])
+    sums = links.sum(axis=2, keepdims=True)
+    return np.array([labels for labels, _ in found]), links / np.where(sums > 0, sums, 1.0)
+
+
+async def _heard(
+    distances: Sequence[float], reviewers: int, drawn: Sequence[int], links: Links, rng: random.Random
+) -> Heard:
+    speaking = [who for who in drawn if distances[who] != float("inf")]
+    return Heard(
+        own_km={who: distances[who] for who in speaking},
+        reviewers={who: draw_reviewers(links, who, reviewers, rng) for who in speaking},
+    )
+
+
+def _election_order(labels: FloatArray) -> list[int]:
+    return [int(who) for who in np.argsort(-labels, kind="stable")]
+
+
+def _picked(errors: FloatArray, chosen: IntArray) -> FloatArray:
+    picked: FloatArray = np.where(chosen >= 0, errors[np.arange(len(errors)), np.maximum(chosen, 0)], np.nan)
+    return _or_nan(picked)
+
+
+def _or_nan(distances: FloatArray) -> FloatArray:
+    plain: FloatArray = np.where(np.isinf(distances), np.nan, distances)
+    return plain

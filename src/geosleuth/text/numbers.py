@@ -1,0 +1,81 @@
+"""How figures are written for people: no more digits than they carry, thousands set apart, units where they belong."""
+
+from math import isinf, isnan
+
+from geosleuth.geo import THRESHOLDS
+
+NONE = "–"
+_THIN = "\N{NARROW NO-BREAK SPACE}"
+_COMMON_NAMES = {threshold.km: threshold.name for threshold in THRESHOLDS if threshold.name}
+
+
+def count(value: int) -> str:
+    """A number of things."""
+    return f"{value:,}"
+
+
+def percent(value: float, decimals: int = 1) -> str:
+    """A share in percent, without the sign: columns name their unit once."""
+    return NONE if isnan(value) else f"{value:.{decimals}f}"
+
+
+def percent_sign(value: float, decimals: int = 1) -> str:
+    """A share in percent, with the sign."""
+    return NONE if isnan(value) else f"{value:.{decimals}f}{_THIN}%"
+
+
+def distance(km: float) -> str:
+    """A measured distance: 523 m, 1.23 km, 12.3 km, 1,234 km."""
+    if isnan(km):
+        return NONE
+    if isinf(km):
+        return "∞"
+    if km * 1000 < 1:
+        return f"under 1{_THIN}m"
+    # Each step asks whether the *rounded* value still fits, so that 999.6 m is 1.00 km and never 1000 m.
+    if round(km * 1000) < 1000:
+        return f"{km * 1000:.0f}{_THIN}m"
+    for decimals, limit in ((2, 10), (1, 100)):
+        if round(km, decimals) < limit:
+            return f"{km:.{decimals}f}{_THIN}km"
+    return f"{km:,.0f}{_THIN}km"
+
+
+def threshold(km: float) -> str:
+    """A threshold, which is exact: 500 m, 1 km, 2,500 km."""
+    return f"{km * 1000:,.12g}{_THIN}m" if km < 1 else f"{km:,.12g}{_THIN}km"
+
+
+def threshold_name(km: float) -> str:
+    """What a threshold is commonly called (street, city …), or nothing."""
+    return _COMMON_NAMES.get(km, "")
+
+
+def score(value: float) -> str:
+    """A mean GeoScore."""
+    return NONE if isnan(value) else f"{value:,.0f}"
+
+
+def signed(value: float, decimals: int = 1) -> str:
+    """A difference, with a true minus sign."""
+    if isnan(value):
+        return NONE
+    written = f"{abs(value):,.{decimals}f}"
+    if float(written.replace(",", "")) == 0:
+        return written
+    return ("+" if value > 0 else "−") + written
+
+
+def p_value(value: float) -> str:
+    """A p-value; below 0.001 only that."""
+    return "< 0.001" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+
+
+def place(lat: float, lon: float) -> str:
+    """Coordinates to 4 decimals, about 11 m."""
+    return NONE if isnan(lat) or isnan(lon) else f"{lat:.4f}, {lon:.4f}".replace("-", "−")
+
+
+def plural(value: int, one: str, many: str) -> str:
+    """A count with its noun."""
+    return f"{count(value)} {one if value == 1 else many}"

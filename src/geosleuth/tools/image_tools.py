@@ -1,0 +1,413 @@
+"""Tools that look at a picture: `zoom`, `read_text` and `visual_prior`, and which part a call means."""
+
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from math import ceil
+from threading import Lock
+from typing import Annotated, Any, TypedDict
+from weakref import WeakKeyDictionary
+
+from geosleuth.clues.prior import country_prior
+from geosleuth.clues.visual import HOW_TO_LEARN, NAMED, Best, Distribution, visual_clue
+from geosleuth.errors import BadInput
+from geosleuth.names import country_name
+from geosleuth.photo import Album, View, to_pixels
+from geosleuth.photo.text import SCRIPTS, TextLine
+from geosleuth.photo.text import read_text as read_lines
+
+from .declare import Box, PointData, tool
+from .kinds import Length
+from .model import Case, Output
+from .viewer import Viewer, counted, image_of, numbered, one_line, percent, point_data, quoted
+
+BoxNumbers = Annotated[list[float], Length(4)]
+
+BOX_RENAMES = {
+    "bbox": "bbox_2d",
+    "box": "bbox_2d",
+    "box_2d": "bbox_2d",
+    "bounding_box": "bbox_2d",
+    "region": "bbox_2d",
+    "coordinates": "bbox_2d",
+    "handle": "image",
+    "image_handle": "image",
+    "image_id": "image",
+    "image_name": "image",
+    "img": "image",
+    "target_image": "image",
+}
+_LOOSE_HANDLE = re.compile(r"(?:(?:image|img|picture|photo)[\s_-]*)?#?(\d{1,6})", re.IGNORECASE)
+
+
+def handle_of(case: Case, image: str) -> str:
+    """The handle that a call means: the first picture where it names none; "2" and "Image 2" are image-2.
+
+    Raises:
+        BadInput: there is no picture at all.
+    """
+    handles = case.album.handles
+    if not handles:
+        raise BadInput("there is no image to look at yet")
+    if not image.strip():
+        return handles[0]
+    loose = _LOOSE_HANDLE.fullmatch(image.strip())
+    return f"image-{int(loose[1])}" if loose else image.strip()
+
+
+async def view_of(case: Case, image: str) -> View:
+    """The picture that a call names.
+
+    Raises:
+        BadInput: no picture has this handle.
+    """
+    return await asyncio.to_thread(case.album.__getitem__, handle_of(case, image))
+
+
+async def cut_of(case: Case, image: str, bbox_2d: list[float]) -> View:
+    """A part of a picture, cut from the original pixels.
+
+    Raises:
+        BadInput: no picture has this handle, or the box can't be used.
+    """
+    return await asyncio.to_thread(case.album.preview, handle_of(case, image), bbox_2d, case.box_scale)
+
+
+def scale_words(case: Case, handle: str) -> str:
+    """What the numbers of a box are."""
+    if case.box_scale == "thousandths":
+        return f"[left, top, right, bottom] in thousandths of the width and height of {handle}"
+    return f"[left, top, right, bottom] in pixels of {handle}"
+
+
+class _Cut(TypedDict):
+    image: str
+    box_px: Box
+    box_in_original: Box
+    size: Annotated[list[int], Length(2)]
+
+
+@tool(
+    "image_zoom_in_tool",
+    use="magnify a part of an image: lettering, signs, plates, anything small or far away",
+    result=_Cut,
+    viewer=Viewer(
+        lambda given: f"magnifies {image_of({**given, 'bbox_2d': True})}", lambda _: "magnified it", icon="zoom"
+    ),
+    aliases=("image_zoom_tool", "zoom", "zoom_in", "image_zoom", "image_zoom_in"),
+    renames=BOX_RENAMES,
+)
+async def image_zoom_in_tool(case: Case, bbox_2d: BoxNumbers, image: str = "") -> Output:
+    """Magnify a part of an image, cut from the original photo, so that small signs and details can be seen.
+
+    The result is a new image with a handle of its own, which can be zoomed into again.
+
+    Args:
+        bbox_2d: the part to magnify: left, top, right, bottom on the image named.
+        image: handle of the image that the box was drawn on, such as image-1; the first photo if left out.
+    """
+    shown = await view_of(case, image)
+    cut = await cut_of(case, shown.handle, bbox_2d)
+    box = [round(side) for side in to_pixels(bbox_2d, shown, case.box_scale)]
+    left, top, right, bottom = cut.box_in_original
+    text = (
+        f"A cut of {shown.handle}, from {box[0]}, {box[1]} to {box[2]}, {box[3]} of its {shown.size[0]} x "
+        f"{shown.size[1]} pixels: {right - left} x {bottom - top} pixels of the original, "
+        f"shown as {cut.size[0]} x {cut.size[1]}."
+    )
+    data = {
+        "image": shown.handle,
+        "box_px": box,
+        "box_in_original": list(cut.box_in_original),
+        "size": list(cut.size),
+    }
+    return Output(text, data, (cut,), ("photo",))
+
+
+LOOKS = 3
+"""So many parts are named at most."""
+
+_CLOSE, _STEP, _ROOM = 360, 40, 1.3  # how wide a closer look is, where it may begin, and how much room is around a box
+
+Bounds = Sequence[float]
+"""Left, top, right, bottom in pixels."""
+
+
+def around(box: Bounds, size: tuple[int, int]) -> list[int]:
+    """A part of the picture about a third as wide, with a box in its middle; in thousandths.
+
+    It begins at one of few places, so that whoever has to name it chooses among few, and who is off by one still sees
+    what is looked for, unless it is large.
+    """
+    sides = []
+    for low, high in zip(thousandths(box[:2], size), thousandths(box[2:], size), strict=True):
+        extent = min(1000, max(_CLOSE, 10 * ceil(_ROOM * (high - low) / 10)))
+        start = _STEP * round((low + high - extent) / 2 / _STEP)
+        start = max(0, min(start, 1000 - extent))
+        sides.append((start, start + extent))
+    (left, right), (top, bottom) = sides
+    return [left, top, right, bottom]
+
+
+def looks_at(boxes: Sequence[Bounds], size: tuple[int, int]) -> list[list[int]]:
+    """Up to `LOOKS` parts of a picture that hold as many of the boxes as they can, the fullest first; in thousandths.
+
+    Args:
+        boxes: what is to be seen from near.
+        size: width and height of the picture.
+    """
+    left = [thousandths(box, size) for box in boxes]
+    parts = [around(box, size) for box in boxes]
+    looks: list[list[int]] = []
+    while left and len(looks) < LOOKS:
+        fullest = max(parts, key=lambda part: sum(holds(part, box) for box in left))
+        looks.append(fullest)
+        left = [box for box in left if not holds(fullest, box)]
+    return looks
+
+
+def holds(part: Bounds, box: Bounds) -> bool:
+    """Whether a box lies in a part."""
+    return part[0] <= box[0] and part[1] <= box[1] and box[2] <= part[2] and box[3] <= part[3]
+
+
+def thousandths(box: Bounds, size: tuple[int, int]) -> list[int]:
+    """A box in pixels as thousandths of a picture's width and height."""
+    return [max(0, min(1000, round(1000 * side / size[at % 2]))) for at, side in enumerate(box)]
+
+
+_READINGS_KEPT = 64
+_DOUBTFUL = 0.5  # as sure or less, a line is worth a closer look: tiny letters come out as single strange ones
+_Bounds = tuple[float, float, float, float]
+_Lines = tuple[TextLine, ...]
+
+
+class _Line(TypedDict):
+    text: str
+    script: str
+    confidence: float
+    bbox_2d: Box
+    bbox_px: Box
+    engine: str
+
+
+class _Reading(TypedDict):
+    image: str
+    scale: str
+    lines: list[_Line]
+
+
+def _lines_read(data: Mapping[str, Any]) -> str:
+    rows = data.get("lines")
+    texts = [str(row.get("text")) for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return counted(texts, "line", "lines", "read")
+
+
+@tool(
+    "read_text",
+    use="read the lettering in an image or in a part of it, in any script",
+    result=_Reading,
+    viewer=Viewer("reads the text in {image}", _lines_read, icon="text"),
+    aliases=("ocr", "read_text_tool", "ocr_tool"),
+    renames=BOX_RENAMES,
+    figures={"scripts": len(SCRIPTS)},
+)
+async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = "") -> Output:
+    """Read the text in an image or in a part of it: signs, plates, posters, in any of {scripts} scripts.
+
+    Gives each line with its script, how sure the reading is, and its box on the image. A box around a small sign
+    reads more than the whole image does. Where writing is too small to be read, it says where to look closer.
+
+    Args:
+        bbox_2d: the part to read: left, top, right, bottom on the image named; the whole image if left out.
+        image: handle of the image, such as image-1; the first photo if left out.
+    """
+    shown = await view_of(case, image)
+    looked_at = shown if bbox_2d is None else await cut_of(case, shown.handle, bbox_2d)
+    lines = await asyncio.to_thread(case.reader or _readings_of(case.album).of, looked_at)
+    found = [_line_data(line, looked_at, shown, case) for line in lines if line.text]
+    doubtful = [line for line in lines if not line.text or line.confidence <= _DOUBTFUL]
+    looks = _looks(doubtful, looked_at, shown, case)
+    data = {"image": shown.handle, "scale": case.box_scale, "lines": found, "look_closer": looks}
+    closer = f"Too small to read from here, zoom in: {', '.join(map(str, looks))}.\n" if looks else ""
+    part = shown.handle if bbox_2d is None else f"that part of {shown.handle}"
+    if not found:
+        text = f"{closer}No text could be read in {part}. A box around a sign is read larger: give bbox_2d."
+        return Output(text, data, sources=("photo",))
+    title = f"{closer}Text in {part}, quoted as it stands there; boxes are {scale_words(case, shown.handle)}:"
+    return Output(numbered(title, map(_line_words, found)), data, sources=("photo",))
+
+
+class _Readings:
+    """What was read in the views of one album and its copies, so that a second look costs nothing."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: OrderedDict[object, Future[_Lines]] = OrderedDict()
+
+    def of(self, view: View) -> _Lines:
+        """The lines of a view. Whoever asks for one that is being read waits for that reading."""
+        key = (view.photo_handle, view.box_in_original, view.size)
+        with self._lock:
+            reading = self._kept.get(key)
+            begun = reading is not None
+            reading = self._kept.setdefault(key, reading or Future())
+            self._kept.move_to_end(key)
+            if len(self._kept) > _READINGS_KEPT:
+                self._kept.popitem(last=False)
+        if not begun:
+            try:
+                reading.set_result(tuple(read_lines(view.image, unread=True)))
+            except BaseException as error:
+                reading.set_exception(error)
+                with self._lock:
+                    self._kept.pop(key, None)
+                raise
+        return reading.result()
+
+
+_readings: WeakKeyDictionary[Album, _Readings] = WeakKeyDictionary()
+_readings_lock = Lock()
+
+
+def _readings_of(album: Album) -> _Readings:
+    with _readings_lock:
+        return _readings.setdefault(album.first, _Readings())
+
+
+def _looks(doubtful: Sequence[TextLine], looked_at: View, shown: View, case: Case) -> list[list[int]]:
+    """The parts of the view named that show doubtful lines larger; none where all pixels of the photo are shown."""
+    left, _, right, _ = looked_at.box_in_original
+    if not doubtful or right - left <= looked_at.size[0]:
+        return []
+    looks = looks_at([_on_shown(line.bounds, looked_at, shown) for line in doubtful], shown.size)
+    if case.box_scale == "thousandths":
+        return looks
+    return [[round(side * shown.size[at % 2] / 1000) for at, side in enumerate(look)] for look in looks]
+
+
+def _line_data(line: TextLine, looked_at: View, shown: View, case: Case) -> dict[str, Any]:
+    left, top, right, bottom = _on_shown(line.bounds, looked_at, shown)
+    width, height = shown.size
+    across, down = (1000 / width, 1000 / height) if case.box_scale == "thousandths" else (1.0, 1.0)
+    return {
+        "text": one_line(line.text),
+        "script": line.script,
+        "confidence": round(line.confidence, 3),
+        "bbox_2d": [round(left * across), round(top * down), round(right * across), round(bottom * down)],
+        "bbox_px": [round(left), round(top), round(right), round(bottom)],
+        "engine": line.engine,
+        **({"turn": line.turn} if line.turn else {}),
+        **({"overlay": line.overlay} if line.overlay else {}),
+    }
+
+
+def _on_shown(bounds: _Bounds, looked_at: View, shown: View) -> _Bounds:
+    """Bounds on a cut as bounds on the view that the cut was made of, by way of the original."""
+    inner, outer = looked_at.box_in_original, shown.box_in_original
+    place = []
+    for number, side in enumerate(bounds):
+        axis = number % 2
+        original = inner[axis] + side * (inner[axis + 2] - inner[axis]) / looked_at.size[axis]
+        place.append((original - outer[axis]) * shown.size[axis] / (outer[axis + 2] - outer[axis]))
+    return place[0], place[1], place[2], place[3]
+
+
+def _line_words(line: dict[str, Any]) -> str:
+    overlay = line.get("overlay")
+    on_a_thing = {"registration": ", an aircraft's registration", "product": ", a product's label"}
+    not_scene = on_a_thing.get(overlay, f", {overlay} laid over the image") if overlay else ""
+    where = f"at {line['bbox_2d']}{not_scene}"
+    return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}, {where}"
+
+
+NO_PRIOR = (
+    f"there is no visual prior: learn one from your own geotagged photos with '{HOW_TO_LEARN}', "
+    "or name one with --prior FILE"
+)
+_SHOWN = 8
+_LEAST_SHARE = 0.001
+
+
+class _Cell(PointData):
+    radius_km: float
+    probability: float
+    country: str | None
+
+
+class _Look(TypedDict):
+    image: str
+    looks_like: list[Any]
+    countries: dict[str, float]
+    cells: list[_Cell]
+    reliability: float
+    familiarity: float | None
+    says: str
+
+
+@tool(
+    "visual_prior",
+    use="learn from the look of an image alone which countries it may be from, with probabilities",
+    result=_Look,
+    viewer=Viewer("asks where places look like {image}"),
+    needs=("prior",),
+    aliases=("visual_prior_tool", "look_of_place"),
+    renames=BOX_RENAMES,
+)
+async def visual_prior(case: Case, image: str = "", bbox_2d: BoxNumbers | None = None) -> Output:
+    """Tell from the look of an image alone which countries it may be from, with probabilities.
+
+    Learned from photos whose places are known; it reads no text and knows no landmarks. Says how far this image is
+    from those photos. A lead to be checked, not a proof.
+
+    Args:
+        image: handle of the image, such as image-1; the first photo if left out.
+        bbox_2d: only this part of it: left, top, right, bottom on the image named.
+    """
+    prior = case.visual
+    if prior is None:
+        raise BadInput(NO_PRIOR)
+    shown = await view_of(case, image)
+    found = await asyncio.to_thread(prior.look, shown.image)
+    # What the whole picture can't be trusted for, a part of it can't either: it may be in the collection itself.
+    if bbox_2d is not None and found.reach.trust > 0:
+        found = await asyncio.to_thread(prior.look, (await cut_of(case, shown.handle, bbox_2d)).image)
+    part = shown.handle if bbox_2d is None else f"that part of {shown.handle}"
+    return _output(shown.handle, part, found)
+
+
+def _output(handle: str, part: str, found: Distribution) -> Output:
+    clue, trust = visual_clue(found), found.reach.trust
+    data: dict[str, Any] = {
+        "image": handle,
+        "looks_like": list(found.seen)[:NAMED],
+        "countries": {code: share for code, share in clue.countries.items() if share >= _LEAST_SHARE},
+        "cells": [
+            {**point_data(spot.point), "radius_km": spot.radius_km, "probability": spot.weight, "country": spot.country}
+            for spot in clue.spots
+        ],
+        "reliability": trust,
+        "familiarity": found.reach.familiarity,
+        "says": found.reach.says,
+    }
+    source = one_line(found.source)
+    if trust <= 0:
+        return Output(f"The look of {part} says nothing. {found.reach.says}", data, sources=(source,))
+    flat = country_prior()
+    shares = {code: trust * share + (1 - trust) * flat.get(code, 0.0) for code, share in clue.countries.items()}
+    lines = [f"{country_name(code) or code} ({code}) {percent(share)}" for code, share in list(shares.items())[:_SHOWN]]
+    title = f"By its look alone, {part} may be from these countries:"
+    told = [numbered(title, lines), clue.says, *_where(found.best()), found.reach.says]
+    return Output("\n".join(told), data, sources=(source,))
+
+
+def _where(best: Best | None) -> list[str]:
+    if best is None:
+        return []
+    around = f"{best.point.lat:.1f}, {best.point.lon:.1f}"
+    return [
+        f"For photos mixed as in the collection it is most likely around {around}: "
+        f"{percent(best.probability)} within {best.radius_km:.0f} km."
+    ]

@@ -1,0 +1,150 @@
+"""The tools `search_web` and `search_image`. What is found is quoted: it is data, never an order."""
+
+from typing import Any, TypedDict
+
+from geosleuth.atlas import Document
+from geosleuth.errors import BadInput
+
+from .declare import PointData, tool
+from .image_tools import BOX_RENAMES, BoxNumbers, cut_of, view_of
+from .model import Case, Output, Similar
+from .viewer import Viewer, asked, at, numbered, one_line, point_data, quoted, required_text, unique
+
+_RESULTS = 10
+_SNIPPET_CHARS = 500
+TITLE_CHARS = 160
+ADDRESS_CHARS = 2000
+
+
+class _Document(TypedDict):
+    id: str
+    title: str
+    snippet: str
+    url: str | None
+    score: float | None
+    source: str
+
+
+class _Documents(TypedDict):
+    query: str
+    results: list[_Document]
+
+
+@tool(
+    "search_web",
+    use="look up names, numbers and phrases that you have read, or check a guess",
+    result=_Documents,
+    viewer=Viewer("searches for {query}"),
+    needs=("documents",),
+    aliases=("web_search_tool", "web_search", "search"),
+    renames={"q": "query", "text": "query", "keyword": "query", "keywords": "query", "queries": "query"},
+)
+async def search_web(case: Case, query: str) -> Output:
+    """Search documents for a query: up to ten, each with its title, a passage and its address.
+
+    Args:
+        query: what to look for, in a few telling words.
+    """
+    text = required_text(query, "query", "yellow taxis white roof Bangkok")
+    if case.web is None:
+        found = await case.atlas.search_documents(text, limit=_RESULTS)
+    else:
+        found = await case.web.search(text, limit=_RESULTS)
+    found = found[:_RESULTS]
+    keeper = "the atlas's documents" if case.web is None else one_line(case.web.name)
+    data = {"query": text, "results": [_document_data(document) for document in found]}
+    if not found:
+        where = " They are about countries and places; no web search service was allowed." if case.web is None else ""
+        nothing = f"Nothing about {asked(text)} in {keeper}. Try fewer or other words.{where}"
+        return Output(nothing, data, sources=(keeper,))
+    sources = unique(one_line(document.source) for document in found)
+    title = f"Documents for {asked(text)} from {keeper}, quoted:"
+    return Output(numbered(title, map(_document_words, found), sources), data, sources=sources)
+
+
+def _document_words(document: Document) -> str:
+    parts = [quoted(document.title, TITLE_CHARS), quoted(document.snippet, _SNIPPET_CHARS)]
+    return "; ".join([*parts, one_line(document.url or document.id)])
+
+
+def _document_data(document: Document) -> dict[str, Any]:
+    return {
+        "id": one_line(document.id),
+        "title": one_line(document.title, TITLE_CHARS),
+        "snippet": one_line(document.snippet, _SNIPPET_CHARS),
+        "url": None if document.url is None else one_line(document.url, ADDRESS_CHARS),
+        "score": document.score,
+        "source": one_line(document.source),
+    }
+
+
+NOTHING_TO_COMPARE = (
+    "there are no pictures to compare with: make an index of your own geotagged photos with "
+    "'geosleuth photo index FOLDER', or allow an image search service"
+)
+
+
+class _Similar(TypedDict):
+    title: str
+    score: float | None
+    point: PointData | None
+    place: str | None
+    url: str | None
+    source: str
+
+
+class _Alike(TypedDict):
+    image: str
+    results: list[_Similar]
+
+
+@tool(
+    "search_image",
+    use="find pictures that look alike, with what is known about where they were taken",
+    result=_Alike,
+    viewer=Viewer("looks for pictures like {image}"),
+    needs=("index",),
+    aliases=("image_search", "image_search_tool", "reverse_image_search"),
+    renames=BOX_RENAMES,
+)
+async def search_image(case: Case, image: str = "", bbox_2d: BoxNumbers | None = None) -> Output:
+    """Find pictures that look like an image or a part of it, and where they were taken, as far as is known.
+
+    Args:
+        image: handle of the image, such as image-1; the first photo if left out.
+        bbox_2d: only this part of it: left, top, right, bottom on the image named.
+    """
+    if case.similar is None:
+        raise BadInput(NOTHING_TO_COMPARE)
+    shown = await view_of(case, image)
+    view = shown if bbox_2d is None else await cut_of(case, shown.handle, bbox_2d)
+    found = (await case.similar.search(view, limit=_RESULTS))[:_RESULTS]
+    part = shown.handle if bbox_2d is None else f"that part of {shown.handle}"
+    keeper = one_line(case.similar.name)
+    data = {"image": shown.handle, "results": [_similar_data(one) for one in found]}
+    if not found:
+        nothing = f"{keeper} has no picture like {part}. Try a box around the most telling part."
+        return Output(nothing, data, sources=(keeper,))
+    sources = unique(one_line(one.source) for one in found)
+    title = f"Pictures like {part} from {keeper}, titles quoted; likeness is no proof of the place:"
+    return Output(numbered(title, map(_similar_words, found), sources), data, sources=sources)
+
+
+def _similar_words(one: Similar) -> str:
+    parts = [quoted(one.title, TITLE_CHARS)]
+    if one.score is not None:
+        parts.append(f"likeness {one.score:.2f}")
+    parts.append(at(one.point) if one.point else "place not given")
+    parts += [one_line(text) for text in (one.place, one.url) if text]
+    return "; ".join(parts)
+
+
+def _similar_data(one: Similar) -> dict[str, Any]:
+    return {
+        "title": one_line(one.title, TITLE_CHARS),
+        "score": one.score,
+        "point": None if one.point is None else point_data(one.point),
+        "place": None if one.place is None else one_line(one.place),
+        "url": None if one.url is None else one_line(one.url, ADDRESS_CHARS),
+        "source": one_line(one.source),
+    }

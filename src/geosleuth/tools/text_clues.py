@@ -1,0 +1,275 @@
+"""The tool `text_clues`: what the lines of a sign tell about where it stands, each and together."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
+
+from geosleuth.errors import BadInput, ServiceFault
+from geosleuth.geo import LatLon
+from geosleuth.names import country_name, fold
+
+from .declare import SpotData, tool
+from .maps import maps_geocode
+from .model import Case, Output
+from .ranges import range_fix
+from .viewer import Viewer, asked, at, length, numbered, one_line, percent, point_data, quoted, text_of, unique
+
+if TYPE_CHECKING:
+    from geosleuth.clues import Clue, TextSeen, TownDistance
+    from geosleuth.clues.posterior import Candidate, Posterior
+
+
+class _Placed(Protocol):
+    @property
+    def point(self) -> LatLon: ...
+
+
+_P = TypeVar("_P", bound=_Placed)
+
+_PLACES = 3
+_COUNTRIES = 3
+_POSTCODES = 3
+LEAST_SHARE = 0.02
+"""What is less likely is not worth telling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What lines say together, and what could not be asked, if anything."""
+
+    found: "Posterior"
+    trouble: str | None = None
+
+
+async def weighed(case: Case, lines: Sequence["TextSeen"]) -> Weighed:
+    """Everything that lines say, looked up and weighed; where a service fails, without what it was asked for."""
+    from geosleuth.clues import text_clues
+    from geosleuth.clues.posterior import posterior
+
+    told = await asyncio.to_thread(text_clues, lines)
+    trouble: str | None = None
+    met: Clue | None = None
+    try:
+        told = await _with_postcodes(case, told, lines)
+        first = await asyncio.to_thread(posterior, told, lines=lines)
+        met = await _distances_met(case, lines, first)
+    except ServiceFault as error:
+        trouble = str(error)
+    if met is not None or trouble is not None:
+        first = await asyncio.to_thread(posterior, told if met is None else [*told, met], lines=lines)
+    return Weighed(first, trouble)
+
+
+async def _with_postcodes(case: Case, clues: Sequence["Clue"], lines: Sequence["TextSeen"]) -> list["Clue"]:
+    from geosleuth.clues.postcode_places import with_towns
+    from geosleuth.clues.postcodes import postcodes_seen
+
+    seen = {one.where: one for one in postcodes_seen(lines)}
+    asked = list(dict.fromkeys(one.code for one in seen.values()))[:_POSTCODES]
+    found = {code: (await maps_geocode(case, address=code)).data for code in asked}
+
+    def led(clue: "Clue") -> "Clue":
+        code = seen.get(clue.where) if clue.kind == "postcode" and clue.where else None
+        return with_towns(clue, code, found[code.code]) if code is not None and code.code in found else clue
+
+    return [led(clue) for clue in clues]
+
+
+async def _distances_met(case: Case, lines: Sequence["TextSeen"], first: "Posterior") -> "Clue | None":
+    """Where the distances of a sign meet, None where there are too few or they meet nowhere."""
+    from geosleuth.clues import distances
+    from geosleuth.clues.place_clues import range_clue
+    from geosleuth.clues.ranging import range_questions
+
+    towns = await _known_towns(case, distances(lines))
+    answers: list[Any] = []
+    asked: tuple[str, ...] = ()
+    sources: list[str] = []
+    for one in range_questions(towns, first.countries):
+        try:
+            found = await range_fix(case, towns=list(one.towns), distances=list(one.distances), unit=one.unit)
+        except BadInput:  # such distances are nowhere, at least in this unit
+            continue
+        answers.append(found.data)
+        asked = one.towns
+        sources += found.sources
+    seen = [town.where for town in towns if town.town in asked]
+    clue = range_clue(answers, [text.text for text in seen]) if seen else None
+    return None if clue is None else replace(clue, where=seen[0], sources=unique(sources))
+
+
+async def _known_towns(case: Case, towns: Sequence["TownDistance"]) -> list["TownDistance"]:
+    """Those that the atlas knows, each once, and no more than are asked about: a question may go to a service."""
+    from geosleuth.clues.ranging import MOST_TOWNS, is_known
+
+    distinct: dict[str, TownDistance] = {}
+    for one in towns:
+        distinct.setdefault(fold(one.town), one)
+    known: list[TownDistance] = []
+    for one in distinct.values():
+        hits = await case.atlas.geocode(one.town, limit=1) if len(known) < MOST_TOWNS else []
+        known += [one for hit in hits if is_known(hit.match, hit.score)]
+    return known
+
+
+def together_words(found: "Posterior") -> str:
+    """The likeliest places and countries on one line; empty where nothing points anywhere."""
+    places = [
+        f"{one_line(one.name, 60)}: {at(one.point)}, within {length(one.radius_km)} ({percent(one.probability)})"
+        for one in _places(found)
+    ]
+    countries = [f"{country_name(code)} {percent(share)}" for code, share in _countries(found)]
+    return "; ".join([*places, *([", ".join(countries)] if countries else [])])
+
+
+def together_data(found: "Posterior") -> dict[str, Any]:
+    """The same in JSON types."""
+    return {
+        "places": [
+            {
+                "name": one.name, **point_data(one.point), "radius_km": one.radius_km, "share": one.probability,
+                "country": one.country,
+            }
+            for one in _places(found)
+        ],
+        "countries": dict(_countries(found)),
+    }  # fmt: skip
+
+
+def _places(found: "Posterior") -> list["Candidate"]:
+    likely = [one for one in found.candidates if one.probability >= LEAST_SHARE]
+    return each_point_once(likely)[:_PLACES]
+
+
+def each_point_once(places: Iterable[_P]) -> list[_P]:
+    """Of places at the same point the first: circles of several sizes are drawn around one town."""
+    kept: dict[LatLon, _P] = {}
+    for one in places:
+        kept.setdefault(one.point, one)
+    return list(kept.values())
+
+
+def _countries(found: "Posterior") -> list[tuple[str, float]]:
+    """The likeliest countries, where any clue speaks of one: how many people live where is no finding."""
+    if not any(clue.countries or clue.spots for clue in found.clues):
+        return []
+    return [(code, share) for code, share in found.countries.items() if share >= LEAST_SHARE][:_COUNTRIES]
+
+
+_LINES = 40
+_SHOWN = 8
+_SIGN_COUNTRIES = 4
+_SPOTS = 3
+_TOLD = 3
+# Lines lie under each other, as on a sign: clues may be split over neighbours.
+_LINE_HEIGHT, _LINE_WIDTH = 30.0, 400.0
+
+
+class _Clue(TypedDict):
+    kind: str
+    seen: str
+    says: str
+    reliability: float
+    countries: dict[str, float]
+    spots: list[SpotData]
+    caution: str | None
+
+
+class _Together(TypedDict):
+    places: list[SpotData]
+    countries: dict[str, float]
+
+
+class _Clues(TypedDict):
+    together: _Together
+    results: list[_Clue]
+
+
+def _what_it_tells(data: Mapping[str, Any]) -> str:
+    rows = data.get("results")
+    said = [str(row.get("says")) for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return f"that tells: {'; '.join(said[:_TOLD])}" if said else ""
+
+
+@tool(
+    "text_clues",
+    use="learn what a phone number, postcode, plate, price or web address on a sign says about where it is",
+    result=_Clues,
+    viewer=Viewer(lambda given: f"asks what {text_of(given, 'text') or 'a sign'} tells", _what_it_tells, icon="text"),
+    needs=("atlas",),
+    aliases=("clues", "phone_lookup", "postcode_lookup", "plate_lookup"),
+    renames={"lines": "text", "query": "text", "number": "text", "phone": "text"},
+)
+async def text_clues(case: Case, text: str) -> Output:
+    """Say what the text on a sign tells of countries and areas: phone numbers, postcodes, plates, prices, languages.
+
+    Web addresses, road numbers and dates count too. Telephone numbers lead to the area of their code, postcodes to the
+    towns whose addresses have them on the map, distances to where they meet. What all lines say together comes first.
+    Every clue says how often its kind is about the place at all.
+
+    Args:
+        text: a line as it stands on the sign, such as "Tel. +44 1463 608026"; or several lines.
+    """
+    lines = [line for part in text.splitlines() if (line := one_line(part))]
+    if not lines:
+        raise BadInput("text is empty; write a line of a sign, such as 'Tel. +44 1463 608026'")
+    seen = [_seen(number, line) for number, line in enumerate(lines[:_LINES])]
+    told = await weighed(case, seen)
+    clues = sorted(told.found.clues, key=lambda clue: not clue.spots)  # what leads to a place comes first
+    data = {"together": together_data(told.found), "results": [_clue_data(clue) for clue in clues]}
+    sources = unique(source for clue in clues for source in clue.sources)
+    unasked = f"\nNot everything could be looked up: {one_line(told.trouble)}" if told.trouble else ""
+    if not clues:
+        nothing = f"{asked(text)} tells nothing of countries or areas. Names of places and shops are for the map."
+        return Output(nothing + unasked, data, sources=sources)
+    together = together_words(told.found)
+    title = f"What {asked(text)} tells, together: {together}. One by one:" if together else f"What {asked(text)} tells:"
+    body = numbered(title, [_line(clue) for clue in clues[:_SHOWN]], sources)
+    return Output(body + unasked, data, sources=sources)
+
+
+def _seen(number: int, line: str) -> "TextSeen":
+    from geosleuth.clues import TextSeen
+    from geosleuth.photo.text import script_of
+
+    top = number * _LINE_HEIGHT
+    return TextSeen(line, "text", (0.0, top, _LINE_WIDTH, top + _LINE_HEIGHT), 1.0, script_of(line))
+
+
+def _line(clue: "Clue") -> str:
+    parts = [f"{clue.kind.replace('_', ' ')} {quoted(clue.seen, 60)}: {one_line(clue.says)}"]
+    parts += [
+        f"{one_line(spot.name)}: {at(spot.point)}, within {length(spot.radius_km)}"
+        for spot in each_point_once(clue.spots)[:_SPOTS]
+    ]
+    likely = [(code, share) for code, share in _likeliest(clue) if share >= LEAST_SHARE]
+    if len(likely) > 1:
+        parts.append(", ".join(f"{country_name(code)} {percent(share)}" for code, share in likely))
+    parts.append(f"about the place in {percent(clue.reliability)} of cases")
+    return "; ".join([*parts, *([clue.caution] if clue.caution else [])])
+
+
+def _likeliest(clue: "Clue") -> list[tuple[str, float]]:
+    return sorted(clue.countries.items(), key=lambda one: (-one[1], one[0]))[:_SIGN_COUNTRIES]
+
+
+def _clue_data(clue: "Clue") -> dict[str, Any]:
+    return {
+        "kind": clue.kind,
+        "seen": clue.seen,
+        "says": clue.says,
+        "reliability": clue.reliability,
+        "countries": dict(clue.countries),
+        "spots": [
+            {
+                "name": spot.name,
+                **point_data(spot.point),
+                "radius_km": spot.radius_km,
+                "share": spot.weight,
+                "country": spot.country,
+            }
+            for spot in clue.spots
+        ],
+        "caution": clue.caution,
+    }

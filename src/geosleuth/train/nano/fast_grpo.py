@@ -1,0 +1,172 @@
+"""TRL's GRPO made quick for small models: our generator in place of `generate`, pictures and words made ready once.
+
+TRL shows every picture to the image processor anew in every turn of every reply, draws with `model.generate`, whose
+time for a small model is spent on launching kernels, and goes through templates for every call and every result, though
+the replies of a group say and hear much the same. All three are replaced from outside, on one trainer; what is learned
+and how stays TRL's.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from hashlib import blake2b
+from types import MethodType
+from typing import Any
+
+from geosleuth.errors import require
+
+from .fast import FastGenerator, image_ids
+from .trainer import Collator
+
+_WORDS_KEPT = 16_384
+
+
+def quicken(trainer: Any, *, turn_tokens: int, max_batch: int = 256, max_tokens: int = 2048) -> Any:
+    """Let a trainer of `geosleuth.train.grpo` draw with the fast generator; returns the trainer.
+
+    Attributes are added to it: ``drawing_seconds`` and ``drawn_tokens`` count what was drawn. The generator is made at
+    the first draw, and follows the weights as they are trained.
+
+    Args:
+        trainer: see `geosleuth.train.grpo.grpo_trainer`.
+        turn_tokens: the longest turn.
+        max_batch: replies that are drawn at once; more are drawn in waves.
+        max_tokens: the longest chat that there is room for.
+    """
+    torch: Any = require("torch", extra="train")
+    tokenizer = trainer.processing_class.tokenizer
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    made: list[FastGenerator] = []
+    trainer.drawing_seconds, trainer.drawn_tokens = 0.0, 0
+
+    def single_turn(
+        self: Any, prompt_ids: Any, _images: Any, fields: Any, *_: Any, **__: Any
+    ) -> tuple[list[list[int]], None]:
+        if not made:
+            made.append(
+                FastGenerator(
+                    model, eos_ids=self.eos_token_ids, pad_id=tokenizer.pad_token_id, max_batch=max_batch,
+                    max_tokens=max_tokens, banned_ids=image_ids(model),
+                )
+            )  # fmt: skip
+        began = time.perf_counter()
+        device = self.accelerator.device
+        pixels, grids = fields.get("pixel_values"), fields.get("image_grid_thw")
+        with torch.no_grad():
+            ids = made[0].generate(
+                [list(map(int, one)) for one in prompt_ids],
+                None if pixels is None else torch.as_tensor(pixels).to(device),
+                None if grids is None else torch.as_tensor(grids).to(device),
+                max_new_tokens=turn_tokens,
+                temperature=self.temperature,
+                top_p=self.top_p,
+            )
+        self.drawing_seconds += time.perf_counter() - began
+        self.drawn_tokens += sum(map(len, ids))
+        return ids, None
+
+    trainer._generate_single_turn = MethodType(single_turn, trainer)  # noqa: SLF001  (TRL has no hook for it)
+    _go_through_templates_once(trainer)
+    return trainer
+
+
+def _go_through_templates_once(trainer: Any) -> None:
+    """Keep what templates make of tools, results and replies.
+
+    Replies are told apart by their tokens alone: what stands before them ends alike, with the assistant's name.
+    """
+    transformers: Any = require("transformers", extra="train")
+    tokenizer = trainer.processing_class.tokenizer
+    trainer._env_tools = {  # noqa: SLF001
+        name: [transformers.utils.get_json_schema(tool) if callable(tool) else tool for tool in tools]
+        for name, tools in trainer._env_tools.items()  # noqa: SLF001
+    }
+    suffix_ids, parsed = trainer._get_tool_suffix_ids, tokenizer.parse_response  # noqa: SLF001
+    written: dict[str, list[int]] = {}
+    read: dict[tuple[int, ...], dict[str, Any]] = {}
+
+    def remembered_suffix_ids(messages: Any) -> list[int]:
+        # Of a picture only its size decides what stands for it.
+        key = json.dumps(messages, default=lambda image: list(image.size))
+        if key not in written:
+            _make_room(written)
+            written[key] = suffix_ids(messages)
+        return list(written[key])
+
+    def remembered_reply(ids: Any, *given: Any, **options: Any) -> dict[str, Any]:
+        key = tuple(ids)
+        if key not in read:
+            _make_room(read)
+            read[key] = parsed(ids, *given, **options)
+        return deepcopy(read[key])
+
+    trainer._get_tool_suffix_ids = remembered_suffix_ids  # noqa: SLF001
+    tokenizer.parse_response = remembered_reply
+
+
+def _make_room(kept: dict[Any, Any]) -> None:
+    if len(kept) >= _WORDS_KEPT:
+        kept.clear()
+
+
+@contextmanager
+def ready_images(processor: Any, keep: int = 2048) -> Iterator[None]:
+    """Let a processor take pictures that are at final size already as they are, and give their patches as bytes.
+
+    The model must be one that takes bytes, see `patch_vision_inputs`: TRL copies the pictures of all replies turn after
+    turn, and numbers made ready are eight times as large.
+
+    It keeps the patches of the newest pictures: TRL asks for the same ones turn after turn, and the replies of a group
+    open with the same one, though it may have come from other processes as copies. Meanwhile the processor takes no
+    others; `geosleuth.train.generator` makes them so.
+
+    Args:
+        processor: of a Qwen-VL model.
+        keep: how many pictures are kept, and how many patches of pictures, some 0.4 MB each.
+    """
+    torch: Any = require("torch", extra="train")
+    np: Any = require("numpy", extra="train")
+    transformers: Any = require("transformers", extra="train")
+    own, kind = processor.image_processor, type(processor.image_processor)
+    collator, cell = Collator(processor), own.patch_size * own.merge_size
+    known: dict[int, tuple[Any, bytes]] = {}
+    kept: dict[bytes, tuple[Any, list[int]]] = {}
+
+    def digest(image: Any) -> bytes:
+        if id(image) not in known:
+            if len(known) >= keep:
+                known.clear()
+            # The picture is kept too: its id must not go to another one meanwhile.
+            known[id(image)] = image, blake2b(image.tobytes(), key=repr((image.size, image.mode)).encode()).digest()
+        return known[id(image)][1]
+
+    def preprocess(_self: Any, images: Any = None, *_: Any, **__: Any) -> Any:
+        rows, grids = [], []
+        for image in _flat(images):
+            name = digest(image)
+            if name not in kept:
+                if len(kept) >= keep:
+                    kept.clear()
+                array = np.array(image.convert("RGB"), dtype=np.uint8)
+                if array.shape[0] % cell or array.shape[1] % cell:
+                    raise ValueError(f"a picture of {array.shape[1]} x {array.shape[0]} pixels is not at final size")
+                grid = [1, array.shape[0] // own.patch_size, array.shape[1] // own.patch_size]
+                kept[name] = collator.bytes_of_patches(torch.from_numpy(array)), grid
+            cut, grid = kept[name]
+            rows.append(cut)
+            grids.append(grid)
+        return transformers.BatchFeature({"pixel_values": torch.cat(rows), "image_grid_thw": torch.tensor(grids)})
+
+    own.__class__ = type(kind.__name__, (kind,), {"preprocess": preprocess})
+    try:
+        yield
+    finally:
+        own.__class__ = kind
+
+
+def _flat(images: Any) -> list[Any]:
+    if isinstance(images, list | tuple):
+        return [one for inner in images for one in _flat(inner)]
+    return [] if images is None else [images]
