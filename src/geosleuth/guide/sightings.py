@@ -25,10 +25,13 @@ DOUBTED = 0.5
 TEMPER = 0.75
 """Exponent of the product of all sightings. A judgement: they are neither one nor independent."""
 
+FLATTER = 0.5
+"""Exponent of the prior: photos that somebody asks about are spread more evenly than people are."""
+
 RELIABILITY = 0.9
 MOST_SIGHTINGS = 60
 LONGEST_TEXT = 4000
-_MATCH = 0.74
+_LONG_PHRASE = 4
 _SHOWN_MOVES = 4
 _UNCHECKED, _WIDE_TABLE = -0.2, 80
 """Where a table has so many places, one that it lacks is more often one without the thing."""
@@ -56,9 +59,11 @@ _IDLE = frozenset({
 
 _LOOKS = frozenset({
     "red", "orange", "yellow", "green", "blue", "white", "black", "grey", "brown", "pink", "purple", "silver", "gold",
-    "small", "large", "long", "short", "round", "square", "wide", "narrow", "tall", "low", "old", "new", "plain", "none",
+    "small", "large", "long", "short", "round", "square", "wide", "narrow", "tall", "low", "old", "new", "plain",
+    "none",
     "metal", "wood", "concrete", "stone", "plastic", "steel", "double", "solid", "dashed", "single", "dark", "light",
-    "straight", "flat", "steep", "line", "sign", "pole", "post", "plate", "house", "tree", "car", "road", "wall", "roof",
+    "straight", "flat", "steep", "line", "sign", "pole", "post", "plate", "house", "tree", "car", "road", "wall",
+    "roof",
 })  # fmt: skip
 """Words that are no thing by themselves, or one that every street has."""
 
@@ -129,13 +134,13 @@ def weigh_sightings(texts: str | Iterable[str], *, prior: Mapping[str, float] | 
 
     Args:
         texts: what was seen, see `read_sightings`.
-        prior: odds of countries by ISO code before anything was seen; how many photos each has, unless given.
+        prior: odds of countries by ISO code before anything was seen; by people and roads, flattened, unless given.
 
     Raises:
         BadInput: an attribute or value is named that does not exist.
     """
     sightings, unknown = read_sightings(texts)
-    start = normalised(prior if prior is not None else country_prior())
+    start = normalised(prior or {code: share**FLATTER for code, share in country_prior().items()})
     logs = [{code: _log_ratio(one, code, start) for code in start} for one in sightings]
     odds = normalised({code: share * exp(TEMPER * sum(row[code] for row in logs)) for code, share in start.items()})
     moves = tuple(
@@ -231,21 +236,33 @@ def _named(words: str, confidence: float) -> Sighting:
 def _described(words: str, confidence: float) -> Iterator[Sighting]:
     """The values that words describe: for each attribute the best, without those that a longer phrase explains."""
     said = _tokens(words)
-    best: dict[str, tuple[float, frozenset[str], tuple[str, ...]]] = {}
+    fitting: dict[str, dict[str, frozenset[str]]] = {}
     for attribute, value, phrase in _phrases():
         shared = phrase & said
-        worth = sum(map(_rarity, shared))
-        if worth < _MATCH * sum(map(_rarity, phrase)):
-            continue
-        most, tokens, values = best.get(attribute, (0.0, frozenset[str](), ()))
-        if worth > most:
-            best[attribute] = worth, shared, (value,)
-        elif tokens == shared and value not in values:
-            best[attribute] = worth, shared, (*values, value)
-    for attribute, (worth, shared, values) in best.items():
-        explained = any(other > worth and shared < tokens for other, tokens, _ in best.values())
-        if not explained:
-            yield Sighting(attribute, values, confidence, words)
+        if _fits(phrase, shared):
+            values = fitting.setdefault(attribute, {})
+            values[value] = max(values.get(value, frozenset()), shared, key=_worth)
+    best = {
+        attribute: {
+            value: shared for value, shared in values.items() if not any(shared < other for other in values.values())
+        }
+        for attribute, values in fitting.items()
+    }
+    told = {attribute: frozenset().union(*values.values()) for attribute, values in best.items()}
+    for attribute, values in best.items():
+        # "Grey round concrete pole" is a utility pole, and not the grey post of a sign as well.
+        if not any(told[attribute] < other for other in told.values()):
+            yield Sighting(attribute, tuple(values), confidence, words)
+
+
+def _worth(words: frozenset[str]) -> float:
+    return sum(map(_rarity, words))
+
+
+def _fits(phrase: frozenset[str], shared: frozenset[str]) -> bool:
+    """Whether words hold a phrase: all of it, or of a long one all but one word that is no colour or form."""
+    missing = phrase - shared
+    return not missing or (len(phrase) >= _LONG_PHRASE and len(missing) == 1 and not missing & _LOOKS)
 
 
 @cache
