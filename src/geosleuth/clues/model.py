@@ -15,7 +15,7 @@ from geosleuth.photo.text.line import turned_bounds
 ClueKind = Literal[
     "script", "language", "place", "street", "business", "station", "airport", "landmark", "phone", "postcode", "tld",
     "currency", "road_number", "brand", "plate", "distance_sign", "date_format", "opening_hours", "speed", "unit",
-    "driving_side", "sun", "visual", "hint",
+    "driving_side", "sun", "visual", "hint", "sighting",
 ]  # fmt: skip
 
 

@@ -1,0 +1,107 @@
+"""What the ``clues`` commands do once their words are read; imported only when one runs."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from geosleuth.app.console import show, show_json, talk
+from geosleuth.guide import field_guide, place_code, shown, weigh_sightings
+from geosleuth.guide import tell_apart as differences
+from geosleuth.guide.reading import of_attribute, of_place
+from geosleuth.names import country_name
+
+_SHOWN = 10
+_SHOWN_REGIONS = 5
+_LEAST_SHARE = 0.005
+
+
+def weigh(sightings: Sequence[str], *, as_json: bool) -> None:
+    """Odds over countries, and what moved them."""
+    weighed = weigh_sightings(sightings)
+    if as_json:
+        show_json({
+            "sightings": [
+                {
+                    "attribute": one.attribute, "values": list(one.values), "confidence": one.confidence,
+                    "words": one.words, "moved": {move.place: move.factor for move in moves},
+                }
+                for one, moves in zip(weighed.sightings, weighed.moves, strict=True)
+            ],
+            "not_understood": list(weighed.not_understood),
+            "countries": dict(weighed.countries),
+            "regions": {code: dict(found) for code, found in weighed.regions.items()},
+        })  # fmt: skip
+        return
+    for words in weighed.not_understood:
+        talk(f"not in the field guide: {words}")
+    if not weighed.sightings:
+        talk("Nothing was understood. `geosleuth clues guide` lists what the field guide knows.")
+        return
+    tables = field_guide()
+    show(_table(("country", "odds", "regions"), [
+        (country_name(code), f"{share:.0%}", _regions(weighed.regions.get(code, {})))
+        for code, share in list(weighed.countries.items())[:_SHOWN]
+        if share >= _LEAST_SHARE
+    ]))  # fmt: skip
+    show(_table(("seen", "moved"), [
+        (
+            shown(tables, one),
+            ", ".join(f"{country_name(move.place)} x{move.factor:.2g}" for move in moves) or "nothing",
+        )
+        for one, moves in zip(weighed.sightings, weighed.moves, strict=True)
+    ]))  # fmt: skip
+
+
+def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
+    """What to look for next."""
+    codes = [place_code(one) for one in candidates]
+    found = differences(codes)
+    if as_json:
+        show_json([{"attribute": one.attribute, "bits": one.bits, "values": dict(one.values)} for one in found])
+        return
+    if not found:
+        talk("The field guide has nothing that tells these apart: they look alike.")
+        return
+    tables = field_guide()
+    rows = []
+    for one in found:
+        labels = tables.values[one.attribute]
+        each = [", ".join(labels[value].label for value in one.values.get(code, ())) or "?" for code in codes]
+        rows.append((tables.attributes[one.attribute].label, *each))
+    show(_table(("look at", *codes), rows))
+
+
+def guide(about: str, *, as_json: bool) -> None:
+    """All attributes, one of them, or a place."""
+    tables = field_guide()
+    name = about.strip().lower().replace(" ", "_").replace("-", "_")
+    if not name:
+        rows: Mapping[str, Mapping[str, str]] = {
+            key: {value.name: value.label for value in tables.values[key].values()} for key in tables.attributes
+        }
+    elif name in tables.attributes:
+        rows = of_attribute(tables, name)
+    else:
+        rows = of_place(tables, place_code(about))
+    if as_json:
+        show_json({key: dict(row) for key, row in rows.items()})
+        return
+    if name:
+        words = [(key, ", ".join(f"{what} ({grade})" for what, grade in row.items())) for key, row in rows.items()]
+    else:
+        words = [(key, ", ".join(row)) for key, row in rows.items()]
+    show(_table(("attribute" if not name else about, "values"), words))
+
+
+def _regions(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{place} {share:.0%}" for place, share in list(shares.items())[:_SHOWN_REGIONS])
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for at, name in enumerate(columns):
+        table.add_column(name, overflow="fold", no_wrap=at == 0)
+    for row in rows:
+        table.add_row(*row)
+    return table

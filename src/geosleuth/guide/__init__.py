@@ -1,0 +1,22 @@
+"""The field guide: what a street shows, and what that says about the country."""
+
+from .differences import Difference, tell_apart
+from .sightings import Sighting, Weighed, read_sightings, shown, sighting_clue, weigh_sightings
+from .tables import Attribute, FieldGuide, Grade, Value, field_guide, place_code
+
+__all__ = [
+    "Attribute",
+    "Difference",
+    "FieldGuide",
+    "Grade",
+    "Sighting",
+    "Value",
+    "Weighed",
+    "field_guide",
+    "place_code",
+    "read_sightings",
+    "shown",
+    "sighting_clue",
+    "tell_apart",
+    "weigh_sightings",
+]

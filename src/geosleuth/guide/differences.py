@@ -1,0 +1,73 @@
+"""What to look for next: the attributes that tell some candidates apart best."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+
+from geosleuth.errors import BadInput
+
+from .tables import CHANCE, UNLISTED, FieldGuide, Grade, Visible, field_guide
+
+SEEN: Mapping[Visible, float] = {"often": 1.0, "sometimes": 0.6, "seldom": 0.25}
+"""How much an attribute counts that a photo shows this often."""
+
+_LEAST = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An attribute and the values that each candidate has of it, by ISO code; ``bits`` is how much it tells."""
+
+    attribute: str
+    bits: float
+    values: Mapping[str, tuple[str, ...]]
+
+
+def tell_apart(candidates: Sequence[str], *, limit: int = 12) -> list[Difference]:
+    """Return what to look for to tell candidates apart, the most telling first; empty where the tables say the same.
+
+    Args:
+        candidates: two or more ISO codes of countries or regions.
+        limit: how many attributes at most.
+
+    Raises:
+        BadInput: fewer than two candidates, or one that is in no table.
+    """
+    guide = field_guide()
+    codes = list(dict.fromkeys(code.strip().upper() for code in candidates))
+    if len(codes) < 2:
+        raise BadInput("Name two or more places to tell apart, by ISO code: JP KR TW")
+    known = {*guide.places, *(place.partition("-")[0] for place in guide.places)}
+    missing = [code for code in codes if code not in known]
+    if missing:
+        raise BadInput(f"The field guide has nothing on {', '.join(missing)}. Use ISO codes, such as JP or US-TX.")
+    found = (_difference(guide, name, codes) for name in guide.attributes)
+    telling = [one for one in found if one is not None and one.bits >= _LEAST]
+    return sorted(telling, key=lambda one: -one.bits)[:limit]
+
+
+def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> Difference | None:
+    rows = {code: row for code in codes if (row := _row(guide, attribute, code))}
+    if len(rows) < 2:
+        return None
+    values = list(dict.fromkeys(value for row in rows.values() for value in row))
+    spread = [_shares([guide.chance(attribute, code, value) or UNLISTED for value in values]) for code in rows]
+    mean = [sum(column) / len(spread) for column in zip(*spread, strict=True)]
+    bits = sum(share * log2(share / mean[at]) for row in spread for at, share in enumerate(row) if share) / len(spread)
+    usual = {
+        code: tuple(
+            value for value, grade in sorted(row.items(), key=lambda pair: -CHANCE[pair[1]]) if grade != "never"
+        )
+        for code, row in rows.items()
+    }
+    return Difference(attribute, bits * SEEN[guide.attributes[attribute].visible] * len(rows) / len(codes), usual)
+
+
+def _row(guide: FieldGuide, attribute: str, code: str) -> dict[str, Grade]:
+    table = guide.grades[attribute]
+    return {**table.get(code.partition("-")[0], {}), **table.get(code, {})}
+
+
+def _shares(chances: Sequence[float]) -> list[float]:
+    total = sum(chances)
+    return [chance / total for chance in chances]

@@ -1,0 +1,159 @@
+"""The tables of the field guide: attributes of streets, their values, and how common each value is where.
+
+A table is a plain CSV file that a person can correct: ``data/attributes/NAME.csv`` with the columns place (the ISO 3166
+code of a country or of a region in it), value, grade and checked (a key of the list of sources).
+"""
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Literal, cast, get_args
+
+from geosleuth.errors import DataFault
+from geosleuth.names import country_code
+
+Grade = Literal["always", "common", "rare", "never"]
+Visible = Literal["often", "sometimes", "seldom"]
+
+CHANCE: Mapping[Grade, float] = {"always": 0.9, "common": 0.5, "rare": 0.08, "never": 0.003}
+"""How often a photo that shows the attribute at all shows a value of this grade. Judgements, not measured."""
+
+UNLISTED = 0.02
+"""The same for a value without a grade in a country whose other values were checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """Something that streets show, such as the centre line.
+
+    Attributes:
+        name: its name in tables and arguments.
+        label: its name for people.
+        question: what a checklist asks.
+        group: what it belongs to: road, signs, vehicles, street, buildings, nature, writing, sky, camera.
+        visible: how often a street photo shows it.
+    """
+
+    name: str
+    label: str
+    question: str
+    group: str
+    visible: Visible
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One of the forms that an attribute has; ``phrases`` are the words that people describe it with."""
+
+    attribute: str
+    name: str
+    label: str
+    phrases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where facts were checked."""
+
+    title: str
+    address: str
+
+
+@dataclass(frozen=True)
+class FieldGuide:
+    """All tables.
+
+    Attributes:
+        attributes: by name, in the order of the checklist.
+        values: by attribute and name.
+        grades: by attribute, place and value.
+        checked: the key of its source, by attribute, place and value.
+        sources: by key.
+    """
+
+    attributes: Mapping[str, Attribute]
+    values: Mapping[str, Mapping[str, Value]]
+    grades: Mapping[str, Mapping[str, Mapping[str, Grade]]]
+    checked: Mapping[tuple[str, str, str], str] = field(repr=False)
+    sources: Mapping[str, Source] = field(repr=False)
+
+    @cached_property
+    def places(self) -> frozenset[str]:
+        """Every country and region that some table names."""
+        return frozenset(place for table in self.grades.values() for place in table)
+
+    def chance(self, attribute: str, place: str, value: str) -> float | None:
+        """Return how often a photo of the attribute shows the value there; None where nobody has checked.
+
+        A region without a row of its own is as its country is.
+        """
+        table = self.grades[attribute]
+        known = table.get(place)
+        if known is None or (value not in known and "-" in place):
+            known = table.get(place.partition("-")[0])
+        if known is None:
+            return None
+        grade = known.get(value)
+        return UNLISTED if grade is None else CHANCE[grade]
+
+
+@cache
+def field_guide() -> FieldGuide:
+    """Return the tables of the package.
+
+    Raises:
+        DataFault: one is missing or damaged.
+    """
+    folder = files(__package__) / "data"
+    attributes = {
+        row["attribute"]: Attribute(row["attribute"], row["label"], row["question"], row["group"], _visible(row))
+        for row in _rows(folder, "attributes_")
+    }
+    values: dict[str, dict[str, Value]] = {name: {} for name in attributes}
+    for row in _rows(folder, "values_"):
+        phrases = tuple(phrase.strip() for phrase in row["words"].split(";") if phrase.strip())
+        values[row["attribute"]][row["value"]] = Value(row["attribute"], row["value"], row["label"], phrases)
+    sources = {row["key"]: Source(row["title"], row["address"]) for row in _rows(folder, "sources_")}
+    grades: dict[str, dict[str, dict[str, Grade]]] = {name: {} for name in attributes}
+    checked: dict[tuple[str, str, str], str] = {}
+    for name in attributes:
+        for row in _table(folder / "attributes" / f"{name}.csv"):
+            grades[name].setdefault(row["place"], {})[row["value"]] = _grade(row)
+            checked[name, row["place"], row["value"]] = row["checked"]
+    return FieldGuide(attributes, values, grades, checked, sources)
+
+
+def place_code(name: str) -> str:
+    """Return the ISO code of a country or region that is named, or written as its code already."""
+    text = name.strip()
+    return text.upper() if len(text) == 2 or "-" in text[:3] else country_code(text) or text.upper()
+
+
+def _rows(folder: Traversable, beginning: str) -> Iterator[dict[str, str]]:
+    for one in sorted(folder.iterdir(), key=lambda path: path.name):
+        if one.name.startswith(beginning) and one.name.endswith(".csv"):
+            yield from _table(one)
+
+
+def _table(path: Traversable) -> Iterator[dict[str, str]]:
+    try:
+        yield from csv.DictReader(path.read_text(encoding="utf-8").splitlines())
+    except (OSError, csv.Error) as error:
+        raise DataFault(f"a table of the field guide can't be read: {path}") from error
+
+
+def _visible(row: Mapping[str, str]) -> Visible:
+    for word in get_args(Visible):
+        if row["visible"] == word:
+            return cast("Visible", word)
+    raise DataFault(f"the field guide says how often in no known word: {dict(row)}")
+
+
+def _grade(row: Mapping[str, str]) -> Grade:
+    for word in get_args(Grade):
+        if row["grade"] == word:
+            return cast("Grade", word)
+    raise DataFault(f"the field guide has a grade that is none: {dict(row)}")

@@ -1,0 +1,117 @@
+"""The field guide: its tables are whole, and what a player of geography games knows comes out of them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from geosleuth.clues.posterior import posterior
+from geosleuth.errors import BadInput
+from geosleuth.guide import field_guide, read_sightings, sighting_clue, tell_apart, weigh_sightings
+from geosleuth.guide.reading import of_attribute, of_place
+
+LARGE = ("US", "BR", "IN", "RU", "AU", "CN", "CA", "ZA", "ID")
+
+
+def test_every_row_has_a_known_value_a_grade_and_a_source() -> None:
+    guide = field_guide()
+    for name, table in guide.grades.items():
+        for place, row in table.items():
+            for value in row:
+                assert value in guide.values[name], (name, place, value)
+                assert guide.checked[name, place, value] in guide.sources, (name, place, value)
+
+
+def test_it_is_as_large_as_promised() -> None:
+    guide = field_guide()
+    countries = [place for place in guide.places if "-" not in place]
+    well_known = [code for code in countries if sum(code in table for table in guide.grades.values()) >= 12]
+    assert len(guide.attributes) >= 35
+    assert len(well_known) >= 130
+    for country in LARGE:
+        assert any(place.startswith(f"{country}-") for place in guide.places), country
+
+
+def test_every_value_can_be_said_in_words() -> None:
+    guide = field_guide()
+    silent = [value.name for values in guide.values.values() for value in values.values() if not value.phrases]
+    assert silent == []
+
+
+@pytest.mark.parametrize(
+    ("seen", "likely", "unlikely"),
+    [
+        ("cars drive on the left", "GB", "FR"),
+        ("yellow rear number plate", "GB", "US"),
+        ("double yellow centre line", "US", "GB"),
+        ("yellow diamond warning sign", "US", "FR"),
+        ("kangaroo warning sign", "AU", "CA"),
+        ("stop_sign_word = pare", "BR", "ES"),
+        ("dashed yellow edge line", "IE", "FR"),
+        ("driving_side = left", "JP", "KR"),
+        ("script = thai", "TH", "LA"),
+        ("red post box", "GB", "DE"),
+        ("yellow post box", "DE", "GB"),
+    ],
+)
+def test_what_a_player_knows(seen: str, likely: str, unlikely: str) -> None:
+    before, after = weigh_sightings([]), weigh_sightings(seen)
+    assert after.sightings, seen
+    gained = {code: after.countries[code] / before.countries[code] for code in (likely, unlikely)}
+    assert gained[likely] > 1.2 * gained[unlikely]
+
+
+def test_sightings_add_up_and_say_what_moved_what() -> None:
+    weighed = weigh_sightings("cars drive on the left, dashed yellow edge line, dashed white centre line")
+    assert next(iter(weighed.countries)) == "IE"
+    assert len(weighed.moves) == len(weighed.sightings) == 3
+    assert sum(weighed.countries.values()) == pytest.approx(1.0)
+
+
+def test_confidence_and_unknown_words() -> None:
+    (sure, doubted), unknown = read_sightings(["cars drive on the left", "yellow rear number plate @0.6", "a zeppelin"])
+    assert (sure.confidence, doubted.confidence) == (0.9, 0.6)
+    assert unknown == ["a zeppelin"]
+
+
+def test_an_attribute_or_value_that_is_not_there_is_named() -> None:
+    with pytest.raises(BadInput, match="no attribute 'zeppelin'"):
+        read_sightings("zeppelin=red")
+    with pytest.raises(BadInput, match="driving_side has no value 'middle'"):
+        read_sightings("driving_side=middle")
+
+
+def test_sightings_join_the_posterior_of_signs() -> None:
+    clue = sighting_clue(weigh_sightings("cars drive on the left, dashed yellow edge line"))
+    assert clue is not None
+    found = posterior([clue])
+    assert next(iter(found.countries)) == "IE"
+    assert sighting_clue(weigh_sightings("a zeppelin")) is None
+
+
+def test_lookalikes_are_told_apart_by_what_differs_most() -> None:
+    first = tell_apart(["NO", "SE"])[0]
+    assert first.attribute in ("speed_limit_sign", "warning_sign", "centre_line")
+    assert set(first.values) == {"NO", "SE"}
+    with pytest.raises(BadInput, match="two or more"):
+        tell_apart(["NO"])
+    with pytest.raises(BadInput, match="nothing on QQ"):
+        tell_apart(["NO", "QQ"])
+
+
+def test_pages_of_a_place_and_of_an_attribute() -> None:
+    guide = field_guide()
+    assert of_place(guide, "NO")["Driving side"] == {"Traffic on the right": "always"}
+    assert "GB" in of_attribute(guide, "driving_side")["Traffic on the left"]
+    with pytest.raises(BadInput, match="no place and no attribute 'QQ'"):
+        of_place(guide, "QQ")
+
+
+def test_the_command_weighs_and_prints_json(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "geosleuth", "clues", "weigh", "cars drive on the left, red soil", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    document = json.loads(done.stdout)
+    assert document["sightings"][0]["attribute"] == "driving_side"
+    assert sum(document["countries"].values()) == pytest.approx(1.0)
