@@ -2,7 +2,7 @@
 
     python benchmarks/sightings.py SIGHTINGS.jsonl TABLE.csv [--show] [--json]
 
-SIGHTINGS has one JSON object a line: ``file`` and ``sightings``, a list of what was seen, one thing each. Sightings that
+SIGHTINGS has one JSON object a line: ``file`` and ``sightings``, a list of what was seen, one thing each. Those that
 begin with "text:" quote signs; the field guide leaves them to the reader of text. TABLE has the columns ``file`` and
 ``country`` (ISO code). Printed: how often the country is first, among the first three and five, and how many sightings
 the guide understood.
