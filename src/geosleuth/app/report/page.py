@@ -49,7 +49,7 @@ async def report_html(
 ) -> str:
     """The report as text, to be written as UTF-8.
 
-    Where the finding is capped (`geosleuth.agent.locating.cap_finding`), what is not part of it stays out of the page
+    Where the finding is capped (`geosleuth.agent.locate.cap_finding`), what is not part of it stays out of the page
     too: legible pixels, claimed coordinates and close maps.
 
     Args:
