@@ -31,6 +31,7 @@ from .loop import resume, run, stream
 from .method import Context, ContextKind, Method, accepts
 from .pool import Pool
 from .replay import Rebuilt, RecordedToolset, first_difference, rebuild_album, replay, same_events
+from .setup import AgentSetup, Question, Resources, Watch
 from .trajectory import (
     Spending,
     Trajectory,
