@@ -64,7 +64,28 @@ _NEUTRAL, _RESTLESS, _WATERMARK_HEIGHT = 4, 25, 0.08
 
 _EXTREME = 30
 _LIKE_INK, _LIKE_GROUND = 12, 24
-_LEAST_INK, _LEAST_INSIDE_PX, _MOST = 0.04, 30, 0.7
+_LEAST_INK, _LEAST_INSIDE_PX, _LEAST_SIDE_PX, _MOST = 0.04, 30, 6, 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """What letters are made of; without any, as small text is taken to be.
+
+    Attributes:
+        flat: the share of it in one flat colour.
+        plain: whether that colour is pure white, black or a full colour, which hardly any paint in a scene is.
+        board: whether it stands on flat ground, as text on a sign or in a box does.
+        crisp: whether it ends sharply.
+        outlined: whether letters have an outline that is neither their colour nor the ground's.
+        neutral: whether it is a neutral grey, lighter than restless ground.
+    """
+
+    flat: float = 0.0
+    plain: bool = False
+    board: bool = False
+    crisp: bool = False
+    outlined: bool = False
+    neutral: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +93,16 @@ class Look:
     """How a line looks.
 
     Attributes:
-        flat: the share of its ink in one flat colour.
-        plain: whether that colour is pure white, black or a full colour, which hardly any paint in a scene is.
+        ink: what its letters are made of.
         level: whether it lies level to a degree or two.
-        board: whether it stands on flat ground, as text on a sign or in a box does.
-        crisp: whether the ink ends sharply.
-        outlined: whether letters have an outline that is neither their colour nor the ground's.
-        watermark: whether they are a neutral grey over restless ground.
+        small: whether it is no higher than watermarks are.
         at_edge: whether it stands near an edge of the picture.
         in_strip: whether it stands in the strip at the upper or lower edge where stamps and credits stand.
     """
 
-    flat: float
-    plain: bool
+    ink: Ink
     level: bool
-    board: bool
-    crisp: bool
-    outlined: bool
-    watermark: bool
+    small: bool
     at_edge: bool
     in_strip: bool
 
@@ -112,14 +125,15 @@ def _overlay(line: TextLine, look: Look) -> Overlay | None:
         return "registration"
     if _PRODUCT.search(line.text):
         return "product"
-    drawn = look.plain and look.flat >= _FLAT and look.level
+    ink = look.ink
+    drawn = ink.plain and ink.flat >= _FLAT and look.level
     if drawn or look.at_edge:
         for kind, pattern in _SAYS.items():
             if pattern.search(line.text.strip()):
                 return kind
-    if drawn and look.crisp and (look.outlined or (look.flat >= _VERY_FLAT and (look.in_strip or not look.board))):
+    if drawn and ink.crisp and (ink.outlined or (ink.flat >= _VERY_FLAT and (look.in_strip or not ink.board))):
         return "caption"
-    return "credit" if look.watermark and look.level and not look.board else None
+    return "credit" if ink.neutral and look.small and look.level and not ink.board else None
 
 
 def _with_its_kind(line: TextLine, look: Look, marked: Sequence[TextLine]) -> TextLine:
@@ -131,7 +145,7 @@ def _with_its_kind(line: TextLine, look: Look, marked: Sequence[TextLine]) -> Te
         for other in marked:
             if other.overlay in ("stamp", "credit") and other.bounds[1] <= row <= other.bounds[3]:
                 return replace(line, overlay=other.overlay)
-    if not (look.level and look.plain):
+    if not (look.level and look.ink.plain):
         return line
     left, top, right, bottom = line.bounds
     height = bottom - top
@@ -158,18 +172,13 @@ def _look(line: TextLine, pixels: Pixels, scale: float) -> Look:
     in_strip = bottom <= _STRIP * tall + (bottom - top) / 2 or top >= (1 - _STRIP) * tall - (bottom - top) / 2
     in_strip = bool(in_strip and bottom - top < 1.5 * _STRIP * tall)
     part = pixels[max(0, int(top)) : int(bottom) + 1, max(0, int(left)) : int(right) + 1]
-    if part.shape[0] < 6 or part.shape[1] < 6:
-        return Look(
-            0.0, plain=False, level=bool(level), board=False, crisp=False, outlined=False, watermark=False,
-            at_edge=bool(at_edge), in_strip=in_strip,
-        )  # fmt: skip
-    flat, plain, board, (crisp, outlined) = _ink(part)
-    watermark = bottom - top <= _WATERMARK_HEIGHT * tall and _is_watermark(part)
-    return Look(flat, plain, bool(level), board, crisp, outlined, watermark, bool(at_edge), in_strip)
+    ink = _ink(part) if min(part.shape[:2]) >= _LEAST_SIDE_PX else Ink()
+    small = bottom - top <= _WATERMARK_HEIGHT * tall
+    return Look(ink, bool(level), bool(small), bool(at_edge), in_strip)
 
 
-def _ink(part: Pixels) -> tuple[float, bool, bool, tuple[bool, bool]]:
-    """How much of the ink has one flat colour, whether that is pure, whether its ground is flat, and its edges.
+def _ink(part: Pixels) -> Ink:
+    """Describe the ink of a line.
 
     Letters may be lighter or darker than their ground, and have an outline of the other: what touches the edge of the
     box is ground, and of the rest the side with the purer colour is the ink.
@@ -180,8 +189,9 @@ def _ink(part: Pixels) -> tuple[float, bool, bool, tuple[bool, bool]]:
     level, _ = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
     best: tuple[float, bool] = (0.0, False)
     ink: _Mask = np.zeros(grey.shape, dtype=np.bool_)
-    for side in (grey > level, grey <= level):
-        letters = _off_the_edge(side)
+    lighter, darker = grey > level, grey <= level
+    light = _off_the_edge(lighter)
+    for side, letters in ((lighter, light), (darker, _off_the_edge(darker))):
         if letters.mean() < _LEAST_INK or _is_ground(part, letters, side & ~letters):
             continue
         # Edges blend with the ground: what counts is the inside of strokes, where strokes have one.
@@ -195,17 +205,12 @@ def _ink(part: Pixels) -> tuple[float, bool, bool, tuple[bool, bool]]:
         if len(ground)
         else False
     )
-    return *best, bool(board), _edges(grey, ink)
+    return Ink(*best, bool(board), *_edges(grey, ink), _is_neutral(part, grey, light))
 
 
 def _edges(grey: npt.NDArray[np.uint8], ink: _Mask) -> tuple[bool, bool]:
     """Whether ink ends sharply, and whether an outline surrounds it."""
-    import cv2
-
-    def grown(pixels: int) -> _Mask:
-        return cv2.dilate(ink.astype(np.uint8), np.ones((pixels, pixels), np.uint8)).astype(bool)
-
-    ring, ground = grown(3) & ~ink, ~grown(9)
+    ring, ground = _grown(ink, 3) & ~ink, ~_grown(ink, 9)
     if not ring.any():
         return False, False
     beside = np.median(grey[ring])
@@ -213,18 +218,19 @@ def _edges(grey: npt.NDArray[np.uint8], ink: _Mask) -> tuple[bool, bool]:
     return crisp, crisp and bool(ground.any()) and bool(abs(np.median(grey[ground]) - beside) >= _OUTLINE)
 
 
-def _is_watermark(part: Pixels) -> bool:
-    """Whether the lighter of two tones is a neutral grey, and what lies behind is restless."""
+def _is_neutral(part: Pixels, grey: npt.NDArray[np.uint8], light: _Mask) -> bool:
+    """Whether the lighter letters are a neutral grey, and what lies behind them is restless."""
+    ground = ~_grown(light, 5)
+    if light.mean() < _LEAST_INK or not ground.any():
+        return False
+    colour = np.median(part[light].astype(np.int16), axis=0)
+    return bool(np.ptp(colour) <= _NEUTRAL and grey[ground].std() >= _RESTLESS)
+
+
+def _grown(mask: _Mask, pixels: int) -> _Mask:
     import cv2
 
-    grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
-    level, _ = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
-    ink = _off_the_edge(grey > level)
-    ground = ~cv2.dilate(ink.astype(np.uint8), np.ones((5, 5), np.uint8)).astype(bool)
-    if ink.mean() < _LEAST_INK or not ground.any():
-        return False
-    colour = np.median(part[ink].astype(np.int16), axis=0)
-    return bool(np.ptp(colour) <= _NEUTRAL and grey[ground].std() >= _RESTLESS)
+    return cv2.dilate(mask.astype(np.uint8), np.ones((pixels, pixels), np.uint8)).astype(bool)
 
 
 def _is_ground(part: Pixels, letters: _Mask, rest: _Mask) -> bool:
