@@ -11,8 +11,6 @@ were fitted without it. The rules and word lists themselves are not refitted.
 import argparse
 import asyncio
 import json
-import os
-import platform
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +27,7 @@ from geosleuth.atlas.base import ensure_base  # noqa: E402
 from geosleuth.clues import calibration  # noqa: E402
 from geosleuth.clues.calibration import Sample  # noqa: E402
 from geosleuth.photo.text import reliability  # noqa: E402
-from real_photos import Outcome, Row, figures, read_table, run_all, show  # noqa: E402
+from real_photos import MACHINE, Outcome, Row, figures, read_table, run_all, show  # noqa: E402
 from scene_scoring import open_bench  # noqa: E402
 from scenes import make_scenes  # noqa: E402
 
@@ -87,9 +85,8 @@ def main() -> int:
                 with patch.object(calibration, "load_calibration", return_value=odds):
                     outcomes += answered(held, Path(folder))
     result = figures(outcomes)
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     if chosen.json:
-        print(json.dumps({"machine": machine, **result}, indent=2))
+        print(json.dumps({"machine": MACHINE, **result}, indent=2))
     else:
         show(result)
         for one in sorted(outcomes, key=lambda one: -one.probability):
@@ -97,7 +94,7 @@ def main() -> int:
                 print(
                     f"  {one.row.path.name}  {one.country} {one.probability:.0%}, {'right' if one.right else 'wrong'}"
                 )
-        print(f"machine: {machine}")
+        print(f"machine: {MACHINE}")
     return 0
 
 

@@ -14,8 +14,6 @@ of these photos how many were placed in the right country, and within 25 km wher
 import argparse
 import asyncio
 import json
-import os
-import platform
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +23,7 @@ from rapidfuzz.distance import Levenshtein
 
 from geosleuth.atlas.base import ensure_base
 from geosleuth.geo import LatLon, distance_km
-from real_photos import Row, run_all
+from real_photos import MACHINE, Row, run_all
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = Path(__file__).parent / "data" / "photo_words.jsonl"
@@ -105,7 +103,7 @@ def main() -> int:
         "right_country": placed,
         "towns": towns,
         "within_25_km": near,
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": MACHINE,
     }
     if chosen.json:
         print(json.dumps(result, indent=2))
