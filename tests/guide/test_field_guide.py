@@ -10,7 +10,6 @@ import pytest
 from geosleuth.clues.posterior import posterior
 from geosleuth.errors import BadInput
 from geosleuth.guide import field_guide, read_sightings, sighting_clue, tell_apart, weigh_sightings
-from geosleuth.guide.reading import of_attribute, of_place
 
 LARGE = ("US", "BR", "IN", "RU", "AU", "CN", "CA", "ZA", "ID")
 
@@ -103,10 +102,10 @@ def test_lookalikes_are_told_apart_by_what_differs_most() -> None:
 
 def test_pages_of_a_place_and_of_an_attribute() -> None:
     guide = field_guide()
-    assert of_place(guide, "NO")["Driving side"] == {"Traffic on the right": "always"}
-    assert "GB" in of_attribute(guide, "driving_side")["Traffic on the left"]
+    assert guide.of_place("NO")["Driving side"] == {"Traffic on the right": "always"}
+    assert "GB" in guide.of_attribute("driving_side")["Traffic on the left"]
     with pytest.raises(BadInput, match="no place and no attribute 'QQ'"):
-        of_place(guide, "QQ")
+        guide.of_place("QQ")
 
 
 def test_the_command_weighs_and_prints_json(tmp_path: Path) -> None:

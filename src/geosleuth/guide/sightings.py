@@ -1,8 +1,8 @@
 """What was seen on a street, in free words or as attribute = value, and the odds that follow.
 
 Each sighting multiplies the odds of a country by how common the value is there, beside the world's average; a country
-that nobody has checked keeps its odds. Sightings depend on each other (yellow lines, yellow diamonds and square plates
-come together), so their product is tempered.
+that nobody has checked keeps its odds, or loses a little where a table has most others. Sightings depend on each other
+(yellow lines, yellow diamonds and square plates come together), so their product is tempered.
 """
 
 import re
@@ -49,14 +49,12 @@ _ALIKE = {
     "license": "plate", "licence": "plate", "delineator": "bollard", "broken": "dashed",
     "dash": "dashed", "dotted": "dashed", "continuous": "solid", "unbroken": "solid", "two": "double", "trash": "bin",
     "garbage": "bin", "rubbish": "bin", "mailbox": "letterbox", "roofing": "roof", "rooftop": "roof", "tiled": "tile",
-    "wooden": "wood", "wood": "wood", "timber": "wood", "concrete": "concrete", "cement": "concrete",
+    "wooden": "wood", "timber": "wood", "cement": "concrete",
 }  # fmt: skip
 _IDLE = frozenset({
     "a", "an", "the", "of", "in", "on", "at", "with", "by", "to", "from", "is", "are",
     "there", "and", "or", "its", "it", "one", "some", "very", "this", "that", "has", "have",
 })  # fmt: skip
-
-
 _LOOKS = frozenset({
     "red", "orange", "yellow", "green", "blue", "white", "black", "grey", "brown", "pink", "purple", "silver", "gold",
     "small", "large", "long", "short", "round", "square", "wide", "narrow", "tall", "low", "old", "new", "plain",
@@ -141,7 +139,7 @@ def weigh_sightings(texts: str | Iterable[str], *, prior: Mapping[str, float] | 
     """
     sightings, unknown = read_sightings(texts)
     start = normalised(prior or {code: share**FLATTER for code, share in country_prior().items()})
-    logs = [{code: _log_ratio(one, code, start) for code in start} for one in sightings]
+    logs = [_log_ratios(one, start, start) for one in sightings]
     odds = normalised({code: share * exp(TEMPER * sum(row[code] for row in logs)) for code, share in start.items()})
     moves = tuple(
         tuple(
@@ -174,23 +172,25 @@ def shown(guide: FieldGuide, one: Sighting) -> str:
     return f"{guide.attributes[one.attribute].label}: {labels}"
 
 
-def _log_ratio(one: Sighting, place: str, prior: Mapping[str, float]) -> float:
-    """How much likelier a sighting is in a place than on average."""
-    chance = _chance(one.attribute, one.values, place)
-    if chance is None:
-        return _UNCHECKED if len(field_guide().grades[one.attribute]) >= _WIDE_TABLE else 0.0
-    average = _average(one.attribute, one.values, tuple(prior.items()))
-    return log((one.confidence * chance + (1 - one.confidence) * average) / average)
+def _log_ratios(one: Sighting, places: Iterable[str], prior: Mapping[str, float]) -> dict[str, float]:
+    """How much likelier a sighting is in each place than on average."""
+    average = _average(one, prior)
+    unchecked = _UNCHECKED if len(field_guide().grades[one.attribute]) >= _WIDE_TABLE else 0.0
+    return {
+        place: unchecked
+        if (chance := _chance(one, place)) is None
+        else log((one.confidence * chance + (1 - one.confidence) * average) / average)
+        for place in places
+    }
 
 
-def _chance(attribute: str, values: tuple[str, ...], place: str) -> float | None:
-    chances = [field_guide().chance(attribute, place, value) for value in values]
+def _chance(one: Sighting, place: str) -> float | None:
+    chances = [field_guide().chance(one.attribute, place, value) for value in one.values]
     return max((chance for chance in chances if chance is not None), default=None)
 
 
-@cache
-def _average(attribute: str, values: tuple[str, ...], prior: tuple[tuple[str, float], ...]) -> float:
-    known = [(share, chance) for code, share in prior if (chance := _chance(attribute, values, code)) is not None]
+def _average(one: Sighting, prior: Mapping[str, float]) -> float:
+    known = [(share, chance) for code, share in prior.items() if (chance := _chance(one, code)) is not None]
     total = sum(share for share, _ in known)
     # Small countries count, too: by people alone, what only a few islands have would seem never to be seen.
     plain = sum(chance for _, chance in known) / max(1, len(known))
@@ -203,7 +203,8 @@ def _regions(code: str, sightings: Sequence[Sighting], prior: Mapping[str, float
     told = [one for one in sightings if any(place in guide.grades[one.attribute] for place in places)]
     if not told:
         return {}
-    odds = normalised({place: exp(TEMPER * sum(_log_ratio(one, place, prior) for one in told)) for place in places})
+    logs = [_log_ratios(one, places, prior) for one in told]
+    odds = normalised({place: exp(TEMPER * sum(row[place] for row in logs)) for place in places})
     return odds if max(odds.values()) >= _TELLING_REGION / len(odds) else {}
 
 

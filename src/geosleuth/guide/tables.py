@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Literal, cast, get_args
+from typing import Any, Literal, get_args
 
-from geosleuth.errors import DataFault
+from geosleuth.errors import BadInput, DataFault
 from geosleuth.names import country_code
 
 Grade = Literal["always", "common", "rare", "never"]
@@ -99,6 +99,33 @@ class FieldGuide:
         grade = known.get(value)
         return UNLISTED if grade is None else CHANCE[grade]
 
+    def of_place(self, code: str) -> Mapping[str, Mapping[str, Grade]]:
+        """Return the values of a place by the attribute's label, each with its grade, the most common first.
+
+        Raises:
+            BadInput: no table has the place.
+        """
+        found = {
+            attribute.label: {
+                self.values[name][value].label: grade for value, grade in _ranked(self.grades[name][code])
+            }
+            for name, attribute in self.attributes.items()
+            if code in self.grades[name]
+        }
+        if not found:
+            raise BadInput(
+                f"The field guide has no place and no attribute {code!r}. Places are countries by name or ISO code, or "
+                f"regions such as US-TX; attributes are {', '.join(self.attributes)}"
+            )
+        return found
+
+    def of_attribute(self, name: str) -> Mapping[str, Mapping[str, Grade]]:
+        """Return the places of each value of an attribute by the value's label, each with its grade."""
+        return {
+            value.label: dict(_ranked({place: row[key] for place, row in self.grades[name].items() if key in row}))
+            for key, value in self.values[name].items()
+        }
+
 
 @cache
 def field_guide() -> FieldGuide:
@@ -109,7 +136,9 @@ def field_guide() -> FieldGuide:
     """
     folder = files(__package__) / "data"
     attributes = {
-        row["attribute"]: Attribute(row["attribute"], row["label"], row["question"], row["group"], _visible(row))
+        row["attribute"]: Attribute(
+            row["attribute"], row["label"], row["question"], row["group"], _one_of(row, "visible", Visible)
+        )
         for row in _rows(folder, "attributes_")
     }
     values: dict[str, dict[str, Value]] = {name: {} for name in attributes}
@@ -121,7 +150,7 @@ def field_guide() -> FieldGuide:
     checked: dict[tuple[str, str, str], str] = {}
     for name in attributes:
         for row in _table(folder / "attributes" / f"{name}.csv"):
-            grades[name].setdefault(row["place"], {})[row["value"]] = _grade(row)
+            grades[name].setdefault(row["place"], {})[row["value"]] = _one_of(row, "grade", Grade)
             checked[name, row["place"], row["value"]] = row["checked"]
     return FieldGuide(attributes, values, grades, checked, sources)
 
@@ -130,6 +159,10 @@ def place_code(name: str) -> str:
     """Return the ISO code of a country or region that is named, or written as its code already."""
     text = name.strip()
     return text.upper() if len(text) == 2 or "-" in text[:3] else country_code(text) or text.upper()
+
+
+def _ranked(grades: Mapping[str, Grade]) -> list[tuple[str, Grade]]:
+    return sorted(grades.items(), key=lambda pair: (-CHANCE[pair[1]], pair[0]))
 
 
 def _rows(folder: Traversable, beginning: str) -> Iterator[dict[str, str]]:
@@ -145,15 +178,8 @@ def _table(path: Traversable) -> Iterator[dict[str, str]]:
         raise DataFault(f"a table of the field guide can't be read: {path}") from error
 
 
-def _visible(row: Mapping[str, str]) -> Visible:
-    for word in get_args(Visible):
-        if row["visible"] == word:
-            return cast("Visible", word)
-    raise DataFault(f"the field guide says how often in no known word: {dict(row)}")
-
-
-def _grade(row: Mapping[str, str]) -> Grade:
-    for word in get_args(Grade):
-        if row["grade"] == word:
-            return cast("Grade", word)
-    raise DataFault(f"the field guide has a grade that is none: {dict(row)}")
+def _one_of(row: Mapping[str, str], column: str, words: Any) -> Any:
+    """A word of a column that has only these, the members of a ``Literal``."""
+    if row[column] not in get_args(words):
+        raise DataFault(f"the field guide has {row[column]!r} for {column}, not one of {', '.join(get_args(words))}")
+    return row[column]

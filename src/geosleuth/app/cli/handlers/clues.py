@@ -8,7 +8,6 @@ from rich.table import Table
 from geosleuth.app.console import show, show_json, talk
 from geosleuth.guide import field_guide, place_code, shown, weigh_sightings
 from geosleuth.guide import tell_apart as differences
-from geosleuth.guide.reading import of_attribute, of_place
 from geosleuth.names import country_name
 
 _SHOWN = 10
@@ -81,9 +80,9 @@ def guide(about: str, *, as_json: bool) -> None:
             key: {value.name: value.label for value in tables.values[key].values()} for key in tables.attributes
         }
     elif name in tables.attributes:
-        rows = of_attribute(tables, name)
+        rows = tables.of_attribute(name)
     else:
-        rows = of_place(tables, place_code(about))
+        rows = tables.of_place(place_code(about))
     if as_json:
         show_json({key: dict(row) for key, row in rows.items()})
         return
