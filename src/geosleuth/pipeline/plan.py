@@ -149,7 +149,7 @@ def prior_of(asked: str | None) -> "VisualPrior | None":
 
 def prior_file(asked: str | None, tools: Collection[str]) -> Path | None:
     """The file of the prior that a run with these tools may ask; None where there is none, or GeoCLIP."""
-    from geosleuth.clues.visual.choosing import GEOCLIP, default_prior_path
+    from geosleuth.clues.visual.clue import GEOCLIP, default_prior_path
 
     if not _asks_prior(tools) or asked == _NO_PRIOR or (asked or "").startswith(GEOCLIP):
         return None

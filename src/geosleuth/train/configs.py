@@ -157,7 +157,7 @@ def accelerate_config(recipe: Recipe) -> dict[str, Any]:
             "fsdp_version": 2,
             "fsdp_reshard_after_forward": True,
             "fsdp_auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
-            "fsdp_transformer_layer_cls_to_wrap": f"{kind.layer},{kind.eye_layer}",
+            "fsdp_transformer_layer_cls_to_wrap": f"{kind.layer},{kind.vision_layer}",
             "fsdp_offload_params": run.offload,
             "fsdp_state_dict_type": "FULL_STATE_DICT",
             "fsdp_cpu_ram_efficient_loading": True,

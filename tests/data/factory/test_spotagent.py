@@ -149,7 +149,7 @@ def test_two_models_behind_a_server_make_a_trajectory(tmp_path: Path) -> None:
     assert ending.why == "done"
     (sample,) = made_in(tmp_path / "run")
     assert isinstance(sample, Sample)
-    assert sample.trajectory.started.policy == "server:eyes + server:mind"
+    assert sample.trajectory.started.policy == "server:observer + server:mind"
     assert [one.name for one in sample.trajectory.observations] == ["maps_geocode"]
     assert "Buildings: brick." in sample.trajectory.steps[0].thinking
     assert sample.trajectory.spent.usage.input_tokens == 300

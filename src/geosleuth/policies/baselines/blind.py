@@ -16,7 +16,7 @@ import numpy.typing as npt
 from geosleuth.answer import Address, Answer
 from geosleuth.clues.heartlands import country_at
 from geosleuth.clues.prior import TOWN_PEOPLE_PER_KM2
-from geosleuth.clues.visual.spreading import unit_vectors
+from geosleuth.clues.visual.cells import unit_vectors
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, LatLon, destination, destinations, great_circle_km
 from geosleuth.names import country_name

@@ -22,8 +22,7 @@ from geosleuth.files import replacing
 from geosleuth.fitting import logistic
 from geosleuth.geo import FloatArray, LatLon, density_mode, great_circle_km
 from geosleuth.names import country_name
-from geosleuth.photo.eyes import Features
-from geosleuth.photo.eyes.encoder import unit_rows
+from geosleuth.photo.image_encoder import Features, unit_rows
 from geosleuth.policies.model import Conversation, Policy, Step
 
 from .gallery import Gallery, open_gallery
