@@ -45,13 +45,13 @@ from expert_learning import CachedEncoder, elected, taught  # noqa: E402
 from expert_pictures import REGIONS, Drawn, draw_pictures  # noqa: E402
 from experts import Known, StandInExpert, Temper, expert_team, identical_team  # noqa: E402
 from geosleuth.app.cli.handlers.team_compare import figures  # noqa: E402
-from geosleuth.app.report.team import Curves, curves_of, render_team_page  # noqa: E402
+from geosleuth.app.report.team_page import Curves, curves_of, render_team_page  # noqa: E402
 from geosleuth.files import write_text_atomically  # noqa: E402
 from geosleuth.score.metrics import mean_estimate  # noqa: E402
 from geosleuth.team import Member, Placer, Society, StrangersSociety  # noqa: E402
 from geosleuth.team.rivals import RIVALS  # noqa: E402
 from geosleuth.team.swarm import SwarmSettings  # noqa: E402
-from geosleuth.team.sweeps.learning import Example, Measured, measure, records, sweep  # noqa: E402
+from geosleuth.team.sweeps.track_record import Example, Measured, measure, records, sweep  # noqa: E402
 from geosleuth.team.sweeps.ways import (  # noqa: E402
     STRANGERS,
     SWARM,

@@ -439,7 +439,7 @@ def mfu(model: Any, figures: dict[str, Any]) -> dict[str, float]:
 @contextmanager
 def watched() -> Iterator[dict[str, float | None]]:
     """Watch the GPU meanwhile; at the end the figures hold the mean share of time in which it was busy."""
-    from geosleuth.train.metrics import GPU_UTILISATION, watch_gpu
+    from geosleuth.train.training_log import GPU_UTILISATION, watch_gpu
 
     figures: dict[str, float | None] = {"gpu_busy_percent": None}
     watch = watch_gpu()

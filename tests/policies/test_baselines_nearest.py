@@ -24,9 +24,9 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.photo import open_photo
 from geosleuth.photo.image_encoder import unit_rows
 from geosleuth.policies.baselines import make_baseline
+from geosleuth.policies.baselines.baseline_spec import picture_key
 from geosleuth.policies.baselines.gallery import encoder_of
 from geosleuth.policies.baselines.nearest import NearestPolicy, Neighbours, Vote, learn_odds, recall, vote_of
-from geosleuth.policies.baselines.options import picture_key
 from geosleuth.tools.similar import build_index
 from scenery import save, scene
 

@@ -22,7 +22,7 @@ from geosleuth.team.learning import (
     train,
 )
 from geosleuth.team.network import StateInfo, TrainedSociety
-from geosleuth.tools.similar.store import pixel_digest
+from geosleuth.tools.similar.index_file import pixel_digest
 from no_atlas import NoAtlas
 
 if TYPE_CHECKING:

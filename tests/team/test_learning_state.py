@@ -38,7 +38,7 @@ from geosleuth.team.learning import (
     train,
 )
 from geosleuth.team.learning.learning import LearnPlan
-from geosleuth.team.learning.notebook import Notebook as _Notebook
+from geosleuth.team.learning.learning_db import Notebook as _Notebook
 from geosleuth.team.model import full_links
 from geosleuth.team.network import READABLE, TrainedSociety, open_for_answering
 from members import ScriptedMember

@@ -12,7 +12,7 @@ from geosleuth.score.metrics import mean_estimate
 from geosleuth.team import Member, Placer, Society, StrangersSociety
 from geosleuth.team.network import TrainedSociety
 from geosleuth.team.swarm import SwarmSettings
-from geosleuth.team.sweeps.learning import Example, Measured, measure
+from geosleuth.team.sweeps.track_record import Example, Measured, measure
 from geosleuth.team.sweeps.ways import RememberedSociety, ready
 from no_atlas import NoAtlas
 

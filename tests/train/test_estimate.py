@@ -23,8 +23,8 @@ from geosleuth.train.estimate import (
     token_flops,
 )
 from geosleuth.train.models import adapters
-from geosleuth.train.reading import read_recipe
 from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RunPart
+from geosleuth.train.recipe_files import read_recipe
 from tiny_vlm import tiny_vlm_folder
 
 for needed in ("torch", "transformers", "peft"):

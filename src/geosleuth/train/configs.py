@@ -212,7 +212,7 @@ def _common(recipe: Recipe, folder: Path, planned: Batches, *, cpu: bool) -> dic
         "save_steps": run.save_steps,
         "save_total_limit": run.keep,
         "logging_steps": run.log_steps,
-        # `metrics` writes what is reported, TensorBoard's files too.
+        # `training_log` writes what is reported, TensorBoard's files too.
         "report_to": [],
         "disable_tqdm": True,
     }

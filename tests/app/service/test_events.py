@@ -16,8 +16,8 @@ from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.agent.methods import method
 from geosleuth.app.report.chain import call_words, outcome_words, points_found
 from geosleuth.app.service import shapes
-from geosleuth.app.service.events import EventTranslator, StreamItem
-from geosleuth.app.service.views import compare_view, result_view
+from geosleuth.app.service.finding_view import compare_view, result_view
+from geosleuth.app.service.stream_events import EventTranslator, StreamItem
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.geo import LatLon

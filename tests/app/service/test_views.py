@@ -11,9 +11,9 @@ import pytest
 from geosleuth.agent import Trajectory, conversation_of
 from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.app.service import shapes
+from geosleuth.app.service.finding_view import compare_view, result_view
 from geosleuth.app.service.requests import rejected_from_dict, rejected_of, rejected_to_dict, with_rejected
 from geosleuth.app.service.shapes import PlaceView, ResultView
-from geosleuth.app.service.views import compare_view, result_view
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.errors import BadInput, ServiceFault

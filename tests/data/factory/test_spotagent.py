@@ -11,7 +11,7 @@ from geosleuth.agent import Event, ToolObserved, Trajectory
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.data import Sample
 from geosleuth.data.factory import made_in, replay_difference, replays, run_factory
-from geosleuth.data.factory.attempt import timeless
+from geosleuth.data.factory.trial import timeless
 from geosleuth.data.spotagent import TOOLS, judge, states_reasons, synthesise
 from geosleuth.data.standins import NO_SLIPS, Slips, StandInCaller, StandInObserver
 from geosleuth.data.standins.observer import Slipped

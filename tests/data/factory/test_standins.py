@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factory_scenes import opened, plain_picture, scene_of, without
-from geosleuth.data.factory.attempt import SceneRange, pack_scene
-from geosleuth.data.factory.recipe import opened as as_worked_on
+from geosleuth.data.factory.maker import opened as as_worked_on
+from geosleuth.data.factory.trial import SceneRange, pack_scene
 from geosleuth.data.spotagent import Lettering, lettering_words, read_lettering, read_told, told
 from geosleuth.data.standins import NO_SLIPS, Slips, StandInObserver, misread
 from geosleuth.data.standins.caller_notes import country_odds, is_address, is_phone, is_web, locality

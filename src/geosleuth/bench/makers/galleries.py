@@ -16,8 +16,8 @@ from geosleuth.errors import BadInput
 from geosleuth.files import replacing, write_text_atomically
 from geosleuth.photo import first_view, open_photo
 from geosleuth.photo.image_encoder import Encoder, Features, lasting_spec, unit_rows
+from geosleuth.policies.baselines.baseline_spec import picture_key
 from geosleuth.policies.baselines.gallery import encoder_of
-from geosleuth.policies.baselines.options import picture_key
 
 _HEADER: Final = ("id", "lat", "lon", "pixels")
 _TOGETHER: Final = 16

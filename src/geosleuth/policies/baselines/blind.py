@@ -20,10 +20,10 @@ from geosleuth.clues.visual.cells import unit_vectors
 from geosleuth.errors import BadInput
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, LatLon, destination, destinations, great_circle_km
 from geosleuth.names import country_name
-from geosleuth.names.countries import cities_by_country
+from geosleuth.names.country_names import cities_by_country
 from geosleuth.policies.model import Conversation, Policy, Step
 
-from .options import answering, first_images, seed_of, take_options
+from .baseline_spec import answering, first_images, seed_of, take_options
 
 _LAND_POINTS = 60_000
 _SOUTHERNMOST = -60.0

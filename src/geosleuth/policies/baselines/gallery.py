@@ -35,7 +35,7 @@ from geosleuth.photo.image_encoder import (
     preparation_of,
     unit_rows,
 )
-from geosleuth.tools.similar.store import open_for_reading, read_info, shown
+from geosleuth.tools.similar.index_file import open_for_reading, read_info, shown
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -25,8 +25,8 @@ from geosleuth.names import country_name
 from geosleuth.photo.image_encoder import Features, unit_rows
 from geosleuth.policies.model import Conversation, Policy, Step
 
+from .baseline_spec import answering, first_images, picture_key, take_options
 from .gallery import Gallery, open_gallery
-from .options import answering, first_images, picture_key, take_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

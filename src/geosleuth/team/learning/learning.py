@@ -23,9 +23,9 @@ from geosleuth.team import Member, Placer, Request, Turn
 from geosleuth.team.network import Weights, load_picture_encoder, read_weights
 from geosleuth.team.swarm import SwarmSettings
 from geosleuth.tools.similar.index import ENDINGS
-from geosleuth.tools.similar.store import pixel_digest, read_coordinates
+from geosleuth.tools.similar.index_file import pixel_digest, read_coordinates
 
-from .notebook import Lesson, Notebook
+from .learning_db import Lesson, Notebook
 from .rounds import QUICK, LearnSettings, Observation, RememberingMember, TrainSettings, learn_picture, swarm_stages
 from .training import Examples, train
 

@@ -21,7 +21,16 @@ from geosleuth.photo import OpenedPhoto, View, first_view, open_photo
 from geosleuth.photo.image_encoder import Encoder, Features, lasting_spec, load_encoder
 from geosleuth.tools.model import Similar
 
-from .store import Halves, key_of, open_for_change, open_for_reading, pixel_digest, read_coordinates, read_info, shown
+from .index_file import (
+    Halves,
+    key_of,
+    open_for_change,
+    open_for_reading,
+    pixel_digest,
+    read_coordinates,
+    read_info,
+    shown,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image

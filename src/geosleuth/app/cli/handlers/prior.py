@@ -34,7 +34,7 @@ from geosleuth.photo import first_view, open_photo
 from geosleuth.photo.image_encoder import load_encoder
 from geosleuth.text import printable
 from geosleuth.tools.similar import IndexSummary, build_index
-from geosleuth.tools.similar.store import Contents, read_contents, read_coordinates
+from geosleuth.tools.similar.index_file import Contents, read_contents, read_coordinates
 
 _LEAST_SHARE = 0.0005
 _COUNTRIES_SHOWN = 10
