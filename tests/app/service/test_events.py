@@ -139,7 +139,7 @@ def test_going_on_is_told_after_what_was_before(atlas: OfflineAtlas) -> None:
     sight = Sight(atlas, (PHARMACY, POLISH_BUS))
     first = sight.run()
     rejected = Rejected(texts=PHARMACY)
-    detective = Detective(left_out=rejected.left_out)
+    detective = Detective(rejected=rejected)
     listening = Listening(EventTranslator(detective=detective))
     for event in first.events:
         listening(event)
