@@ -35,6 +35,9 @@ class Attribute:
         question: what a checklist asks.
         group: what it belongs to: road, signs, vehicles, street, buildings, nature, writing, sky, camera.
         visible: how often a street photo shows it.
+        complete: whether its table lists all that a country has, so that what is not listed is hardly there.
+        heads: words that only name the thing and stand for each other, such as pole and post.
+        unless: words that say that another thing is meant.
     """
 
     name: str
@@ -42,6 +45,9 @@ class Attribute:
     question: str
     group: str
     visible: Visible
+    complete: bool
+    heads: frozenset[str]
+    unless: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,7 @@ class FieldGuide:
         grades: by attribute, place and value.
         checked: the key of its source, by attribute, place and value.
         sources: by key.
+        words: what people say, and the words of tables that it means.
     """
 
     attributes: Mapping[str, Attribute]
@@ -79,6 +86,7 @@ class FieldGuide:
     grades: Mapping[str, Mapping[str, Mapping[str, Grade]]]
     checked: Mapping[tuple[str, str, str], str] = field(repr=False)
     sources: Mapping[str, Source] = field(repr=False)
+    words: Mapping[str, str] = field(repr=False)
 
     @cached_property
     def places(self) -> frozenset[str]:
@@ -137,8 +145,9 @@ def field_guide() -> FieldGuide:
     folder = files(__package__) / "data"
     attributes = {
         row["attribute"]: Attribute(
-            row["attribute"], row["label"], row["question"], row["group"], _one_of(row, "visible", Visible)
-        )
+            row["attribute"], row["label"], row["question"], row["group"], _one_of(row, "visible", Visible),
+            row["complete"] == "yes", frozenset(row["heads"].split()), frozenset(row["unless"].split()),
+        )  # fmt: skip
         for row in _rows(folder, "attributes_")
     }
     values: dict[str, dict[str, Value]] = {name: {} for name in attributes}
@@ -152,7 +161,8 @@ def field_guide() -> FieldGuide:
         for row in _table(folder / "attributes" / f"{name}.csv"):
             grades[name].setdefault(row["place"], {})[row["value"]] = _one_of(row, "grade", Grade)
             checked[name, row["place"], row["value"]] = row["checked"]
-    return FieldGuide(attributes, values, grades, checked, sources)
+    words = {row["said"]: row["means"] for row in _table(folder / "words.csv")}
+    return FieldGuide(attributes, values, grades, checked, sources, words)
 
 
 def place_code(name: str) -> str:
