@@ -24,10 +24,10 @@ CONFIDENCE = 0.9
 """How often something that was seen is really so, where nobody says how sure they are."""
 
 DOUBTED = 0.5
-TEMPER = 0.75
+TEMPER = 0.9
 """Exponent of the product of all sightings: they are neither one nor independent."""
 
-CROWDED = 0.6
+CROWDED = 0.8
 """Exponent of how many sightings of a group count: the tenth plant says less than the first."""
 
 FLATTER = 0.5
@@ -37,10 +37,10 @@ RELIABILITY = 0.9
 MOST_SIGHTINGS = 60
 LONGEST_TEXT = 4000
 _SHOWN_MOVES = 4
-USUAL, _USUAL_WEIGHT = 0.12, 20
+USUAL, _USUAL_WEIGHT = 0.1, 20
 """How common a value is where nobody looked, and how many countries that guess counts as."""
 
-UNCHECKED = 0.85
+UNCHECKED = 0.6
 """How common a value is in a country that its table lacks, beside the average."""
 
 UNLISTED_SHARE = 0.5
