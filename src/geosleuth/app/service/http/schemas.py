@@ -68,6 +68,7 @@ class NewRun(Asked):
     hint: Words | None = None
     taken: Annotated[str, Field(max_length=60)] | None = None
     drives_on: Literal["left", "right"] | None = None
+    seen: Words | None = None
     granularity: Granularity | None = None
     turns: Annotated[int, Field(ge=1, le=_MOST)] | None = None
     calls: Annotated[int, Field(ge=0, le=_MOST)] | None = None
