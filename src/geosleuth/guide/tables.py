@@ -5,6 +5,7 @@ code of a country or of a region in it), value, grade and checked (a key of the 
 """
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -23,6 +24,15 @@ CHANCE: Mapping[Grade, float] = {"always": 0.9, "common": 0.5, "rare": 0.08, "ne
 
 UNLISTED = 0.02
 """The same for a value without a grade in a country whose other values were checked."""
+
+
+MOST_FORMS, LEAST_PLACES = 12, 2
+"""A checklist shows so many forms of a thing at most, of those that so many countries have at least."""
+
+_READ = frozenset({
+    "language", "special_letters", "web_domain", "phone_prefix", "phone_grouping", "postcode_form", "currency_sign",
+    "petrol_brand", "road_number", "road_number_shield", "stop_sign_word", "sun_at_noon", "camera_trace", "pole_marks",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +173,28 @@ def field_guide() -> FieldGuide:
             checked[name, row["place"], row["value"]] = row["checked"]
     words = {row["said"]: row["means"] for row in _table(folder / "words.csv")}
     return FieldGuide(attributes, values, grades, checked, sources, words)
+
+
+def checklist() -> list[tuple[Attribute, list[Value]]]:
+    """Return what a checklist asks: what photos show often, each with the forms that several countries have.
+
+    What is read rather than seen, such as phone numbers, is left to the reader of text.
+    """
+    guide = field_guide()
+    found = []
+    for name, attribute in guide.attributes.items():
+        if attribute.visible == "seldom" or name in _READ:
+            continue
+        spread = Counter(
+            value
+            for place, row in guide.grades[name].items()
+            for value, grade in row.items()
+            if "-" not in place and grade != "never"
+        )
+        values = [guide.values[name][value] for value, count in spread.most_common(MOST_FORMS) if count >= LEAST_PLACES]
+        if len(values) > 1:
+            found.append((attribute, values))
+    return found
 
 
 def place_code(name: str) -> str:
