@@ -17,6 +17,9 @@ from .tables import Attribute, field_guide
 _LOOSE = 3
 """How far apart the words of a phrase may stand, beside their number."""
 
+_HEAD_LOOSE = 4
+"""How far from the rest of a phrase the word may stand that names the thing."""
+
 _ACROSS = 2
 """How much further a word is that stands behind "with" or "on": it belongs to another thing."""
 
@@ -58,8 +61,12 @@ def described(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     for phrase in _candidates(said):
         attribute = field_guide().attributes[phrase.attribute]
         heads = attribute.heads.intersection(said)
-        if (phrase.headed and not heads) or attribute.unless.intersection(said) or not _close(phrase.words, said):
+        if attribute.unless.intersection(said) or not _close(phrase.words, said):
             continue
+        if phrase.headed:
+            heads = frozenset(head for head in heads if _near(said[head], phrase.words, said))
+            if not heads:
+                continue
         told = phrase.words | heads if phrase.headed else phrase.words
         values = fitting.setdefault(phrase.attribute, {})
         values[phrase.value] = max(values.get(phrase.value, frozenset()), told, key=len)
@@ -116,9 +123,8 @@ def _phrases(attribute: Attribute, texts: Iterable[str]) -> Iterator[tuple[froze
         headed = core != words
         if headed and core:
             yield core, True
-        elif len(words) > 1 or not words <= _LOOKS:
-            if words:
-                yield words, False
+        elif words and (len(words) > 1 or not words <= _LOOKS):
+            yield words, False
 
 
 def _close(words: Iterable[str], said: Mapping[str, Sequence[int]]) -> bool:
@@ -130,6 +136,10 @@ def _close(words: Iterable[str], said: Mapping[str, Sequence[int]]) -> bool:
         if max(nearest) - min(nearest) <= room:
             return True
     return False
+
+
+def _near(head: Sequence[int], words: Iterable[str], said: Mapping[str, Sequence[int]]) -> bool:
+    return any(abs(at - one) <= _HEAD_LOOSE for at in head for word in words for one in said[word])
 
 
 def _positions(text: str) -> dict[str, list[int]]:

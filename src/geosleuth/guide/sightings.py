@@ -105,7 +105,11 @@ def read_sightings(texts: str | Iterable[str]) -> tuple[list[Sighting], list[str
     unknown = []
     for part in _parts(given):
         words, confidence = _with_confidence(part)
-        seen = [_named(words, confidence)] if "=" in words else [Sighting(name, values, confidence, words) for name, values in described(words)]
+        seen = (
+            [_named(words, confidence)]
+            if "=" in words
+            else [Sighting(name, values, confidence, words) for name, values in described(words)]
+        )
         if not seen:
             unknown.append(part)
         for one in seen:
@@ -189,8 +193,12 @@ def _weights(sightings: Sequence[Sighting]) -> list[float]:
     guide = field_guide()
     groups = Counter(guide.attributes[one.attribute].group for one in sightings)
     same = Counter(one.attribute for one in sightings)
+    # "Yellow number plate" says nothing of front or rear, and is one thing.
+    alike = Counter((one.words, one.values) for one in sightings)
     return [
-        TEMPER * groups[guide.attributes[one.attribute].group] ** (CROWDED - 1) * same[one.attribute] ** (CROWDED - 1)
+        TEMPER
+        * (groups[guide.attributes[one.attribute].group] * same[one.attribute]) ** (CROWDED - 1)
+        / alike[one.words, one.values]
         for one in sightings
     ]
 

@@ -155,9 +155,15 @@ def field_guide() -> FieldGuide:
     folder = files(__package__) / "data"
     attributes = {
         row["attribute"]: Attribute(
-            row["attribute"], row["label"], row["question"], row["group"], _one_of(row, "visible", Visible),
-            row["complete"] == "yes", frozenset(row["heads"].split()), frozenset(row["unless"].split()),
-        )  # fmt: skip
+            row["attribute"],
+            row["label"],
+            row["question"],
+            row["group"],
+            _one_of(row, "visible", Visible),
+            row["complete"] == "yes",
+            frozenset(row["heads"].split()),
+            frozenset(row["unless"].split()),
+        )
         for row in _rows(folder, "attributes_")
     }
     values: dict[str, dict[str, Value]] = {name: {} for name in attributes}

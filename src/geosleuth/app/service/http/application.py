@@ -64,7 +64,14 @@ def make_app(service: CaseService, settings: ServeSettings | None = None, *, key
     )
     state = State(service, keys or Keys(), settings)
     app.state.geosleuth = state
-    for router in (routes.about_router, routes.cases_router, routes.runs_router, guide.router, routes.tiles_router, page.router):
+    for router in (
+        routes.about_router,
+        routes.cases_router,
+        routes.runs_router,
+        guide.router,
+        routes.tiles_router,
+        page.router,
+    ):
         app.include_router(router)
     _add_handlers(app)
     photo_bytes = settings.limits.photo.max_bytes

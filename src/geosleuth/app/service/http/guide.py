@@ -52,7 +52,9 @@ def _weighed(seen: list[str]) -> SightingsShown:
         ],
         sightings=[
             SightingShown(
-                words=one.words, label=shown(guide, one), moved={country_name(move.place): move.factor for move in moves}
+                words=one.words,
+                label=shown(guide, one),
+                moved={country_name(move.place): move.factor for move in moves},
             )
             for one, moves in zip(weighed.sightings, weighed.moves, strict=True)
         ],
