@@ -14,6 +14,7 @@ import "./styles/case.css";
 import "./styles/compare.css";
 import "./styles/panels.css";
 import "./styles/steps.css";
+import "./styles/see.css";
 import "./styles/settings.css";
 
 const place = document.getElementById("app");

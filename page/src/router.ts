@@ -5,6 +5,7 @@ export type Route =
   | { screen: "home" }
   | { screen: "case"; caseId: string; runId: string | null }
   | { screen: "compare"; left: string; right: string }
+  | { screen: "see" }
   | { screen: "settings" };
 
 const ID = "([0-9a-f]{4,64})";
@@ -17,6 +18,7 @@ export function routeOf(hash: string): Route {
   if (found?.[1] !== undefined) return { screen: "case", caseId: found[1], runId: found[2] ?? null };
   const pair = COMPARE.exec(path);
   if (pair?.[1] !== undefined && pair[2] !== undefined) return { screen: "compare", left: pair[1], right: pair[2] };
+  if (path === "/see") return { screen: "see" };
   return path === "/settings" ? { screen: "settings" } : { screen: "home" };
 }
 
@@ -26,6 +28,8 @@ export function hashOf(route: Route): string {
       return `#/case/${route.caseId}${route.runId === null ? "" : `/run/${route.runId}`}`;
     case "compare":
       return `#/compare/${route.left}/${route.right}`;
+    case "see":
+      return "#/see";
     case "settings":
       return "#/settings";
     case "home":

@@ -169,7 +169,7 @@ def test_a_photo_without_text_gets_no_point(atlas: OfflineAtlas) -> None:
     assert not answer.address
     assert words_of(answer) == (
         "No readable text found. Connect a vision model (geosleuth locate photo.jpg --model ollama:qwen3-vl), "
-        "or say what you see: --hint, --drives-on, --within."
+        "or say what you see or know: --seen, --hint, --within."
     )
     assert answer.candidates == (), "the most populous countries are no candidates"
 

@@ -1,7 +1,7 @@
 /** The server's answers, typed; whatever goes wrong is a Trouble with one line for people. */
 import { t } from "../strings";
 import type {
-  About, ApiTrouble, CaseRow, CheckedView, CompareView, Feedback, KeyList, Keeping, PhotoRow, ResultView, RunRequest, RunRow, Settings,
+  About, ApiTrouble, CaseRow, CheckedView, CompareView, Feedback, GuideView, KeyList, Keeping, PhotoRow, ResultView, RunRequest, RunRow, Settings, SightingsView,
 } from "./types";
 
 export class Trouble extends Error {
@@ -72,9 +72,9 @@ async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await response.json()) as T;
 }
 
-async function send<T>(method: string, path: string, body?: unknown): Promise<T> {
+async function send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const told = body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  const response = await ask(path, { method, ...told });
+  const response = await ask(path, { method, ...told, ...(signal ? { signal } : {}) });
   return (response.status === 204 ? undefined : await response.json()) as T;
 }
 
@@ -107,6 +107,8 @@ export const api = {
   pictureUrl: (runId: string, handle: string) => `/api/runs/${id(runId)}/pictures/${id(handle)}`,
   check: (runId: string, lat: number, lon: number) => send<CheckedView>("POST", `/api/runs/${id(runId)}/check`, { lat, lon }),
   compare: (left: string, right: string) => get<CompareView>(`/api/compare?${new URLSearchParams({ left, right })}`),
+  guide: () => get<GuideView>("/api/guide"),
+  weigh: (seen: readonly string[], signal: AbortSignal) => send<SightingsView>("POST", "/api/guide/weigh", { seen }, signal),
   settings: () => get<Settings>("/api/settings"),
   changeSettings: (settings: Settings) => send<Settings>("PUT", "/api/settings", settings),
   keys: () => get<KeyList>("/api/keys"),

@@ -72,6 +72,7 @@ export interface RunRequest {
   hint: string | null;
   taken: string | null;
   drives_on: "left" | "right" | null;
+  seen: string | null;
   granularity: Granularity;
   turns: number | null;
   calls: number | null;
@@ -155,4 +156,42 @@ export interface ApiTrouble {
   kind: string;
   message: string;
   hosts?: string[];
+}
+
+export interface GuideValue {
+  value: string;
+  label: string;
+}
+
+export interface GuideAttribute {
+  attribute: string;
+  label: string;
+  question: string;
+  group: string;
+  values: GuideValue[];
+}
+
+export interface GuideView {
+  attributes: GuideAttribute[];
+}
+
+export interface CountryOdds {
+  code: string;
+  name: string;
+  share: number;
+  lat: number | null;
+  lon: number | null;
+  radius_km: number | null;
+}
+
+export interface SightingView {
+  words: string;
+  label: string;
+  moved: Record<string, number>;
+}
+
+export interface SightingsView {
+  countries: CountryOdds[];
+  sightings: SightingView[];
+  not_understood: string[];
 }

@@ -5,6 +5,7 @@ import type { RunRequest } from "../api/types";
 import { go } from "../router";
 import { announce, notify } from "../state/announce";
 import { withConsent } from "../state/consent";
+import { seenWords } from "../state/seen";
 import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Banner } from "../ui/parts";
@@ -16,7 +17,7 @@ import { Wishes } from "./Wishes";
 export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) {
   const [photos, setPhotos] = useState<Chosen[]>([]);
   const [onePlace, setOnePlace] = useState(true);
-  const [wishes, setWishes] = useState<Partial<RunRequest>>({});
+  const [wishes, setWishes] = useState<Partial<RunRequest>>(() => (seenWords.value === "" ? {} : { seen: seenWords.value }));
   const [over, setOver] = useState(false);
   const [busy, setBusy] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);

@@ -12,6 +12,7 @@ export function Wishes({ value, onChange }: { value: Partial<RunRequest>; onChan
     <div class="wishes">
       <Field label={t("wish.hint")} help={t("wish.hintHelp")} value={value.hint ?? ""} onInput={(hint) => set({ hint })} />
       <Field label={t("wish.within")} help={t("wish.withinHelp")} value={value.within ?? ""} onInput={(within) => set({ within })} />
+      <Field label={t("wish.seen")} help={t("wish.seenHelp")} value={value.seen ?? ""} onInput={(seen) => set({ seen })} />
       <details class="more">
         <summary>{t("wish.more")}</summary>
         <div class="wishes">

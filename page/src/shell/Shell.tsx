@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CaseScreen } from "../case/CaseScreen";
 import { Compare } from "../compare/Compare";
+import { Checklist } from "../guide/Checklist";
 import { Home } from "../home/Home";
 import { hashOf, route, type Route } from "../router";
 import { Settings } from "../settings/Settings";
@@ -22,6 +23,8 @@ function Screen({ at }: { at: Route }) {
       return <CaseScreen key={at.caseId} caseId={at.caseId} runId={at.runId} />;
     case "compare":
       return <Compare key={hashOf(at)} left={at.left} right={at.right} />;
+    case "see":
+      return <Checklist />;
     case "settings":
       return <Settings />;
   }

@@ -27,6 +27,9 @@ export function TopBar({ onHelp }: { onHelp(): void }) {
         <a href={hashOf({ screen: "home" })} aria-current={here === "home" ? "page" : undefined}>
           {t("shell.cases")}
         </a>
+        <a href={hashOf({ screen: "see" })} aria-current={here === "see" ? "page" : undefined}>
+          {t("shell.see")}
+        </a>
         <a href={hashOf({ screen: "settings" })} aria-current={here === "settings" ? "page" : undefined}>
           {t("shell.settings")}
         </a>

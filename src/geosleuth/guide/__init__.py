@@ -1,10 +1,11 @@
 """The field guide: what a street shows, and what that says about the country."""
 
 from .differences import Difference, tell_apart
-from .sightings import Sighting, Weighed, read_sightings, shown, sighting_clue, weigh_sightings
-from .tables import Attribute, FieldGuide, Grade, Value, field_guide, place_code
+from .sightings import MOST_SIGHTINGS, Sighting, Weighed, read_sightings, shown, sighting_clue, weigh_sightings
+from .tables import Attribute, FieldGuide, Grade, Value, checklist, field_guide, place_code
 
 __all__ = [
+    "MOST_SIGHTINGS",
     "Attribute",
     "Difference",
     "FieldGuide",
@@ -12,6 +13,7 @@ __all__ = [
     "Sighting",
     "Value",
     "Weighed",
+    "checklist",
     "field_guide",
     "place_code",
     "read_sightings",

@@ -6,6 +6,7 @@ that nobody has checked keeps its odds, or loses a little where a table has most
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,14 +17,18 @@ from geosleuth.clues.prior import country_prior, normalised
 from geosleuth.errors import BadInput
 from geosleuth.names import country_name
 
-from .tables import FieldGuide, field_guide
+from .matching import described
+from .tables import UNLISTED, FieldGuide, field_guide
 
 CONFIDENCE = 0.9
 """How often something that was seen is really so, where nobody says how sure they are."""
 
 DOUBTED = 0.5
-TEMPER = 0.75
-"""Exponent of the product of all sightings. A judgement: they are neither one nor independent."""
+TEMPER = 0.9
+"""Exponent of the product of all sightings: they are neither one nor independent."""
+
+CROWDED = 0.8
+"""Exponent of how many sightings of a group count: the tenth plant says less than the first."""
 
 FLATTER = 0.5
 """Exponent of the prior: photos that somebody asks about are spread more evenly than people are."""
@@ -31,10 +36,15 @@ FLATTER = 0.5
 RELIABILITY = 0.9
 MOST_SIGHTINGS = 60
 LONGEST_TEXT = 4000
-_LONG_PHRASE = 4
 _SHOWN_MOVES = 4
-_UNCHECKED, _WIDE_TABLE = -0.2, 80
-"""Where a table has so many places, one that it lacks is more often one without the thing."""
+USUAL, _USUAL_WEIGHT = 0.1, 20
+"""How common a value is where nobody looked, and how many countries that guess counts as."""
+
+UNCHECKED = 0.6
+"""How common a value is in a country that its table lacks, beside the average."""
+
+UNLISTED_SHARE = 0.5
+"""The same for a country that the table has, without the value, where a table does not claim to be complete."""
 
 _TELLING_REGION = 2.0
 """Regions are named where one is so much likelier than all on average."""
@@ -42,28 +52,6 @@ _TELLING_REGION = 2.0
 _DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might|seems?|looks? like|unsure)\b|\?")
 _STATED = re.compile(r"[@(]\s*(?P<share>1(?:\.0+)?|0?\.\d+|\d{1,3}\s*%)\s*\)?\s*$")
 _PARTS = re.compile(r"[,;\n]+|\.(?=\s|$)")
-_WORD = re.compile(r"[^\W_]+", re.UNICODE)
-_ALIKE = {
-    "color": "colour", "colored": "colour", "coloured": "colour", "curb": "kerb", "gray": "grey", "center": "centre",
-    "middle": "centre", "tire": "tyre", "sidewalk": "pavement", "gasoline": "petrol", "gas": "petrol",
-    "license": "plate", "licence": "plate", "delineator": "bollard", "broken": "dashed",
-    "dash": "dashed", "dotted": "dashed", "continuous": "solid", "unbroken": "solid", "two": "double", "trash": "bin",
-    "garbage": "bin", "rubbish": "bin", "mailbox": "letterbox", "roofing": "roof", "rooftop": "roof", "tiled": "tile",
-    "wooden": "wood", "timber": "wood", "cement": "concrete",
-}  # fmt: skip
-_IDLE = frozenset({
-    "a", "an", "the", "of", "in", "on", "at", "with", "by", "to", "from", "is", "are",
-    "there", "and", "or", "its", "it", "one", "some", "very", "this", "that", "has", "have",
-})  # fmt: skip
-_LOOKS = frozenset({
-    "red", "orange", "yellow", "green", "blue", "white", "black", "grey", "brown", "pink", "purple", "silver", "gold",
-    "small", "large", "long", "short", "round", "square", "wide", "narrow", "tall", "low", "old", "new", "plain",
-    "none",
-    "metal", "wood", "concrete", "stone", "plastic", "steel", "double", "solid", "dashed", "single", "dark", "light",
-    "straight", "flat", "steep", "line", "sign", "pole", "post", "plate", "house", "tree", "car", "road", "wall",
-    "roof",
-})  # fmt: skip
-"""Words that are no thing by themselves, or one that every street has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +105,11 @@ def read_sightings(texts: str | Iterable[str]) -> tuple[list[Sighting], list[str
     unknown = []
     for part in _parts(given):
         words, confidence = _with_confidence(part)
-        seen = [_named(words, confidence)] if "=" in words else list(_described(words, confidence))
+        seen = (
+            [_named(words, confidence)]
+            if "=" in words
+            else [Sighting(name, values, confidence, words) for name, values in described(words)]
+        )
         if not seen:
             unknown.append(part)
         for one in seen:
@@ -139,18 +131,31 @@ def weigh_sightings(texts: str | Iterable[str], *, prior: Mapping[str, float] | 
     """
     sightings, unknown = read_sightings(texts)
     start = normalised(prior or {code: share**FLATTER for code, share in country_prior().items()})
-    logs = [_log_ratios(one, start, start) for one in sightings]
-    odds = normalised({code: share * exp(TEMPER * sum(row[code] for row in logs)) for code, share in start.items()})
-    moves = tuple(
-        tuple(
-            Move(code, exp(row[code]))
-            for code in sorted(row, key=lambda code: -abs(row[code]) * odds.get(code, 0.0) ** 0.5)[:_SHOWN_MOVES]
-            if abs(row[code]) > log(1.1)
-        )
-        for row in logs
-    )
-    regions = {code: found for code in list(odds)[:5] if (found := _regions(code, sightings, start))}
-    return Weighed(tuple(sightings), moves, tuple(unknown), odds, regions)
+    places = _places()
+    weights = _weights(sightings)
+    averages = [_average(one, start) for one in sightings]
+    support: dict[str, float] = {}
+    regions: dict[str, dict[str, float]] = {}
+    for code in start:
+        inside = places.get(code, ())
+        each = {
+            place: exp(sum(
+                weight * _log_ratio(one, place, average)
+                for one, weight, average in zip(sightings, weights, averages, strict=True)
+            ))
+            for place in (code, *inside)
+        }  # fmt: skip
+        # What is seen together was seen in one region: a country is as likely as its regions are on average.
+        support[code] = sum(each.values()) / len(each)
+        regions[code] = normalised({place: each[place] for place in inside})
+    odds = normalised({code: share * support[code] for code, share in start.items()})
+    moves = tuple(_moves(one, average, odds) for one, average in zip(sightings, averages, strict=True))
+    telling = {
+        code: found
+        for code in list(odds)[:5]
+        if (found := regions[code]) and max(found.values()) >= _TELLING_REGION / len(found)
+    }
+    return Weighed(tuple(sightings), moves, tuple(unknown), odds, telling)
 
 
 def sighting_clue(weighed: Weighed) -> Clue | None:
@@ -172,40 +177,68 @@ def shown(guide: FieldGuide, one: Sighting) -> str:
     return f"{guide.attributes[one.attribute].label}: {labels}"
 
 
-def _log_ratios(one: Sighting, places: Iterable[str], prior: Mapping[str, float]) -> dict[str, float]:
-    """How much likelier a sighting is in each place than on average."""
-    average = _average(one, prior)
-    unchecked = _UNCHECKED if len(field_guide().grades[one.attribute]) >= _WIDE_TABLE else 0.0
-    return {
-        place: unchecked
-        if (chance := _chance(one, place)) is None
-        else log((one.confidence * chance + (1 - one.confidence) * average) / average)
-        for place in places
-    }
+@cache
+def _places() -> Mapping[str, tuple[str, ...]]:
+    """The regions of each country that has some in tables."""
+    found: dict[str, tuple[str, ...]] = {}
+    for place in sorted(field_guide().places):
+        country, _, region = place.partition("-")
+        if region:
+            found[country] = (*found.get(country, ()), place)
+    return found
 
 
-def _chance(one: Sighting, place: str) -> float | None:
-    chances = [field_guide().chance(one.attribute, place, value) for value in one.values]
-    return max((chance for chance in chances if chance is not None), default=None)
+def _weights(sightings: Sequence[Sighting]) -> list[float]:
+    """How much each sighting counts: less where others say something about the same."""
+    guide = field_guide()
+    groups = Counter(guide.attributes[one.attribute].group for one in sightings)
+    same = Counter(one.attribute for one in sightings)
+    # "Yellow number plate" says nothing of front or rear, and is one thing.
+    alike = Counter((one.words, one.values) for one in sightings)
+    return [
+        TEMPER
+        * (groups[guide.attributes[one.attribute].group] * same[one.attribute]) ** (CROWDED - 1)
+        / alike[one.words, one.values]
+        for one in sightings
+    ]
+
+
+def _log_ratio(one: Sighting, place: str, average: float) -> float:
+    """How much likelier a sighting is in a place than on average, as a logarithm."""
+    guide = field_guide()
+    chances = [guide.chance(one.attribute, place, value) for value in one.values]
+    known = [chance for chance in chances if chance is not None]
+    if not known:
+        chance = UNCHECKED * average
+    else:
+        chance = max(known)
+        if chance == UNLISTED and not guide.attributes[one.attribute].complete:
+            chance = max(chance, UNLISTED_SHARE * average)
+    return log((one.confidence * chance + (1 - one.confidence) * average) / average)
 
 
 def _average(one: Sighting, prior: Mapping[str, float]) -> float:
-    known = [(share, chance) for code, share in prior.items() if (chance := _chance(one, code)) is not None]
+    """How common what was seen is in the world: by countries and by people, near the usual where few were checked."""
+    guide = field_guide()
+    known = []
+    for code, share in prior.items():
+        chances = [guide.chance(one.attribute, code, value) for value in one.values]
+        if chances[0] is not None:
+            known.append((share, max(chance for chance in chances if chance is not None)))
     total = sum(share for share, _ in known)
     # Small countries count, too: by people alone, what only a few islands have would seem never to be seen.
-    plain = sum(chance for _, chance in known) / max(1, len(known))
-    return 0.5 * plain + 0.5 * sum(share * chance for share, chance in known) / total if total else 1.0
+    mean = (
+        0.5 * sum(chance for _, chance in known) / len(known) + 0.5 * sum(s * chance for s, chance in known) / total
+        if known
+        else USUAL
+    )
+    return (len(known) * mean + _USUAL_WEIGHT * USUAL) / (len(known) + _USUAL_WEIGHT)
 
 
-def _regions(code: str, sightings: Sequence[Sighting], prior: Mapping[str, float]) -> dict[str, float]:
-    guide = field_guide()
-    places = sorted(place for place in guide.places if place.startswith(f"{code}-"))
-    told = [one for one in sightings if any(place in guide.grades[one.attribute] for place in places)]
-    if not told:
-        return {}
-    logs = [_log_ratios(one, places, prior) for one in told]
-    odds = normalised({place: exp(TEMPER * sum(row[place] for row in logs)) for place in places})
-    return odds if max(odds.values()) >= _TELLING_REGION / len(odds) else {}
+def _moves(one: Sighting, average: float, odds: Mapping[str, float]) -> tuple[Move, ...]:
+    row = {code: _log_ratio(one, code, average) for code in odds}
+    ranked = sorted(row, key=lambda code: -abs(row[code]) * odds[code] ** 0.5)[:_SHOWN_MOVES]
+    return tuple(Move(code, exp(row[code])) for code in ranked if abs(row[code]) > log(1.1))
 
 
 def _parts(texts: Iterable[str]) -> Iterator[str]:
@@ -232,68 +265,3 @@ def _named(words: str, confidence: float) -> Sighting:
     if wanted not in guide.values[name]:
         raise BadInput(f"{name} has no value {wanted!r}. It has: {', '.join(guide.values[name])}")
     return Sighting(name, (wanted,), confidence, words)
-
-
-def _described(words: str, confidence: float) -> Iterator[Sighting]:
-    """The values that words describe: for each attribute the best, without those that a longer phrase explains."""
-    said = _tokens(words)
-    fitting: dict[str, dict[str, frozenset[str]]] = {}
-    for attribute, value, phrase in _phrases():
-        shared = phrase & said
-        if _fits(phrase, shared):
-            values = fitting.setdefault(attribute, {})
-            values[value] = max(values.get(value, frozenset()), shared, key=_worth)
-    best = {
-        attribute: {
-            value: shared for value, shared in values.items() if not any(shared < other for other in values.values())
-        }
-        for attribute, values in fitting.items()
-    }
-    told = {attribute: frozenset().union(*values.values()) for attribute, values in best.items()}
-    for attribute, values in best.items():
-        # "Grey round concrete pole" is a utility pole, and not the grey post of a sign as well.
-        if not any(told[attribute] < other for other in told.values()):
-            yield Sighting(attribute, tuple(values), confidence, words)
-
-
-def _worth(words: frozenset[str]) -> float:
-    return sum(map(_rarity, words))
-
-
-def _fits(phrase: frozenset[str], shared: frozenset[str]) -> bool:
-    """Whether words hold a phrase: all of it, or of a long one all but one word that is no colour or form."""
-    missing = phrase - shared
-    return not missing or (len(phrase) >= _LONG_PHRASE and len(missing) == 1 and not missing & _LOOKS)
-
-
-@cache
-def _phrases() -> tuple[tuple[str, str, frozenset[str]], ...]:
-    """Every phrase of every value as words; one word alone counts where it names a thing, as no colour does."""
-    guide = field_guide()
-    found = [
-        (attribute, value.name, tokens)
-        for attribute, values in guide.values.items()
-        for value in values.values()
-        for phrase in (f"{value.label} {guide.attributes[attribute].label}", *value.phrases)
-        if (tokens := _tokens(phrase))
-    ]
-    return tuple(one for one in found if len(one[2]) > 1 or not one[2] & _LOOKS)
-
-
-@cache
-def _rarity(token: str) -> float:
-    """How telling a word is among all phrases."""
-    having = sum(token in phrase for *_, phrase in _phrases())
-    return log(1 + len(_phrases()) / (1 + having))
-
-
-def _tokens(text: str) -> frozenset[str]:
-    words = (_stem(word) for word in _WORD.findall(text.lower()))
-    return frozenset(word for word in words if word not in _IDLE)
-
-
-def _stem(word: str) -> str:
-    word = _ALIKE.get(word, word)
-    if len(word) > 4 and word.endswith("s") and not word.endswith("ss"):
-        word = word[:-1]
-    return _ALIKE.get(word, word)

@@ -5,6 +5,7 @@ code of a country or of a region in it), value, grade and checked (a key of the 
 """
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -25,6 +26,15 @@ UNLISTED = 0.02
 """The same for a value without a grade in a country whose other values were checked."""
 
 
+MOST_FORMS, LEAST_PLACES = 12, 2
+"""A checklist shows so many forms of a thing at most, of those that so many countries have at least."""
+
+_READ = frozenset({
+    "language", "special_letters", "web_domain", "phone_prefix", "phone_grouping", "postcode_form", "currency_sign",
+    "petrol_brand", "road_number", "road_number_shield", "stop_sign_word", "sun_at_noon", "camera_trace", "pole_marks",
+})  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """Something that streets show, such as the centre line.
@@ -35,6 +45,9 @@ class Attribute:
         question: what a checklist asks.
         group: what it belongs to: road, signs, vehicles, street, buildings, nature, writing, sky, camera.
         visible: how often a street photo shows it.
+        complete: whether its table lists all that a country has, so that what is not listed is hardly there.
+        heads: words that only name the thing and stand for each other, such as pole and post.
+        unless: words that say that another thing is meant.
     """
 
     name: str
@@ -42,6 +55,9 @@ class Attribute:
     question: str
     group: str
     visible: Visible
+    complete: bool
+    heads: frozenset[str]
+    unless: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +88,7 @@ class FieldGuide:
         grades: by attribute, place and value.
         checked: the key of its source, by attribute, place and value.
         sources: by key.
+        words: what people say, and the words of tables that it means.
     """
 
     attributes: Mapping[str, Attribute]
@@ -79,6 +96,7 @@ class FieldGuide:
     grades: Mapping[str, Mapping[str, Mapping[str, Grade]]]
     checked: Mapping[tuple[str, str, str], str] = field(repr=False)
     sources: Mapping[str, Source] = field(repr=False)
+    words: Mapping[str, str] = field(repr=False)
 
     @cached_property
     def places(self) -> frozenset[str]:
@@ -137,7 +155,14 @@ def field_guide() -> FieldGuide:
     folder = files(__package__) / "data"
     attributes = {
         row["attribute"]: Attribute(
-            row["attribute"], row["label"], row["question"], row["group"], _one_of(row, "visible", Visible)
+            row["attribute"],
+            row["label"],
+            row["question"],
+            row["group"],
+            _one_of(row, "visible", Visible),
+            row["complete"] == "yes",
+            frozenset(row["heads"].split()),
+            frozenset(row["unless"].split()),
         )
         for row in _rows(folder, "attributes_")
     }
@@ -152,7 +177,30 @@ def field_guide() -> FieldGuide:
         for row in _table(folder / "attributes" / f"{name}.csv"):
             grades[name].setdefault(row["place"], {})[row["value"]] = _one_of(row, "grade", Grade)
             checked[name, row["place"], row["value"]] = row["checked"]
-    return FieldGuide(attributes, values, grades, checked, sources)
+    words = {row["said"]: row["means"] for row in _table(folder / "words.csv")}
+    return FieldGuide(attributes, values, grades, checked, sources, words)
+
+
+def checklist() -> list[tuple[Attribute, list[Value]]]:
+    """Return what a checklist asks: what photos show often, each with the forms that several countries have.
+
+    What is read rather than seen, such as phone numbers, is left to the reader of text.
+    """
+    guide = field_guide()
+    found = []
+    for name, attribute in guide.attributes.items():
+        if attribute.visible == "seldom" or name in _READ:
+            continue
+        spread = Counter(
+            value
+            for place, row in guide.grades[name].items()
+            for value, grade in row.items()
+            if "-" not in place and grade != "never"
+        )
+        values = [guide.values[name][value] for value, count in spread.most_common(MOST_FORMS) if count >= LEAST_PLACES]
+        if len(values) > 1:
+            found.append((attribute, values))
+    return found
 
 
 def place_code(name: str) -> str:

@@ -1,7 +1,7 @@
 """From a request to all that a run needs: model, maps, searches, prior, MCP tools; whatever is wrong is said here."""
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,6 +14,7 @@ from geosleuth.answer.granularity import GRANULARITIES, Granularity
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.errors import BadInput, require
 from geosleuth.geo import LatLon
+from geosleuth.guide import read_sightings
 from geosleuth.photo import BoxScale, OpenedPhoto
 from geosleuth.policies import Policy, Sampling, Wire, make_policy
 from geosleuth.policies.detective import Detective, DrivingSide
@@ -390,7 +391,7 @@ def make_plan(
         allow=request.allow,
         outputs=outputs,
         borrowed=borrowed,
-        notes=notes,
+        notes=(*notes, *_not_seen(request.seen)),
     )
 
 
@@ -430,7 +431,20 @@ def _hint(request: LocateRequest, taken: datetime | None, checked: LatLon | None
             "what speaks for it and against it, look there and elsewhere on the map, and answer with the place where "
             "you find that it was taken. Begin the explanation with FOR, AGAINST or UNDECIDED."
         )
-    return _joined(request.hint, when, claim, by=" ")
+    seen = None if request.seen is None else f"Somebody sees in it: {request.seen}."
+    return _joined(request.hint, seen, when, claim, by=" ")
+
+
+def _not_seen(seen: str | None) -> Iterator[str]:
+    """What of somebody's sightings the field guide has no words for.
+
+    Raises:
+        BadInput: an attribute or value is named that the guide does not have.
+    """
+    if seen is not None:
+        _, unknown = read_sightings(seen)
+        if unknown:
+            yield f"not in the field guide, and left out: {'; '.join(unknown)}"
 
 
 def _joined(*parts: str | None, by: str = "; ") -> str | None:
@@ -498,6 +512,7 @@ def _policy(request: LocateRequest, recorded: Trajectory | None, area: Area | No
         hint=_joined(request.hint, request.area),
         taken=taken,
         drives_on=side,
+        seen=request.seen,
         force_answer=request.force_answer,
     )
 

@@ -90,6 +90,7 @@ class LocateRequest:
     area: str | None = None
     taken: str | None = None
     drives_on: str | None = None
+    seen: str | None = None
     check: str | None = None
     force_answer: bool = False
     granularity: str = "exact"

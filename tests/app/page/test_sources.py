@@ -91,6 +91,12 @@ def test_no_file_has_grown_past_reading() -> None:
         ("RunRequest", schemas.NewRun),
         ("Feedback", schemas.NewFeedback),
         ("CheckedView", schemas.CheckShown),
+        ("GuideView", schemas.GuideShown),
+        ("GuideAttribute", schemas.GuideAttribute),
+        ("GuideValue", schemas.GuideValue),
+        ("SightingsView", schemas.SightingsShown),
+        ("SightingView", schemas.SightingShown),
+        ("CountryOdds", schemas.CountryOdds),
     ],
 )
 def test_rows_are_what_the_server_promises(name: str, served: Any) -> None:

@@ -76,6 +76,14 @@ class KnownOptions:
         Optional[str],  # noqa: UP045
         typer.Option(metavar="SIDE", rich_help_panel=_KNOWN, help="Where traffic keeps to: left or right."),
     ] = None
+    seen: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            metavar="TEXT",
+            rich_help_panel=_KNOWN,
+            help='What you see, such as "yellow centre line, left-hand traffic": weighed by the field guide.',
+        ),
+    ] = None
     check: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(metavar="LAT,LON", rich_help_panel=_KNOWN, help="Say what speaks for this place and against it."),

@@ -125,6 +125,7 @@ class RunRequest:
     hint: str | None = None
     taken: str | None = None
     drives_on: str | None = None
+    seen: str | None = None
     granularity: Granularity = "exact"
     turns: int | None = None
     calls: int | None = None

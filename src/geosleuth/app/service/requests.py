@@ -82,6 +82,7 @@ def locate_request(
         hint=request.hint,
         taken=request.taken,
         drives_on=request.drives_on,
+        seen=request.seen,
         granularity=request.granularity,
         turns=request.turns,
         calls=request.calls,

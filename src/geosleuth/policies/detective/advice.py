@@ -35,7 +35,7 @@ def would_help(reasoning: Reasoning) -> str:
     """One or two sentences on what would narrow the answer down; empty where it is as fine as can be."""
     decision = reasoning.decision
     if not reasoning.found.clues or decision.level == "none":
-        return f"{CONNECT} ({WITH_A_MODEL}), or say what you see: --hint, --drives-on, --within."
+        return f"{CONNECT} ({WITH_A_MODEL}), or say what you see or know: --seen, --hint, --within."
     if decision.level == "spot":
         return ""
     names = unplaced_names(reasoning)

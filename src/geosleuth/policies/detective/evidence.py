@@ -35,6 +35,7 @@ KIND_WORDS: dict[ClueKind, str] = {
     "driving_side": "the side of the road",
     "sun": "daylight",
     "visual": "the look of the picture",
+    "sighting": "what you see",
     "hint": "the hint",
 }
 

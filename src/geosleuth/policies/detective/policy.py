@@ -60,6 +60,7 @@ class Detective:
         hint: str | None = None,
         taken: datetime | None = None,
         drives_on: DrivingSide | None = None,
+        seen: str | None = None,
         force_answer: bool = False,
         rejected: Rejected | None = None,
     ) -> None:
@@ -71,6 +72,7 @@ class Detective:
             hint: the user's words; names of countries and places in them count, and are checked against the rest.
             taken: when the photo was taken; tells something of the place where it has its zone.
             drives_on: the side of the road that traffic keeps to, where somebody has seen it.
+            seen: what somebody sees in the photo, see `geosleuth.guide.read_sightings`.
             force_answer: a best guess is wanted in any case.
             rejected: what a person has ruled out of an earlier run: texts and clues that carry no weight and are not
                 looked up, ground and countries that hold no candidate. Where it is given, a person's later words are
@@ -83,6 +85,7 @@ class Detective:
             hint=hint,
             taken=taken,
             drives_on=drives_on,
+            seen=seen,
             force_answer=force_answer,
             area=within,
             area_countries=None if countries is None else tuple(countries),

@@ -1,4 +1,4 @@
-"""What the caller knows beside the photo, as clues: a hint in words, the side of the road, the time."""
+"""What the caller knows beside the photo, as clues: a hint in words, what they see, the side of the road, the time."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,6 +11,7 @@ import numpy as np
 
 from geosleuth.clues import Clue
 from geosleuth.geo import Extent, sun_positions
+from geosleuth.guide import sighting_clue, weigh_sightings
 from geosleuth.names import country_code, country_name
 from geosleuth.photo import View
 
@@ -55,6 +56,7 @@ class Known:
         hint: the user's words.
         taken: when the photo was taken; only a time with its zone tells anything of the place.
         drives_on: the side of the road that traffic keeps to.
+        seen: what somebody sees in the photo, in words that the field guide reads.
         force_answer: a best guess is wanted in any case.
         area: the extent that was given, whatever of it was ruled out.
         area_countries: the countries that were given.
@@ -69,6 +71,7 @@ class Known:
     hint: str | None = None
     taken: datetime | None = None
     drives_on: DrivingSide | None = None
+    seen: str | None = None
     force_answer: bool = False
     area: Extent | None = None
     area_countries: tuple[str, ...] | None = None
@@ -92,6 +95,8 @@ def stated_clues(known: Known, hints: Iterable[str], views: Iterable[View]) -> I
     """The clues in what is known and said; names of places in hints are looked up, and not among them."""
     if known.drives_on is not None:
         yield _driving(known.drives_on)
+    if known.seen and (clue := sighting_clue(weigh_sightings(known.seen))) is not None:
+        yield clue
     for hint in hints:
         yield from _countries_named(hint)
     if known.taken is not None and known.taken.tzinfo is not None:

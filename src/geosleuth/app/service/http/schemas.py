@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from geosleuth.answer.granularity import Granularity
 from geosleuth.app.service import CaseRow, Feedback, PhotoRow, RunRequest, RunRow, RunState, shapes
 from geosleuth.errors import BadInput
+from geosleuth.guide import MOST_SIGHTINGS
 
 from .responses import Refused
 
@@ -68,6 +69,7 @@ class NewRun(Asked):
     hint: Words | None = None
     taken: Annotated[str, Field(max_length=60)] | None = None
     drives_on: Literal["left", "right"] | None = None
+    seen: Words | None = None
     granularity: Granularity | None = None
     turns: Annotated[int, Field(ge=1, le=_MOST)] | None = None
     calls: Annotated[int, Field(ge=0, le=_MOST)] | None = None
@@ -115,6 +117,12 @@ class Claim(Asked):
 
     lat: Annotated[float, LATITUDE]
     lon: Annotated[float, LONGITUDE]
+
+
+class NewSightings(Asked):
+    """What somebody sees, in free words or as ATTRIBUTE=VALUE."""
+
+    seen: Annotated[list[Words], Field(max_length=MOST_SIGHTINGS)] = []
 
 
 class NewSettings(Asked):
@@ -210,6 +218,56 @@ class Health(Shown):
 
     status: Literal["ok"]
     version: str
+
+
+class GuideValue(Shown):
+    """A form that something in the field guide has."""
+
+    value: str
+    label: str
+
+
+class GuideAttribute(Shown):
+    """Something that streets show, what a checklist asks about it, and its forms, the most widespread first."""
+
+    attribute: str
+    label: str
+    question: str
+    group: str
+    values: list[GuideValue]
+
+
+class GuideShown(Shown):
+    """The checklist of the field guide."""
+
+    attributes: list[GuideAttribute]
+
+
+class CountryOdds(Shown):
+    """A country and its odds; it lies around its largest city. Without a city it has no place on the map."""
+
+    code: str
+    name: str
+    share: float
+    lat: float | None
+    lon: float | None
+    radius_km: float | None
+
+
+class SightingShown(Shown):
+    """What was understood, and by what factor it moved which countries most."""
+
+    words: str
+    label: str
+    moved: dict[str, float]
+
+
+class SightingsShown(Shown):
+    """The odds that follow from what was seen, the likeliest country first."""
+
+    countries: list[CountryOdds]
+    sightings: list[SightingShown]
+    not_understood: list[str]
 
 
 class PhotoShown(Shown):

@@ -1,0 +1,169 @@
+"""The field guide as tools: what was seen becomes odds, candidates are told apart, and tables are read."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from geosleuth.names import country_name
+
+from .declare import tool
+from .model import Case, Output
+from .viewer import Viewer, percent, required_text, text_of
+
+_SOURCE = "geosleuth field guide"
+_SHOWN_COUNTRIES = 10
+_SHOWN_REGIONS = 4
+_SHOWN_UNKNOWN = 6
+_LEAST_SHARE = 0.01
+
+
+class _Seen(TypedDict):
+    attribute: str
+    values: list[str]
+    confidence: float
+    moved: dict[str, float]
+
+
+class _Odds(TypedDict):
+    sightings: list[_Seen]
+    not_understood: list[str]
+    countries: dict[str, float]
+    regions: dict[str, dict[str, float]]
+
+
+class _Tells(TypedDict):
+    attribute: str
+    bits: float
+    values: dict[str, list[str]]
+
+
+class _Differences(TypedDict):
+    differences: list[_Tells]
+
+
+class _Rows(TypedDict):
+    rows: dict[str, dict[str, str]]
+
+
+@tool(
+    "weigh_sightings",
+    use="turn what streets show (lines, plates, poles, roofs, trees) into odds over countries",
+    result=_Odds,
+    viewer=Viewer(lambda _: "weighs what is seen on the street"),
+    aliases=("weigh_clues", "weigh"),
+    renames={"sighting": "sightings", "clues": "sightings", "features": "sightings", "observations": "sightings"},
+)
+async def weigh_sightings(case: Case, sightings: list[str]) -> Output:  # noqa: ARG001  # every tool takes the case
+    """Odds over countries from what is seen, and what moved them.
+
+    Args:
+        sightings: one thing each: "double yellow centre line", "red soil @0.6" (60 % sure).
+    """
+    from geosleuth.guide import weigh_sightings as weigh
+
+    weighed = await asyncio.to_thread(weigh, sightings)
+    seen: list[_Seen] = [
+        {
+            "attribute": one.attribute,
+            "values": list(one.values),
+            "confidence": one.confidence,
+            "moved": {move.place: round(move.factor, 2) for move in moves},
+        }
+        for one, moves in zip(weighed.sightings, weighed.moves, strict=True)
+    ]
+    countries = {code: round(share, 4) for code, share in weighed.countries.items() if share >= _LEAST_SHARE}
+    data: _Odds = {
+        "sightings": seen,
+        "not_understood": list(weighed.not_understood),
+        "countries": countries,
+        "regions": {
+            code: {place: round(share, 4) for place, share in list(found.items())[:_SHOWN_REGIONS]}
+            for code, found in weighed.regions.items()
+        },
+    }
+    lines = [f"Odds: {_odds(countries)}."] if seen else ["Nothing in the field guide fits these words."]
+    lines += [
+        f"{one['attribute']} = {' or '.join(one['values'])}: {_moved(one['moved'])}" for one in seen if one["moved"]
+    ]
+    lines += [
+        f"In {country_name(code)}: {_odds(found, regions=True)}"
+        for code, found in data["regions"].items()
+        if code in countries
+    ]
+    if weighed.not_understood:
+        lines.append(f"Not in the guide: {'; '.join(weighed.not_understood[:_SHOWN_UNKNOWN])}")
+    return Output("\n".join(lines), data, sources=(_SOURCE,))
+
+
+@tool(
+    "tell_apart",
+    use="learn what tells candidate countries apart",
+    result=_Differences,
+    viewer=Viewer(lambda given: f"asks what tells {text_of(given, 'candidates')} apart"),
+    aliases=("differences", "compare_countries"),
+    renames={"countries": "candidates", "places": "candidates"},
+)
+async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG001  # every tool takes the case
+    """What to look for to tell places apart, the most telling first.
+
+    Args:
+        candidates: countries or ISO 3166-2 regions.
+    """
+    from geosleuth.guide import field_guide as tables
+    from geosleuth.guide import place_code
+    from geosleuth.guide import tell_apart as differences
+
+    found = await asyncio.to_thread(differences, [place_code(one) for one in candidates])
+    guide = tables()
+    data: _Differences = {
+        "differences": [
+            {
+                "attribute": one.attribute,
+                "bits": round(one.bits, 3),
+                "values": {c: list(v) for c, v in one.values.items()},
+            }
+            for one in found
+        ]
+    }
+    if not found:
+        return Output("The field guide has nothing that tells these apart: they look alike.", data, sources=(_SOURCE,))
+    lines = []
+    for one in found:
+        labels = guide.values[one.attribute]
+        each = (f"{code} {', '.join(labels[value].label for value in values)}" for code, values in one.values.items())
+        lines.append(f"{guide.attributes[one.attribute].label}: {'; '.join(each)}")
+    return Output("\n".join(lines), data, sources=(_SOURCE,))
+
+
+@tool(
+    "field_guide",
+    use="read what a country's streets look like",
+    result=_Rows,
+    viewer=Viewer(lambda given: f"reads the field guide on {text_of(given, 'about')}".rstrip()),
+    renames={"place": "about", "country": "about", "attribute": "about", "query": "about"},
+)
+async def field_guide(case: Case, about: str) -> Output:  # noqa: ARG001  # every tool takes the case
+    """What a country's streets look like, or where each form of a thing is found.
+
+    Args:
+        about: a country, region, or thing such as "bollard".
+    """
+    from geosleuth.guide import field_guide as tables
+    from geosleuth.guide import place_code
+
+    asked = required_text(about, "about", "Norway")
+    guide = await asyncio.to_thread(tables)
+    name = asked.strip().lower().replace(" ", "_")
+    rows = guide.of_attribute(name) if name in guide.attributes else guide.of_place(place_code(asked))
+    data: _Rows = {"rows": {key: dict(row) for key, row in rows.items()}}
+    lines = [f"{key}: {', '.join(f'{what} ({grade})' for what, grade in row.items())}" for key, row in rows.items()]
+    return Output("\n".join(lines), data, sources=(_SOURCE,))
+
+
+def _odds(shares: Mapping[str, float], *, regions: bool = False) -> str:
+    shown: Sequence[tuple[str, float]] = list(shares.items())[:_SHOWN_COUNTRIES]
+    return ", ".join(f"{code if regions else country_name(code)} {percent(share)}" for code, share in shown)
+
+
+def _moved(moves: Mapping[str, float]) -> str:
+    return ", ".join(f"{country_name(code)} x{factor:.2g}" for code, factor in moves.items())

@@ -1,0 +1,42 @@
+"""The field guide's tools, as a model calls them."""
+
+import json
+
+from geosleuth.tools.field_guide import field_guide, tell_apart, weigh_sightings
+from tool_cases import call, case_of
+
+MOST_SCHEMA_CHARS = 920
+"""Four characters are about one token: 230 tokens for all three."""
+
+
+def test_sightings_become_odds_that_say_what_moved_them() -> None:
+    seen = ["cars drive on the left", "dashed yellow edge line", "dashed white centre line @0.8", "a zeppelin"]
+    found = call(weigh_sightings, case_of(), {"clues": seen})
+    assert next(iter(found.data["countries"])) == "IE"
+    assert found.data["sightings"][1] == {
+        "attribute": "edge_line", "values": ["yellow_dashed"], "confidence": 0.9,
+        "moved": found.data["sightings"][1]["moved"],
+    }  # fmt: skip
+    assert found.data["sightings"][1]["moved"]["IE"] > 3
+    assert "Not in the guide: a zeppelin" in found.text
+
+
+def test_words_that_say_nothing_are_said_to() -> None:
+    assert "Nothing in the field guide fits" in call(weigh_sightings, case_of(), {"sightings": ["a zeppelin"]}).text
+
+
+def test_candidates_are_told_apart_by_name() -> None:
+    found = call(tell_apart, case_of(), {"countries": ["Norway", "SE"]})
+    assert set(found.data["differences"][0]["values"]) == {"NO", "SE"}
+    assert call(tell_apart, case_of(), {"candidates": ["Norway"]}).failure == "refused"
+
+
+def test_the_guide_is_read_by_place_and_by_thing() -> None:
+    assert "Driving side: Traffic on the right (always)" in call(field_guide, case_of(), {"country": "Norway"}).text
+    assert "GB (always)" in call(field_guide, case_of(), {"about": "driving side"}).text
+    assert call(field_guide, case_of(), {"about": "Atlantis"}).failure == "refused"
+
+
+def test_the_three_schemas_are_short() -> None:
+    schemas = [one.schema() for one in (weigh_sightings, tell_apart, field_guide)]
+    assert len(json.dumps(schemas)) <= MOST_SCHEMA_CHARS
