@@ -5,7 +5,7 @@ and how it broke off, if it did. All else the loop works out anew, so that equal
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -261,13 +261,15 @@ def rebuild_album(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels
         raise BadInput(f"this run began with {own} photos, not {len(photos)}")
     album = Album(max_pixels)
     by_number: dict[int, Photo] = {}
-    missing = set()
+    missing: set[str] = set()
+    lost: set[int] = set()
+    made_by = {image.handle: seen for seen in trajectory.observations for image in seen.images}
     for image in trajectory.images:
-        if image.photo > own:
-            missing.add(image.handle)
         if image.photo not in by_number:
-            photo = photos[image.photo - 1] if image.photo <= own else _stand_in(image)
-            by_number[image.photo] = photo
+            found = photos[image.photo - 1] if image.photo <= own else _remade(image, made_by, album, missing)
+            photo = by_number[image.photo] = found or _stand_in(image)
+            if found is None:
+                lost.add(image.photo)
             view = album.add(photo)
         else:
             photo = by_number[image.photo]
@@ -276,7 +278,26 @@ def rebuild_album(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels
             view = album.keep(render(photo, image.box_in_original, image.size))
         if (view.handle, view.size, view.box_in_original) != (image.handle, image.size, image.box_in_original):
             raise _not_the_same(image)
+        if image.photo in lost:
+            missing.add(image.handle)
     return Rebuilt(album, frozenset(missing))
+
+
+def _remade(
+    image: ImageInfo, made_by: Mapping[str, Observation], album: Album, missing: Collection[str]
+) -> Photo | None:
+    """A cut that was turned, or put beside another, made once more; None for what came from elsewhere."""
+    from geosleuth.tools.image_tools import Cut, edited
+
+    data = made_by[image.handle].data
+    cut = Cut.read(data) if isinstance(data, Mapping) else None
+    if cut is None or not missing.isdisjoint((cut.image, cut.beside)):
+        return None
+    try:
+        photo = edited(album, cut)
+    except BadInput:
+        return None
+    return photo if (0, 0, *photo.size) == image.box_in_original else None
 
 
 def _stand_in(image: ImageInfo) -> Photo:

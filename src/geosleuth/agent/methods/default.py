@@ -125,4 +125,5 @@ def default(box_scale: BoxScale = "pixels") -> Method:
             "place can be told, its explanation says why."
         ),
         box_scale=box_scale,
+        tells_options=True,
     )
