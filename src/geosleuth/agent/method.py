@@ -49,7 +49,8 @@ class Method:
     boxes: a case must be made with the same. With ``quotes_lines`` calls may quote lines of signs by number, see
     `geosleuth.agent.turns`. With ``reads_thinking`` what a policy thought is part of its answer, and is read with it,
     see ``final_words``. With ``wants_guess`` its words ask for a best guess in any case. With ``tells_options`` schemas
-    name the options of tools, see `Tool`; papers' tools have none.
+    name the options of tools, see `Tool`; papers' tools have none. Without ``states_odds`` its form of answer has no
+    odds: they may be asked for afterwards.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Method:
     reads_thinking: bool = False
     wants_guess: bool = False
     tells_options: bool = False
+    states_odds: bool = True
 
     def final_words(self, step: Step) -> str:
         """What ``read_answer`` is given of a reply: its words, and in front of them the thinking where it is read too.

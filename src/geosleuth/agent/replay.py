@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from geosleuth.answer import Answer
 from geosleuth.errors import BadInput, ServiceFault, UserError
 from geosleuth.photo import Album, Photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
@@ -17,7 +18,8 @@ from geosleuth.policies.model import ReplayPolicy
 from geosleuth.tools import CALL_SECONDS, Case, ImageInfo, Observation, Output, Tool, ToolCall, Toolset
 
 from .codec import event_to_dict
-from .events import Ended, Event, Prompted, Resumed, Said, Started, ToolObserved
+from .completion import Completed
+from .events import Answered, Ended, Event, Prompted, Resumed, Said, Started, ToolObserved
 from .method import Method
 from .trajectory import Trajectory, new_id, now
 from .turns import BROKE_OFF, Sink, TimeUp, Work
@@ -120,7 +122,7 @@ async def replay(
         opening = _opening(stretch)
         tools = toolset or RecordedToolset(opening[0].tools, stretch)
         policy = _Recorded(opening[0].policy, stretch)
-        work = Work(
+        work = _ReplayedWork(
             opening,
             done,
             method=method,
@@ -174,6 +176,18 @@ def without_durations(body: Any) -> Any:
             return body
 
 
+class _ReplayedWork(Work):
+    """A stretch whose map answers are the recorded ones: what a name was taken to mean came from outside."""
+
+    async def _complete(self, answer: Answer) -> Completed:
+        if not isinstance(self._policy, _Recorded) or (known := self._policy.answered) is None:
+            return Completed(answer)
+        if known.derived is not None:
+            found = known.answer
+            answer = replace(answer, point=found.point, radius_km=answer.radius_km or found.radius_km)
+        return Completed(answer, known.derived, known.doubts)
+
+
 class _Recorded:
     """Says the recorded steps, then breaks off as the recording did."""
 
@@ -183,6 +197,7 @@ class _Recorded:
         self.broke = False
         self._inner = ReplayPolicy([event.body.step for event in events if isinstance(event.body, Said)])
         self._end = _end_of(events)
+        self.answered = next((event.body for event in reversed(events) if isinstance(event.body, Answered)), None)
 
     async def step(self, conversation: Conversation) -> Step:
         if self._inner.remaining:

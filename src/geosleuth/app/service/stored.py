@@ -58,7 +58,8 @@ async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     finding, _, atlas = await _finding(details)
     if wanted == PAGE:
         opened = await photos_of(details)
-        pictures = pictures_of(finding.trajectory, _shown(opened), max_pixels=_pixels(finding.trajectory))
+        shown = finding.picked or finding.trajectory
+        pictures = pictures_of(shown, _shown(opened), max_pixels=_pixels(finding.trajectory))
         page = await report_html(finding, atlas=atlas, pictures=pictures)
         return {"media_type": "text/html; charset=utf-8"}, _bytes(page)
     form = BY_ENDING[wanted]
