@@ -5,7 +5,7 @@ and how it broke off, if it did. All else the loop works out anew, so that equal
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -298,9 +298,7 @@ def rebuild_album(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels
     return Rebuilt(album, frozenset(missing))
 
 
-def _remade(
-    image: ImageInfo, made_by: Mapping[str, Observation], album: Album, missing: Collection[str]
-) -> Photo | None:
+def _remade(image: ImageInfo, made_by: Mapping[str, Observation], album: Album, missing: Set[str]) -> Photo | None:
     """A cut that was turned, or put beside another, made once more; None for what came from elsewhere."""
     from geosleuth.tools.image_tools import Cut, edited
 
