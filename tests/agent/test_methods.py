@@ -133,9 +133,8 @@ def test_the_names_are_those_promised_and_others_are_refused() -> None:
         method("react")
 
 
-def test_ours_has_every_tool_and_words_for_each() -> None:
-    assert method("default").tools == all_tools().names
-    assert "see its description" not in words("default")
+def test_ours_has_every_tool_but_one_that_another_does_too() -> None:
+    assert set(all_tools().names) - set(method("default").tools) == {"poi_input_tips"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -147,7 +146,9 @@ def test_prompts_mention_only_tools_that_are_on(name: str, data: st.DataObject) 
     text = words(name, replace(TASK, force_answer=force), on)
     for tool in all_tools():
         shown = shown_as.get(tool.name, tool.name)
-        assert bool(re.search(rf"\b{shown}\b", text)) == (tool.name in on), shown
+        named = bool(re.search(rf"\b{shown}\b", text))
+        # Ours leaves it to the schemas to say what tools are there for.
+        assert named <= (tool.name in on) if name in ("default", "detective") else named == (tool.name in on), shown
         if shown != tool.name:
             assert tool.name not in text
     if not on:

@@ -371,7 +371,7 @@ def test_ours_keeps_a_pool_and_answers_in_full(photo: Photo, atlas: OfflineAtlas
     assert (ended(trajectory), trajectory.answer) == ("answered", OURS)
     assert [one.place for one in trajectory.pool] == ["Monaco"]
     assert trajectory.pool[0].evidence_for == ("RUE GRIMALDI",)
-    assert {one.name for one in model.seen[0].tools} == set(all_tools().names)
+    assert {one.name for one in model.seen[0].tools} == set(method("default").tools)
 
 
 def test_ours_answers_from_the_pool_when_its_budget_ends(photo: Photo, atlas: OfflineAtlas) -> None:

@@ -234,6 +234,24 @@ def test_an_album_is_rebuilt_pixel_for_pixel_and_maps_are_named_as_missing() -> 
     assert "not shown here any more: image-2" in text
 
 
+def test_cuts_that_were_turned_are_made_again() -> None:
+    photo = small_photo()
+    case = small_case(photo)
+    turned = call("image_zoom_in_tool", bbox_2d=[10, 10, 90, 90], rotate=7, contrast=True)
+    beside = call("image_zoom_in_tool", bbox_2d=[0, 0, 50, 60], beside="image-2")
+    further = call("image_zoom_in_tool", bbox_2d=[0, 0, 50, 60], image="image-2")
+    setup = AgentSetup(
+        method=small_method(), policy=ScriptedPolicy([calls(turned), calls(beside, further), answers(1, 2)]),
+        toolset=ALL_TOOLS,
+    )  # fmt: skip
+    recorded = asyncio.run(run(case, setup))
+    rebuilt = rebuild_album(recorded, [photo])
+    assert rebuilt.missing == frozenset()
+    assert rebuilt.album.handles == ("image-1", "image-2", "image-3", "image-4")
+    for handle in rebuilt.album.handles:
+        assert rebuilt.album[handle].image.tobytes() == case.album[handle].image.tobytes()
+
+
 @pytest.mark.parametrize(
     ("photos", "message"),
     [

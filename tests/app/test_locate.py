@@ -72,6 +72,20 @@ def test_a_finding_for_programs(tmp_path: Path, server: ServerUrl) -> None:
     assert "turn 2: answers" in done.err
 
 
+def test_a_retry_is_told_in_one_line(tmp_path: Path) -> None:
+    photo = photo_file(tmp_path)
+    with openai_server([failure(503, "busy in\nMonaco"), FINAL]) as url:
+        done = locate_here(photo, *at(url))
+    assert done.code == 0, done.err
+    (told,) = [line for line in done.err.splitlines() if "asking again" in line]
+    assert told.startswith(f"{url[7:-3]}: failed (status 503)")
+    assert "Monaco" in told
+    with openai_server([failure(503, "busy in Monaco"), FINAL]) as url:
+        capped = locate_here(photo, *at(url), "--granularity", "country")
+    (told,) = [line for line in capped.err.splitlines() if "asking again" in line]
+    assert told.startswith(f"{url[7:-3]}: no answer; asking again in ")
+
+
 def test_nothing_but_pixels_leaves_the_file(tmp_path: Path, server: ServerUrl) -> None:
     path = save(scene(3), tmp_path / "eiffel-tower-holiday.jpg", ELSEWHERE)
     done = locate_here(path, *at(server))

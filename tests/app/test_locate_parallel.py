@@ -61,7 +61,11 @@ def test_four_tries_and_the_verifier_in_code(tmp_path: Path, server: ServerUrl) 
     team = document["team"]
     assert [one["seed"] for one in team["said"]] == [1, 2, 3, 4]
     assert (team["agree"], team["within_km"], team["chains"]) == (3, 1.0, None)
-    assert team["spent_together"]["turns"] == 4 + document["spent"]["turns"]
+    assert document["spent"] == team["spent_together"]
+    assert document["spent"]["turns"] == 4 + read_trajectory(kept).spent.turns
+    assert document["spent"]["input_tokens"] == 4 * 100
+    assert team["picked"] in (1, 2, 3, 4)
+    assert "a blue street sign" in document["answer"]["country"]["clues"], "what the try saw"
     assert read_trajectory(kept).id == document["trajectory"]
     ids = [read_trajectory(tmp_path / f"run.try{number}.jsonl").id for number in (1, 2, 3, 4)]
     assert ids == [one["trajectory"] for one in team["said"]]
@@ -75,6 +79,7 @@ def test_a_line_for_each_try_as_it_ends_and_the_card_says_who_said_what(tmp_path
     assert sorted(line[:10] for line in lines) == [f"try {number} of 4" for number in (1, 2, 3, 4)]
     assert all("Rue Grimaldi, Monaco (1 turn" in line for line in lines)
     told = " ".join(done.out.split())
+    assert "evidence 1. a blue street sign" in told
     assert "4 tries: 3 agree within 1 km" in told
     assert "try 3: Rue Grimaldi, Monaco" in told
     report = Page(page.read_text(encoding="utf-8"))

@@ -15,10 +15,12 @@ from asked import QUICK, TELLING, album_of, conversation_about, seen, step_of
 from geosleuth.errors import ServiceFault
 from geosleuth.photo import Album
 from geosleuth.policies import EndpointSettings, Observed, Policy, Sampling, Step, make_policy
+from geosleuth.policies.registry import SERVICES, find_target
 from geosleuth.tools import Observation, ToolCall
 from openai_server import Reply, Request, ServerUrl, chat_reply, openai_server
 
 BOX = [1, 2, 3, 4]
+OPENAI = SERVICES["openai"]
 
 
 @pytest.fixture
@@ -29,6 +31,8 @@ def album(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Album:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret-123456")
     monkeypatch.setenv("AWS_REGION", "eu-central-1")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    # Here OpenAI itself is on loopback: only there its newer interface is spoken.
+    monkeypatch.setitem(SERVICES, "openai", replace(OPENAI, base_url="https://127.0.0.1/v1"))
     return album_of(tmp_path)
 
 
@@ -313,6 +317,40 @@ def test_openai_is_asked_to_keep_nothing(album: Album) -> None:
     with openai_server([openai(openai_words("Paris"))]) as url:
         step_of(make_policy("openai:gpt-5", base_url=url, settings=QUICK), conversation_about(album))
     assert url.requests[0].json["store"] is False
+
+
+def test_elsewhere_openai_means_chat_completions(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SERVICES, "openai", OPENAI)
+    replies = [chat_reply("Hm.", [("look", {"bbox_2d": BOX})], ids=["c1"]), chat_reply("Paris")]
+    with openai_server(replies) as url:
+        policy = make_policy("openai:qwen3-vl", base_url=url, settings=QUICK)
+        first = step_of(policy, conversation_about(album, sampling=Sampling(max_tokens=100)))
+        assert step_of(policy, conversation_about(album, first, seen(album, "c1"))).text == "Paris"
+    assert [one.path for one in url.requests] == ["/v1/chat/completions"] * 2
+    asked, again = (one.json for one in url.requests)
+    assert "store" not in asked
+    assert asked["max_tokens"] == 100
+    (result,) = (one for one in again["messages"] if one["role"] == "tool")
+    # There the results of tools are words: the picture comes after them, from the user's side.
+    assert "image_url" not in json.dumps(result)
+    assert again["messages"][-1]["role"] == "user"
+    assert len(url.requests[1].images) == 2
+
+
+@pytest.mark.parametrize(
+    ("address", "own"),
+    [
+        ("https://api.openai.com/v1", True),
+        ("https://eu.api.openai.com/v1", True),
+        ("https://api.openai.com.example/v1", False),
+        ("https://proxy.example/v1", False),
+        ("http://127.0.0.1:8000/v1", False),
+    ],
+)
+def test_which_addresses_are_openais(address: str, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "openai-key-123456")
+    target = find_target(SERVICES["openai"], "gpt-5", address)
+    assert (target.at_its_makers, target.images_in_results) == (own, own)
 
 
 def test_models_that_choose_their_own_temperature_are_not_told_one(album: Album) -> None:

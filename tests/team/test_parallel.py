@@ -209,8 +209,19 @@ def test_tries_see_nothing_of_each_other_and_cut_pictures_of_their_own() -> None
     assert len({id(album) for album in made}) == 3
     assert [album.handles for album in made] == [("image-1", "image-2")] * 3
     assert [one.observations[0].images[0].handle for one in finding.team] == ["image-2"] * 3
-    assert finding.album is not None
-    assert finding.album.handles == ("image-1",)
+    # The pictures of the finding are those of the try that the verifier's answer is.
+    assert finding.picked is finding.team[1]
+    assert finding.album is next(album for album in made if album is finding.album)
+    assert finding.album.handles == ("image-1", "image-2")
+
+
+def test_an_answer_that_is_no_trys_is_told() -> None:
+    assert located(2, BySeed(near), ScriptedPolicy([cites("T1.1")])).doubts == ()
+    far = located(2, BySeed(near), ScriptedPolicy([cites("T1.1", lat=50.0)]))
+    (doubt,) = far.doubts
+    assert doubt.kind == "tries"
+    assert "the nearest says 778" in str(doubt)
+    assert far.picked is None
 
 
 def test_sixteen_tries_take_no_longer_than_the_slowest() -> None:

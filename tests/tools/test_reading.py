@@ -158,4 +158,6 @@ def test_a_photo_that_is_shown_pixel_by_pixel_names_no_closer_look() -> None:
     case.reader = lambda _view: [TextLine("", box, 0.0, "none", "clue boxes")]
     seen = call(read_text, case)
     assert (seen.data["lines"], seen.data["look_closer"]) == ([], [])
-    assert seen.text.startswith("No text could be read in image-1")
+    assert seen.text == "No text could be read in image-1. A box around a sign is read larger: give bbox_2d."
+    # Whoever gave a box is not told to give one.
+    assert call(read_text, case, {"bbox_2d": [0, 0, 90, 90]}).text == "No text could be read in that part of image-1."

@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
+from geosleuth.agent.methods import method
 from geosleuth.tools.image_tools import image_zoom_in_tool
+from geosleuth.tools.toolset import all_tools
 from tool_cases import call, case_of
 
 
@@ -88,3 +90,81 @@ def test_there_may_be_no_photo_at_all() -> None:
     seen = call(image_zoom_in_tool, case_of(), {"bbox_2d": [0, 0, 10, 10]})
     assert seen.failure == "refused"
     assert "no image" in seen.text
+
+
+def test_narrow_cuts_are_shown_as_large_as_models_can_see_them() -> None:
+    case = case_of(quarters(1600, 1200))
+    wide = call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, 1200, 150]})
+    assert wide.images[0].size == (1568, 196)
+    tall = call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, 100, 700]})
+    assert tall.images[0].size == (224, 1568)
+    tiny = call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, 40, 20]})
+    assert tiny.images[0].size == (320, 160)
+    square = call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, 400, 300]})
+    assert square.images[0].size == (800, 600)
+
+
+@pytest.mark.parametrize(
+    ("degrees", "corners"),
+    [
+        # Clockwise from the upper left: the four quarters are red, green, blue and white there.
+        (0, "red lime blue white"),
+        (90, "white red lime blue"),
+        (180, "blue white red lime"),
+        (-90, "lime blue white red"),
+    ],
+)
+def test_a_cut_can_be_turned(degrees: int, corners: str) -> None:
+    case = case_of(quarters(1000, 800))
+    seen = call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, 1000, 800], "rotate": degrees})
+    picture = case.album[seen.images[0].handle].image
+    assert picture.size == ((1000, 800) if degrees in (0, 180) else (800, 1000))
+    width, height = picture.size
+    spots = [(9, 9), (width - 9, 9), (width - 9, height - 9), (9, height - 9)]
+    assert [picture.getpixel(spot) for spot in spots] == [ImageColor.getrgb(name) for name in corners.split()]
+    assert ("turned" in seen.text) is bool(degrees)
+
+
+def test_a_turned_cut_has_the_pixels_of_the_original() -> None:
+    """The view shows 2 of 6.4 million pixels; what is turned can be magnified as far as the photo can."""
+    case = case_of(quarters())
+    width, height = case.album["image-1"].size
+    call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, width, height], "rotate": 5})
+    turned = case.album["image-2"]
+    assert turned.box_in_original[2] > 3200
+    assert turned.size[0] * turned.size[1] <= 2_000_000
+    seen = call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, 500, 300], "image": "image-2"})
+    assert seen.images[0].box_in_original[2] > 800
+
+
+def test_contrast_brings_out_what_is_nearly_of_one_colour() -> None:
+    picture = Image.new("RGB", (400, 300), (60, 60, 60))
+    picture.paste((66, 66, 66), (150, 100, 250, 200))
+    case = case_of(picture)
+    call(image_zoom_in_tool, case, {"bbox_2d": [50, 50, 350, 250], "contrast": True})
+    shown = case.album["image-2"].image
+    inside, outside = (shown.getpixel(spot)[0] for spot in ((400, 266), (40, 40)))
+    assert inside - outside > 60
+
+
+def test_two_cuts_can_be_seen_side_by_side() -> None:
+    case = case_of(quarters(1000, 800))
+    call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, 400, 300]})
+    seen = call(image_zoom_in_tool, case, {"bbox_2d": [600, 0, 1000, 300], "beside": "2"})
+    both = case.album["image-3"].image
+    assert max(both.size) <= 1568
+    assert both.getpixel((100, 100)) == (0, 255, 0)
+    assert both.getpixel((both.size[0] - 100, 100)) == (255, 0, 0)
+    assert "image-2 on the right" in seen.text
+    assert call(image_zoom_in_tool, case, {"bbox_2d": [0, 0, 9, 9], "beside": "image-9"}).failure == "refused"
+
+
+def test_a_papers_zoom_has_no_options() -> None:
+    def told(name: str) -> list[str]:
+        preset = method(name)
+        (zoom,) = preset.toolset(all_tools(), ["image_zoom_in_tool"])
+        return list(zoom.schema()["parameters"]["properties"])
+
+    assert told("default") == ["bbox_2d", "image", "rotate", "contrast", "beside"]
+    for name in ("geovista", "spotagent", "twm", "nano"):
+        assert told(name) == ["bbox_2d", "image"]

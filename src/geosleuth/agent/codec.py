@@ -18,7 +18,7 @@ from geosleuth.answer import Answer, answer_from_dict, answer_to_dict
 from geosleuth.decode import decode, empty_values
 from geosleuth.errors import BadInput
 
-from .events import Answered, Answerer, Ended, Event, Noted, Prompted, Resumed, Said, Started, ToolObserved
+from .events import Answered, Answerer, Doubt, Ended, Event, Noted, Prompted, Resumed, Said, Started, ToolObserved
 
 KINDS: Mapping[str, type] = {
     "started": Started,
@@ -53,6 +53,8 @@ class _StoredAnswer:
 
     answer: Mapping[str, Any]
     by: Answerer = "policy"
+    derived: str | None = None
+    doubts: tuple[Doubt, ...] = ()
 
 
 def event_to_dict(event: Event) -> dict[str, Any]:
@@ -83,7 +85,7 @@ def _read_body(kind: str, rest: Mapping[str, Any]) -> Any:
     if kind != "answered":
         return decode(rest, KINDS[kind], "empty")
     stored = decode(rest, _StoredAnswer, "empty")
-    return Answered(answer_from_dict(stored.answer), stored.by)
+    return Answered(answer_from_dict(stored.answer), stored.by, stored.derived, stored.doubts)
 
 
 def to_line(plain: Mapping[str, Any]) -> bytes:

@@ -124,11 +124,14 @@ def notebook_card(finding: "Finding") -> str:
     else:
         head, sure = envelope(answer.address) or "An unnamed place", sure_line(answer)
     where = "" if answer.point is None else coordinates(answer.point, answer.radius_km)
-    evidence = "".join(f"<li>{_text(line)}</li>" for line in best_evidence(finding.trajectory))
+    evidence = "".join(f"<li>{_text(line)}</li>" for line in best_evidence(finding.picked or finding.trajectory))
     why = ""
     if where and not tells_evidence_alone(finding.trajectory) and not is_withheld(answer.explanation or ""):
         why = answer.explanation or ""
     claim = "The file's own metadata claims another place." if True in finding.conflicts else ""
+    doubts = "".join(f"<div><strong>{_text(str(doubt))}</strong></div>" for doubt in finding.doubts)
+    if finding.derived is not None:
+        where += " (the point of the place named)"
     rows = (
         f'<div style="font-size:1.25em;font-weight:600"><bdi>{_text(head)}</bdi></div>',
         f"<div>{_text(sure)}</div>" if sure else "",
@@ -136,6 +139,7 @@ def notebook_card(finding: "Finding") -> str:
         f'<div style="margin-top:.5em">{_text(why)}</div>' if why else "",
         f'<ol style="margin:.5em 0;padding-left:1.4em">{evidence}</ol>' if evidence else "",
         f"<div><strong>{claim}</strong></div>" if claim else "",
+        doubts,
         f'<div style="opacity:.7">{LEAD} Found by <bdi>{_text(finding.trajectory.started.policy)}</bdi>.</div>',
     )
     style = "border:1px solid #8888;border-radius:.5em;padding:.8em 1em;max-width:44em;line-height:1.45"

@@ -118,7 +118,10 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The beginning: all that decides how the run goes."""
+    """The beginning: all that decides how the run goes.
+
+    With ``completes``, what the answer's form leaves out is filled in, see `geosleuth.agent.completion`.
+    """
 
     task: Task
     method: str
@@ -128,6 +131,7 @@ class Started:
     system: str
     wire: Wire = "native"
     sampling: Sampling = field(default_factory=Sampling)
+    completes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +166,37 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """What about an answer does not fit together, and how, in a few words; empty where these may not be told.
+
+    "name": the place named lies far from the point. "pool": the run's own notes speak for another place. "tries": the
+    answer lies far from that of every try.
+    """
+
+    kind: Literal["name", "pool", "tries"]
+    detail: str = ""
+
+    def __str__(self) -> str:
+        head = {
+            "name": "The place named is not where the point is",
+            "pool": "The run's own notes speak against this answer",
+            "tries": "The answer lies far from that of every try",
+        }[self.kind]
+        return f"{head}{f': {self.detail}' if self.detail else ''}."
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
-    """The answer."""
+    """The answer.
+
+    ``derived`` is the place whose point on the map stands in for one that the answer did not give; empty where its name
+    may not be told, None where the point is the answerer's own.
+    """
 
     answer: Answer
     by: Answerer = "policy"
+    derived: str | None = None
+    doubts: tuple[Doubt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

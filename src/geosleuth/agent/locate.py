@@ -14,15 +14,18 @@ from geosleuth.answer import Address, Answer
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources, cap_text, withheld
 from geosleuth.answer.model import envelope, percent_words, radius_words
 from geosleuth.atlas.granular import found_country
-from geosleuth.geo import coordinates
+from geosleuth.geo import coordinates, distance_km
 from geosleuth.names import country_code
 from geosleuth.photo import Album, Claims, OpenedPhoto, Photo, cut_views
 from geosleuth.policies import Prompt, Step
+from geosleuth.text.numbers import distance
 from geosleuth.tools import Case, Observation, ToolCall
 
+from .completion import FAR_KM
 from .events import (
     Answered,
     Body,
+    Doubt,
     Ended,
     Event,
     Hypothesis,
@@ -37,6 +40,9 @@ from .loop import run
 from .method import Method
 from .trajectory import Trajectory, TrajectoryWriter
 from .turns import Sink
+
+VERIFIER = "verifier"
+"""What trajectories call the method of a verifier of several tries."""
 
 UNKNOWN_TOOL = "unknown"
 """What stands for the name of a tool that was never switched on: a policy may call for anything."""
@@ -90,7 +96,12 @@ class EventBlanker:
             case Noted():
                 return Noted(self._hypothesis(body.hypothesis))
             case Answered():
-                return Answered(Answer(explanation=withheld(self._granularity)), body.by)
+                return replace(
+                    body,
+                    answer=Answer(explanation=withheld(self._granularity)),
+                    derived=None if body.derived is None else "",
+                    doubts=tuple(Doubt(doubt.kind) for doubt in body.doubts),
+                )
             case Ended():
                 return replace(body, trouble=self._hidden(body.trouble))
 
@@ -139,8 +150,8 @@ class EventBlanker:
 async def _told(event: Event, blank: Event, granularity: Granularity, gazetteer: Gazetteer | None) -> Event:
     """The blanked event with the places that may be told."""
     match event.body, blank.body:
-        case Answered() as full, Answered():
-            return replace(blank, body=Answered(await cap(full.answer, granularity, gazetteer), full.by))
+        case Answered() as full, Answered() as bare:
+            return replace(blank, body=replace(bare, answer=await cap(full.answer, granularity, gazetteer)))
         case Noted(hypothesis=full), Noted(hypothesis=bare):
             address = Address.of(country=full.country, precise=full.place)
             capped = await cap(Answer(full.point, address, radius_km=full.radius_km), granularity, gazetteer)
@@ -179,6 +190,41 @@ class Finding:
     def answer(self) -> Answer:
         """The answer; without point and place where nobody could tell."""
         return self.trajectory.answer or Answer()
+
+    @property
+    def derived(self) -> str | None:
+        """The place whose point on the map stands in for one that the model did not give; see `Answered`."""
+        return self.trajectory.answered.derived if self.trajectory.answered else None
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """What about the answer does not fit together."""
+        own = self.trajectory.answered.doubts if self.trajectory.answered else ()
+        point, tried = self.answer.point, [one.answer.point for one in self.team if one.answer and one.answer.point]
+        if not self.verified or point is None or not tried or self.granularity != "exact":
+            return own
+        away_km = min(distance_km(point, one) for one in tried)
+        far = away_km > max(FAR_KM, self.answer.radius_km or 0.0)
+        return (*own, Doubt("tries", f"the nearest says {distance(away_km)} away")) if far else own
+
+    @property
+    def verified(self) -> bool:
+        """Whether a verifier read the tries in ``team``."""
+        return bool(self.team) and self.trajectory not in self.team and self.trajectory.started.method == VERIFIER
+
+    @property
+    def picked(self) -> Trajectory | None:
+        """The try that the verifier's answer is, or lies nearest to; None where there was none, or it lies far off."""
+        point = self.answer.point
+        if not self.verified:
+            return None
+        near = [
+            (distance_km(one.answer.point, point), -len(one.answer.address.precise.clues), at)
+            for at, one in enumerate(self.team)
+            if point is not None and one.answer is not None and one.answer.point is not None
+        ]
+        away_km, _, at = min(near, default=(0.0, 0, -1))
+        return self.team[at] if near and away_km <= _DEFAULT_RADIUS_KM else None
 
     @property
     def conflicts(self) -> tuple[bool | None, ...]:

@@ -9,6 +9,8 @@ The rules, in one place (`turns` carries them out):
   again: it is answered from memory, and after three turns of nothing but such calls the policy must answer at once.
   Of a reply with more than a hundred calls the first hundred are taken in.
 - Before the last turn, and when the calls are spent, the policy is told to answer now and may call no more.
+- Where the setup wants it, what the answer's form leaves out is filled in (`completion`): a point for a place that is
+  only named, odds by one more question.
 - However a run ends, it closes with an answer and its end: the policy's answer, the best candidate of the pool, or
   nobody's. No point is ever made up. A model that fails is such an end; what else breaks is raised after it, and a run
   that is called off closes the same way.
@@ -64,6 +66,7 @@ async def run(
         method.system(task, toolset.names),
         setup.wire or method.wire,
         setup.sampling or method.sampling,
+        setup.completes,
     )
     prompt = Prompt(method.prompt(task, toolset.names), tuple(image.handle for image in images))
     work = Work(

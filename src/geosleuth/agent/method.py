@@ -48,7 +48,9 @@ class Method:
     tools of ours; the words use them, and ``toolset`` lets the tools go by them. ``box_scale`` is how the words ask for
     boxes: a case must be made with the same. With ``quotes_lines`` calls may quote lines of signs by number, see
     `geosleuth.agent.turns`. With ``reads_thinking`` what a policy thought is part of its answer, and is read with it,
-    see ``final_words``. With ``wants_guess`` its words ask for a best guess in any case.
+    see ``final_words``. With ``wants_guess`` its words ask for a best guess in any case. With ``tells_options`` schemas
+    name the options of tools, see `Tool`; papers' tools have none. Without ``states_odds`` its form of answer has no
+    odds: they may be asked for afterwards.
     """
 
     name: str
@@ -69,6 +71,8 @@ class Method:
     quotes_lines: bool = False
     reads_thinking: bool = False
     wants_guess: bool = False
+    tells_options: bool = False
+    states_odds: bool = True
 
     def final_words(self, step: Step) -> str:
         """What ``read_answer`` is given of a reply: its words, and in front of them the thinking where it is read too.
@@ -113,6 +117,7 @@ class Method:
                 aliases=tuple(
                     name for name in (one.name, *one.aliases) if name != self.shown_as.get(one.name, one.name)
                 ),
+                untold=one.untold if self.tells_options else (*one.untold, *one.options),
             )
             for one in chosen
         )

@@ -156,14 +156,14 @@ class Pool:
                 continue
             name = fold(candidate.place.partition(",")[0])
             named = len(name) >= _SHORTEST_NAME and f" {name} " in asked
-            concerned = named or any(_lies_at(point, candidate) for point in points)
+            concerned = named or any(lies_at(point, candidate) for point in points)
             if concerned and check not in candidate.checks:
                 yield replace(candidate, checks=(*candidate.checks, check)[-_MOST_LINES:])
 
     def _at_answer(self, answer: Answer) -> Hypothesis | None:
         if answer.point is not None:
             point = answer.point
-            here = [one for one in self._candidates.values() if _lies_at(point, one)]
+            here = [one for one in self._candidates.values() if lies_at(point, one)]
             return min(here, key=lambda one: (one.radius_km or SAME_PLACE_KM, -_rank(one)), default=None)
         names = {fold(str(answer.address)), fold(answer.address.precise.conclusion or "")} - {""}
         return next((one for one in self._candidates.values() if fold(one.place) in names), None)
@@ -177,7 +177,8 @@ def _rank(candidate: Hypothesis) -> float:
     return -1.0 if candidate.confidence is None else candidate.confidence
 
 
-def _lies_at(point: LatLon, candidate: Hypothesis) -> bool:
+def lies_at(point: LatLon, candidate: Hypothesis) -> bool:
+    """Whether a point is where a candidate is."""
     return candidate.point is not None and distance_km(point, candidate.point) <= (candidate.radius_km or SAME_PLACE_KM)
 
 

@@ -5,10 +5,11 @@ and how it broke off, if it did. All else the loop works out anew, so that equal
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from geosleuth.answer import Answer
 from geosleuth.errors import BadInput, ServiceFault, UserError
 from geosleuth.photo import Album, Photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
@@ -17,7 +18,8 @@ from geosleuth.policies.model import ReplayPolicy
 from geosleuth.tools import CALL_SECONDS, Case, ImageInfo, Observation, Output, Tool, ToolCall, Toolset
 
 from .codec import event_to_dict
-from .events import Ended, Event, Prompted, Resumed, Said, Started, ToolObserved
+from .completion import Completed
+from .events import Answered, Ended, Event, Prompted, Resumed, Said, Started, ToolObserved
 from .method import Method
 from .trajectory import Trajectory, new_id, now
 from .turns import BROKE_OFF, Sink, TimeUp, Work
@@ -120,7 +122,7 @@ async def replay(
         opening = _opening(stretch)
         tools = toolset or RecordedToolset(opening[0].tools, stretch)
         policy = _Recorded(opening[0].policy, stretch)
-        work = Work(
+        work = _ReplayedWork(
             opening,
             done,
             method=method,
@@ -174,6 +176,18 @@ def without_durations(body: Any) -> Any:
             return body
 
 
+class _ReplayedWork(Work):
+    """A stretch whose map answers are the recorded ones: what a name was taken to mean came from outside."""
+
+    async def _complete(self, answer: Answer) -> Completed:
+        if not isinstance(self._policy, _Recorded) or (known := self._policy.answered) is None:
+            return Completed(answer)
+        if known.derived is not None:
+            found = known.answer
+            answer = replace(answer, point=found.point, radius_km=answer.radius_km or found.radius_km)
+        return Completed(answer, known.derived, known.doubts)
+
+
 class _Recorded:
     """Says the recorded steps, then breaks off as the recording did."""
 
@@ -183,6 +197,7 @@ class _Recorded:
         self.broke = False
         self._inner = ReplayPolicy([event.body.step for event in events if isinstance(event.body, Said)])
         self._end = _end_of(events)
+        self.answered = next((event.body for event in reversed(events) if isinstance(event.body, Answered)), None)
 
     async def step(self, conversation: Conversation) -> Step:
         if self._inner.remaining:
@@ -261,13 +276,15 @@ def rebuild_album(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels
         raise BadInput(f"this run began with {own} photos, not {len(photos)}")
     album = Album(max_pixels)
     by_number: dict[int, Photo] = {}
-    missing = set()
+    missing: set[str] = set()
+    lost: set[int] = set()
+    made_by = {image.handle: seen for seen in trajectory.observations for image in seen.images}
     for image in trajectory.images:
-        if image.photo > own:
-            missing.add(image.handle)
         if image.photo not in by_number:
-            photo = photos[image.photo - 1] if image.photo <= own else _stand_in(image)
-            by_number[image.photo] = photo
+            found = photos[image.photo - 1] if image.photo <= own else _remade(image, made_by, album, missing)
+            photo = by_number[image.photo] = found or _stand_in(image)
+            if found is None:
+                lost.add(image.photo)
             view = album.add(photo)
         else:
             photo = by_number[image.photo]
@@ -276,7 +293,24 @@ def rebuild_album(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels
             view = album.keep(render(photo, image.box_in_original, image.size))
         if (view.handle, view.size, view.box_in_original) != (image.handle, image.size, image.box_in_original):
             raise _not_the_same(image)
+        if image.photo in lost:
+            missing.add(image.handle)
     return Rebuilt(album, frozenset(missing))
+
+
+def _remade(image: ImageInfo, made_by: Mapping[str, Observation], album: Album, missing: Set[str]) -> Photo | None:
+    """A cut that was turned, or put beside another, made once more; None for what came from elsewhere."""
+    from geosleuth.tools.image_tools import Cut, edited
+
+    data = made_by[image.handle].data
+    cut = Cut.read(data) if isinstance(data, Mapping) else None
+    if cut is None or not missing.isdisjoint((cut.image, cut.beside)):
+        return None
+    try:
+        photo = edited(album, cut)
+    except BadInput:
+        return None
+    return photo if (0, 0, *photo.size) == image.box_in_original else None
 
 
 def _stand_in(image: ImageInfo) -> Photo:

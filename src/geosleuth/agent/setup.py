@@ -27,6 +27,7 @@ class AgentSetup:
         budget: in place of the method's own; None keeps it.
         sampling: in place of the method's own; None keeps it.
         wire: in place of the method's own; None keeps it.
+        completes: fill in what the answer's form leaves out, see `geosleuth.agent.completion`.
     """
 
     method: Method
@@ -35,6 +36,7 @@ class AgentSetup:
     budget: Budget | None = None
     sampling: Sampling | None = None
     wire: Wire | None = None
+    completes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

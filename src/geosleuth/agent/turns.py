@@ -10,6 +10,7 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ from geosleuth.errors import ServiceFault, UserError
 from geosleuth.policies import Policy, Prompt, Step
 from geosleuth.tools import CALL_SECONDS, Case, FailureKind, Observation, ToolCall, Toolset
 
+from .completion import Completed, complete, odds_question, with_odds
 from .conversation import Cuts, conversation_of
 from .events import (
     Answered,
@@ -314,7 +316,7 @@ class Work:
         started = before[0].body if before else opening[0]
         if not isinstance(started, Started):
             raise TypeError("a trajectory begins with its started event")
-        self._task = started.task
+        self._task, self._completes = started.task, started.completes
         self._method, self._policy, self._toolset, self._case = method, policy, toolset, case
         self._sinks = list(sinks)
         self._missing = missing
@@ -331,6 +333,7 @@ class Work:
         self._guess: Answer | None = None
         self._pending = _unanswered(before)
         self._answered = self._ended = False
+        self._filled_in = Completed(Answer())
 
     async def through(self, id: str, created: datetime) -> Trajectory:  # noqa: A002  (the trajectory's own word)
         """Do it, and close the trajectory whatever happens."""
@@ -339,7 +342,7 @@ class Work:
             self._emit(beginning)
             self._break_off()
             self._emit(words)
-            self._close(await self._ending())
+            self._close(await self._completed(await self._ending()))
         except asyncio.CancelledError:
             self._close(_Ending("cancelled"))
             raise
@@ -358,6 +361,35 @@ class Work:
             return _Ending("seconds")
         except ServiceFault as error:
             return _Ending("service", trouble=_described(error))
+
+    async def _completed(self, ending: _Ending) -> _Ending:
+        """The ending with what the answer's form leaves out; as it is where that can't be had."""
+        if not self._completes or ending.answer is None:
+            return ending
+        try:
+            self._filled_in = await self._in_time(self._complete(ending.answer))
+        except (ServiceFault, UserError, TimeUp):
+            return ending
+        ending = replace(ending, answer=self._filled_in.answer)
+        with suppress(ServiceFault, UserError, TimeUp):
+            return replace(ending, answer=await self._with_odds(self._filled_in.answer))
+        return ending
+
+    async def _complete(self, answer: Answer) -> Completed:
+        return await complete(self._case, answer, self._pool.candidates)
+
+    async def _with_odds(self, answer: Answer) -> Answer:
+        """The answer with odds, where its form has none: they are asked for once, whatever is left of the turns."""
+        wanted = answer.point is not None and answer.probability is None and not self._method.states_odds
+        if not wanted or self._spending.used_up() in ("tokens", "money"):
+            return answer
+        self._emit(Prompted(Prompt(odds_question(answer)), "loop"))
+        step = await self._ask(may_call=False)
+        self._turn += 1
+        self._emit(Said(self._turn, step))
+        if step.calls:
+            await self._carry_out(step.calls, may_call=False)
+        return with_odds(answer, step.text)
 
     async def _next_turn(self) -> _Ending | None:
         may_call = self._may_call()
@@ -487,7 +519,7 @@ class Work:
             for hypothesis in self._pool.settled(answer):
                 self._emit(Noted(hypothesis))
             self._answered = True
-            self._emit(Answered(answer, by))
+            self._emit(Answered(answer, by, self._filled_in.derived, self._filled_in.doubts))
         if not self._ended:
             self._ended = True
             self._emit(Ended(ending.reason, self._spending.spent(round(self._seconds, 6)), ending.trouble))

@@ -4,11 +4,15 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from geosleuth.errors import BadInput
 
 from .model import Photo
-from .views import FIRST_VIEW_PIXELS, BoxScale, View, crop, first_view, render
+from .views import FIRST_VIEW_PIXELS, READABLE_SIDE_PX, BoxScale, View, crop, first_view, render
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 _VIEWS_IN_MEMORY = 16
 
@@ -68,23 +72,37 @@ class Album:
         """
         return self.keep(self.preview(handle, bbox, scale))
 
-    def preview(self, handle: str, bbox: Sequence[float], scale: BoxScale = "pixels") -> View:
+    def preview(
+        self, handle: str, bbox: Sequence[float], scale: BoxScale = "pixels", *, wide_side_px: int = READABLE_SIDE_PX
+    ) -> View:
         """Cut as `crop` does, without giving the cut a place in the album yet.
 
         Several cuts may be made at once; `keep` then numbers them in an order that does not depend on chance.
+        ``wide_side_px`` is how long the longer side of a narrow cut may get, see `geosleuth.photo.views.crop`.
 
         Raises:
             BadInput: no view has this handle, or the box can't be used (see `to_pixels`).
         """
         view = self[handle]
         photo = self._places[handle].photo
-        return crop(view, bbox, photo, scale=scale, max_pixels=self._max_pixels)
+        return crop(view, bbox, photo, scale=scale, max_pixels=self._max_pixels, wide_side_px=wide_side_px)
 
     def keep(self, view: View) -> View:
         """Give a cut of one of this album's photos the next handle."""
         with self._lock:
             photo = self._photos[view.photo_handle]
         return self._keep(photo, view)
+
+    def part(self, handle: str, box: tuple[int, int, int, int], size: tuple[int, int]) -> "Image":
+        """A part of the photo that a view shows, by its place in the original, in any size.
+
+        Raises:
+            BadInput: no view has this handle.
+        """
+        view = self[handle]
+        with self._lock:
+            photo = self._photos[view.photo_handle]
+        return render(photo, box, size).image
 
     def number_of(self, view: View) -> int:
         """Which of the album's photos a view shows, counted from 1 in the order they came in."""

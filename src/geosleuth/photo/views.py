@@ -25,6 +25,7 @@ ImageFormat = Literal["jpeg", "png", "webp"]
 FIRST_VIEW_PIXELS = 2_000_000
 # A crop is magnified until its longer side has this many pixels, and never more than so many times.
 READABLE_SIDE_PX = 800
+READABLE_SHORT_SIDE_PX = 600
 MAX_MAGNIFICATION = 8.0
 _LOWEST_QUALITY = 30
 
@@ -66,11 +67,13 @@ def crop(
     *,
     scale: BoxScale = "pixels",
     max_pixels: int = FIRST_VIEW_PIXELS,
+    wide_side_px: int = READABLE_SIDE_PX,
     handle: str | None = None,
 ) -> View:
     """A part of a view, cut from the original photo and magnified so that small writing can be read.
 
-    The part is widened to whole pixels of the original, so that all of the box is in it.
+    The part is widened to whole pixels of the original, so that all of the box is in it. A narrow one, such as a shop's
+    sign, is magnified until its shorter side can be read too, or its longer side has ``wide_side_px``.
 
     Raises:
         BadInput: the box can't be used, see `to_pixels`.
@@ -87,7 +90,9 @@ def crop(
     )
     place = (box[0], box[2], box[1], box[3])
     width, height = place[2] - place[0], place[3] - place[1]
-    wanted = min(MAX_MAGNIFICATION, max(1.0, READABLE_SIDE_PX / max(width, height)))
+    short, long = sorted((width, height))
+    wide = min(wide_side_px / long, READABLE_SHORT_SIDE_PX / short)
+    wanted = min(MAX_MAGNIFICATION, max(1.0, READABLE_SIDE_PX / long, wide))
     return render(photo, place, _scaled(width, height, min(wanted, math.sqrt(max_pixels / (width * height)))), handle)
 
 

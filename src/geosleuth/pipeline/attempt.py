@@ -149,7 +149,9 @@ def bench_plan(request: LocateRequest) -> Plan:
     if request.model is not None and is_baseline(request.model) and request.tools is None:
         # A baseline calls none, and the atlas takes half a minute to build.
         request = replace(request, tools="none")
-    return make_plan(request, (), batch=True, thinker=ReplayOfSet() if is_recording(request.model) else None)
+    plan = make_plan(request, (), batch=True, thinker=ReplayOfSet() if is_recording(request.model) else None)
+    # A paper's own form counts: a reply without coordinates is unlocated, and nobody is asked for odds.
+    return replace(plan, completes=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,7 +247,8 @@ class Plan:
     """A run that can begin: nothing has been sent, built or written yet.
 
     ``maps`` is None where the offline atlas is the map. Which pictures are looked for, and where, depends on the
-    photos: see `similar_for`. ``notes`` are for whoever asked: what the plan leaves out, and why.
+    photos: see `similar_for`. ``notes`` are for whoever asked: what the plan leaves out, and why. With ``completes``
+    what a model's answer leaves out is filled in: benchmark runs take it as it is.
     """
 
     policy: Policy
@@ -273,6 +274,7 @@ class Plan:
     several: Several | None = None
     borrowed: "Borrowing | None" = None
     notes: tuple[str, ...] = ()
+    completes: bool = True
 
     @property
     def by_detective(self) -> bool:

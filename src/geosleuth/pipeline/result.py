@@ -171,9 +171,11 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
         "model": trajectory.started.policy,
         "method": trajectory.started.method,
         "tools": list(trajectory.started.tools),
-        "spent": _spent(trajectory.spent),
+        "spent": _spent(spent_together(finding)),
+        "derived_from": finding.derived,
+        "doubts": [{"kind": doubt.kind, "words": str(doubt)} for doubt in finding.doubts],
         "granularity": finding.granularity,
-        "pool": [plain(hypothesis) for hypothesis in trajectory.pool],
+        "pool": [plain(hypothesis) for hypothesis in (finding.picked or trajectory).pool],
         "trajectory": trajectory.id,
         "photos": [
             {
@@ -214,6 +216,7 @@ def team_document(finding: Finding) -> dict[str, Any]:
             for number, one in enumerate(finding.team, 1)
         ],
         "agree": agreement(finding),
+        "picked": None if (picked := finding.picked) is None else finding.team.index(picked) + 1,
         "within_km": NEAR_KM if exact else None,
         "chains": chains_read(own) if exact else None,
         "evidence": list(evidence_named(own, finding.team)),
@@ -278,6 +281,8 @@ def result_schema() -> dict[str, Any]:
             "method": TEXT,
             "tools": many(TEXT),
             "spent": record(spent),
+            "derived_from": maybe(TEXT),
+            "doubts": many(record({"kind": TEXT, "words": TEXT})),
             "granularity": {**TEXT, "enum": list(GRANULARITIES)},
             "pool": many({"type": "object"}),
             "trajectory": TEXT,

@@ -138,6 +138,7 @@ class _Run:
             budget=plan.budget,
             sampling=plan.sampling,
             wire=plan.wire,
+            completes=plan.completes and not plan.by_detective,
         )
 
     @property

@@ -163,6 +163,7 @@ class Rests:
 
 
 _listeners: list[Callable[[HostNews], None]] = []
+_announcers: list[Callable[[ServiceFault, float], None]] = []
 _maker: Callable[[str, GateSettings], Gate] = HostGate
 
 
@@ -174,6 +175,20 @@ def listening(listener: Callable[[HostNews], None]) -> Iterator[None]:
         yield
     finally:
         _listeners.remove(listener)
+
+
+@contextmanager
+def announcing_retries(say: Callable[[str], None], *, exact: bool = True) -> Iterator[None]:
+    """Say in one line when a request is sent again; why it is may quote the host, which is left out unless exact."""
+
+    def hear(fault: ServiceFault, wait_s: float) -> None:
+        say(f"{fault.host}: {fault.trouble if exact else 'no answer'}; asking again in {wait_s:.1f} s")
+
+    _announcers.append(hear)
+    try:
+        yield
+    finally:
+        _announcers.remove(hear)
 
 
 def tell_listeners(news: HostNews) -> None:
@@ -300,6 +315,8 @@ class Endpoint:
             wait_s = _wait_after(fault, tries, settings)
             if wait_s is None or spent_s + wait_s >= settings.total_s:
                 raise _in_the_end(fault, tries) from None
+            for hear in tuple(_announcers):
+                hear(fault, wait_s)
             await asyncio.sleep(wait_s)
             spent_s += wait_s
 

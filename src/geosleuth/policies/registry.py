@@ -99,6 +99,18 @@ class Target:
         return urlsplit(self.base_url).netloc
 
     @property
+    def at_its_makers(self) -> bool:
+        """Whether the address is the service's own, or a part of it such as a region's."""
+        home = urlsplit(self.service.base_url or "").hostname
+        host = urlsplit(self.base_url).hostname or ""
+        return home is not None and (host == home or host.endswith(f".{home}"))
+
+    @property
+    def images_in_results(self) -> bool:
+        """Whether the results of tools may hold images. Chat completions, which others speak as OpenAI, take none."""
+        return self.service.images_in_results and (self.service.prefix != "openai" or self.at_its_makers)
+
+    @property
     def on_this_machine(self) -> bool:
         """Whether the address is one of this machine's own."""
         return is_loopback(urlsplit(self.base_url).hostname or "")

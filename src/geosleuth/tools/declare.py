@@ -322,6 +322,8 @@ class Tool:
         viewer: what people see of its calls.
         needs: what it can't work without.
         outside_runs: what a caller must know where calls are not part of a run.
+        untold: arguments that it takes and that no schema names, since hardly a call needs them.
+        options: arguments that a paper's method does not name: the paper's tool has none such.
     """
 
     name: str
@@ -335,6 +337,13 @@ class Tool:
     viewer: Viewer = field(default_factory=Viewer, repr=False)
     needs: tuple[Need, ...] = ()
     outside_runs: str = field(default="", repr=False)
+    untold: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> tuple[Parameter, ...]:
+        """The arguments that schemas name."""
+        return tuple(one for one in self.parameters if one.name not in self.untold)
 
     @property
     def takes_box(self) -> bool:
@@ -363,7 +372,7 @@ class Tool:
 
     def schema(self) -> dict[str, Any]:
         """Name, description and the JSON schema of the arguments: what native tool calling wants."""
-        return {"name": self.name, "description": self.description, "parameters": object_schema(self.parameters)}
+        return {"name": self.name, "description": self.description, "parameters": object_schema(self.told)}
 
     def data_schema(self) -> Schema:
         """The JSON schema of the data that comes back."""
@@ -398,6 +407,8 @@ def tool(
     renames: Mapping[str, str] | None = None,
     figures: Mapping[str, int] | None = None,
     outside_runs: str = "",
+    untold: tuple[str, ...] = (),
+    options: tuple[str, ...] = (),
 ) -> Callable[[ToolFunction], Tool]:
     """Make a tool of an async function of a case and typed arguments.
 
@@ -412,6 +423,8 @@ def tool(
         renames: other spellings of its arguments, and ours for each.
         figures: put into the description where it names them in braces, so that no docstring counts for itself.
         outside_runs: what a caller must know where calls are not part of a run.
+        untold: arguments that it takes and that no schema names.
+        options: arguments that a paper's method does not name.
 
     Raises:
         TypeError: the function can't be a tool: it is not async, or a type or a docstring line is missing.
@@ -432,6 +445,8 @@ def tool(
             viewer or Viewer(),
             needs,
             outside_runs,
+            untold,
+            options,
         )
 
     return declare

@@ -64,13 +64,10 @@ class _Brands(TypedDict):
     renames={"name": "country", "code": "country", "query": "country", "country_code": "country"},
 )
 async def country_facts(case: Case, country: str) -> Output:  # noqa: ARG001  # every tool takes the case
-    """Show the facts of a country that a photo may show.
-
-    Languages and scripts, side of the road, speed unit, number plates, phone and postcodes, currency, internet
-    domain, date format, neighbours.
+    """Show a country's languages, scripts, driving side, plates, phone codes, postcodes, currency, domain, neighbours.
 
     Args:
-        country: its name in any language, or its two-letter code.
+        country: name or code.
     """
     from geosleuth.atlas.facts import country_facts as facts_of
 
@@ -92,10 +89,10 @@ async def country_facts(case: Case, country: str) -> Output:  # noqa: ARG001  # 
     renames={"brand": "name", "query": "name", "text": "name", "keyword": "name"},
 )
 async def brand_lookup(case: Case, name: str) -> Output:  # noqa: ARG001  # every tool takes the case
-    """Say in which countries a brand, chain or network is found, by its name as it stands on a sign.
+    """Say in which countries a brand or chain is found.
 
     Args:
-        name: the name, such as "Monoprix"; misread letters are forgiven.
+        name: as on the sign.
     """
     from geosleuth.atlas.facts import brand, by_brand
 

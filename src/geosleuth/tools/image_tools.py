@@ -5,16 +5,18 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from threading import Lock
-from typing import Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from weakref import WeakKeyDictionary
 
 from geosleuth.clues.prior import country_prior
 from geosleuth.clues.visual import HOW_TO_LEARN, NAMED, Best, Distribution, visual_clue
 from geosleuth.errors import BadInput
 from geosleuth.names import country_name
-from geosleuth.photo import Album, View, to_pixels
+from geosleuth.photo import Album, Photo, View, to_pixels
 from geosleuth.photo.text import SCRIPTS, TextLine
 from geosleuth.photo.text import read_text as read_lines
 
@@ -22,6 +24,9 @@ from .declare import Box, PointData, tool
 from .kinds import Length
 from .model import Case, Output
 from .viewer import Viewer, counted, image_of, numbered, one_line, percent, point_data, quoted
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 BoxNumbers = Annotated[list[float], Length(4)]
 
@@ -89,6 +94,119 @@ class _Cut(TypedDict):
     size: Annotated[list[int], Length(2)]
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A cut that is more than a cut: turned, with more contrast, or beside another image."""
+
+    image: str
+    box: tuple[int, int, int, int]
+    size: tuple[int, int]
+    rotate: float = 0.0
+    contrast: bool = False
+    beside: str = ""
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> "Cut | None":
+        """Read it from the data of a result; None where there is none in it."""
+        try:
+            left, top, right, bottom = map(int, data["box_in_original"])
+            width, height = map(int, data["size"])
+            edit = data["edit"]
+            return cls(
+                str(data["image"]),
+                (left, top, right, bottom),
+                (width, height),
+                float(edit["rotate"]),
+                bool(edit["contrast"]),
+                str(edit["beside"]),
+            )
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    @property
+    def words(self) -> str:
+        """What was done to it, in words that follow the cut's own."""
+        told = [f"turned {self.rotate:g} degrees clockwise"] if self.rotate else []
+        told += ["with more contrast"] if self.contrast else []
+        told += [f"on the left or above, {self.beside} on the right or below"] if self.beside else []
+        return f" It is {', '.join(told)}." if told else ""
+
+
+WIDE_SIDE_PX = 1568
+"""How long the longer side of a narrow cut may get: most models see no more."""
+
+_EDITED_PIXELS = 8_000_000
+_GAP_PX = 12
+_WIDE = 3.5
+_GREY = (128, 128, 128)
+_HALF_TURNS = (90.0, 180.0, 270.0)
+
+
+def edited(album: Album, cut: Cut) -> Photo:
+    """Make the picture; zooming into it finds the pixels of the original as far as it has them.
+
+    Raises:
+        BadInput: the album has no such image.
+    """
+    width, height = cut.box[2] - cut.box[0], cut.box[3] - cut.box[1]
+    size = max(cut.size, (width, height))
+    scale = min(1.0, (_EDITED_PIXELS / (size[0] * size[1])) ** 0.5)
+    picture = album.part(cut.image, cut.box, (max(1, int(size[0] * scale)), max(1, int(size[1] * scale))))
+    if cut.rotate:
+        picture = _turned(picture, cut.rotate)
+    if cut.contrast:
+        picture = _with_contrast(picture)
+    if cut.beside:
+        picture = _side_by_side(picture, album[cut.beside].image)
+    return Photo(picture)
+
+
+def _turned(picture: "Image", degrees: float) -> "Image":
+    from PIL.Image import Resampling, Transpose
+
+    if degrees in _HALF_TURNS:
+        turns = {90.0: Transpose.ROTATE_270, 180.0: Transpose.ROTATE_180, 270.0: Transpose.ROTATE_90}
+        return picture.transpose(turns[degrees])
+    return picture.rotate(-degrees, Resampling.BICUBIC, expand=True, fillcolor=_GREY)
+
+
+def _with_contrast(picture: "Image") -> "Image":
+    """Light spread over the whole range, and each part against its own surroundings: what lies in shade comes out."""
+    import numpy as np
+    from PIL import Image, ImageFilter
+
+    light, blue, red = picture.convert("YCbCr").split()
+    values = np.asarray(light, np.float32)
+    reach = ImageFilter.BoxBlur(max(8, max(picture.size) // 30))
+    mean = np.asarray(light.filter(reach), np.float32)
+    off = np.abs(values - mean)
+    spread = np.asarray(Image.fromarray(np.clip(off, 0, 255).astype(np.uint8)).filter(reach), np.float32)
+    local = 128 + (values - mean) * (45 / np.maximum(spread, 4))
+    low, high = np.percentile(values, (1, 99))
+    whole = (values - low) * (255 / max(1.0, high - low))
+    # By eye on faded and shaded signs: less leaves pale letters pale, more makes letters of the noise.
+    shown = np.clip(0.7 * local + 0.3 * whole, 0, 255).astype(np.uint8)
+    return Image.merge("YCbCr", (Image.fromarray(shown), blue, red)).convert("RGB")
+
+
+def _side_by_side(left: "Image", right: "Image") -> "Image":
+    """Both at one height, a gap between them; wide ones one above the other, at one width."""
+    from PIL import Image
+    from PIL.Image import Resampling
+
+    across = left.size[0] / left.size[1] + right.size[0] / right.size[1] < _WIDE
+    # Seen along the row or the column that they stand in: how long each is when it is one pixel broad.
+    shares = [one.size[0] / one.size[1] if across else one.size[1] / one.size[0] for one in (left, right)]
+    broad = max(1, int(min(max(one.size[across] for one in (left, right)), (WIDE_SIDE_PX - _GAP_PX) / sum(shares))))
+    longs = [max(1, round(share * broad)) for share in shares]
+    total = sum(longs) + _GAP_PX
+    made = Image.new("RGB", (total, broad) if across else (broad, total), "white")
+    for one, long, start in zip((left, right), longs, (0, longs[0] + _GAP_PX), strict=True):
+        size = (long, broad) if across else (broad, long)
+        made.paste(one.resize(size, Resampling.BICUBIC), (start, 0) if across else (0, start))
+    return made
+
+
 @tool(
     "image_zoom_in_tool",
     use="magnify a part of an image: lettering, signs, plates, anything small or far away",
@@ -97,33 +215,43 @@ class _Cut(TypedDict):
         lambda given: f"magnifies {image_of({**given, 'bbox_2d': True})}", lambda _: "magnified it", icon="zoom"
     ),
     aliases=("image_zoom_tool", "zoom", "zoom_in", "image_zoom", "image_zoom_in"),
-    renames=BOX_RENAMES,
+    renames={**BOX_RENAMES, "rotation": "rotate", "angle": "rotate", "enhance": "contrast", "compare_with": "beside"},
+    options=("rotate", "contrast", "beside"),
 )
-async def image_zoom_in_tool(case: Case, bbox_2d: BoxNumbers, image: str = "") -> Output:
-    """Magnify a part of an image, cut from the original photo, so that small signs and details can be seen.
-
-    The result is a new image with a handle of its own, which can be zoomed into again.
+async def image_zoom_in_tool(
+    case: Case, bbox_2d: BoxNumbers, image: str = "", *, rotate: float = 0.0, contrast: bool = False, beside: str = ""
+) -> Output:
+    """Magnify a part of an image, cut from the original pixels, as a new image: signs, plates, anything small.
 
     Args:
-        bbox_2d: the part to magnify: left, top, right, bottom on the image named.
-        image: handle of the image that the box was drawn on, such as image-1; the first photo if left out.
+        bbox_2d: left, top, right, bottom of the part.
+        image: handle of the image; the first photo if left out.
+        rotate: degrees clockwise, to set upright what is tilted.
+        contrast: bring out what lies in shade or haze.
+        beside: handle of another image to show beside it.
     """
     shown = await view_of(case, image)
-    cut = await cut_of(case, shown.handle, bbox_2d)
+    preview = partial(case.album.preview, wide_side_px=WIDE_SIDE_PX)
+    cut = await asyncio.to_thread(preview, shown.handle, bbox_2d, case.box_scale)
     box = [round(side) for side in to_pixels(bbox_2d, shown, case.box_scale)]
     left, top, right, bottom = cut.box_in_original
-    text = (
-        f"A cut of {shown.handle}, from {box[0]}, {box[1]} to {box[2]}, {box[3]} of its {shown.size[0]} x "
-        f"{shown.size[1]} pixels: {right - left} x {bottom - top} pixels of the original, "
-        f"shown as {cut.size[0]} x {cut.size[1]}."
-    )
-    data = {
+    other = (await view_of(case, beside)).handle if beside.strip() else ""
+    edit = Cut(shown.handle, cut.box_in_original, cut.size, rotate % 360, contrast, other)
+    made = await asyncio.to_thread(edited, case.album, edit) if edit.words else None
+    data: dict[str, Any] = {
         "image": shown.handle,
         "box_px": box,
         "box_in_original": list(cut.box_in_original),
         "size": list(cut.size),
     }
-    return Output(text, data, (cut,), ("photo",))
+    if made is not None:
+        data["edit"] = {"rotate": edit.rotate, "contrast": edit.contrast, "beside": edit.beside}
+    text = (
+        f"A cut of {shown.handle}, from {box[0]}, {box[1]} to {box[2]}, {box[3]} of its {shown.size[0]} x "
+        f"{shown.size[1]} pixels: {right - left} x {bottom - top} pixels of the original"
+        + (f".{edit.words}" if made else f", shown as {cut.size[0]} x {cut.size[1]}.")
+    )
+    return Output(text, data, (made or cut,), ("photo",))
 
 
 LOOKS = 3
@@ -215,14 +343,11 @@ def _lines_read(data: Mapping[str, Any]) -> str:
     figures={"scripts": len(SCRIPTS)},
 )
 async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = "") -> Output:
-    """Read the text in an image or in a part of it: signs, plates, posters, in any of {scripts} scripts.
-
-    Gives each line with its script, how sure the reading is, and its box on the image. A box around a small sign
-    reads more than the whole image does. Where writing is too small to be read, it says where to look closer.
+    """Read the lettering in an image, in {scripts} scripts. With a box around a sign it reads more than without.
 
     Args:
-        bbox_2d: the part to read: left, top, right, bottom on the image named; the whole image if left out.
-        image: handle of the image, such as image-1; the first photo if left out.
+        bbox_2d: left, top, right, bottom of the part.
+        image: handle of the image; the first photo if left out.
     """
     shown = await view_of(case, image)
     looked_at = shown if bbox_2d is None else await cut_of(case, shown.handle, bbox_2d)
@@ -234,7 +359,8 @@ async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = 
     closer = f"Too small to read from here, zoom in: {', '.join(map(str, looks))}.\n" if looks else ""
     part = shown.handle if bbox_2d is None else f"that part of {shown.handle}"
     if not found:
-        text = f"{closer}No text could be read in {part}. A box around a sign is read larger: give bbox_2d."
+        advice = " A box around a sign is read larger: give bbox_2d." if bbox_2d is None else ""
+        text = f"{closer}No text could be read in {part}.{advice}"
         return Output(text, data, sources=("photo",))
     title = f"{closer}Text in {part}, quoted as it stands there; boxes are {scale_words(case, shown.handle)}:"
     return Output(numbered(title, map(_line_words, found)), data, sources=("photo",))
@@ -357,14 +483,11 @@ class _Look(TypedDict):
     renames=BOX_RENAMES,
 )
 async def visual_prior(case: Case, image: str = "", bbox_2d: BoxNumbers | None = None) -> Output:
-    """Tell from the look of an image alone which countries it may be from, with probabilities.
-
-    Learned from photos whose places are known; it reads no text and knows no landmarks. Says how far this image is
-    from those photos. A lead to be checked, not a proof.
+    """Tell from the look of an image which countries it may be from, with probabilities. A lead, not a proof.
 
     Args:
-        image: handle of the image, such as image-1; the first photo if left out.
-        bbox_2d: only this part of it: left, top, right, bottom on the image named.
+        image: handle of the image; the first photo if left out.
+        bbox_2d: left, top, right, bottom of the part.
     """
     prior = case.visual
     if prior is None:

@@ -87,11 +87,11 @@ def _what_lies_here(data: Mapping[str, Any]) -> str:
     },
 )  # fmt: skip
 async def maps_geocode(case: Case, address: str, country: str = "") -> Output:
-    """Find where a place, street or address is: candidates with coordinates, full address and confidence.
+    """Find the coordinates of a place, street or address.
 
     Args:
-        address: a place, street, address or postcode, such as "Rue Grimaldi, Monaco"; or the lines of a sign.
-        country: look only in this country (name or two-letter code).
+        address: such as "Rue Grimaldi, Monaco"; or the lines of a sign.
+        country: only there: name or code.
     """
     query = required_text(", ".join(filter(str.strip, address.splitlines())), "address", "Rue Grimaldi, Monaco")
     code = await asyncio.to_thread(required_country_code, country) if country.strip() else None
@@ -114,11 +114,11 @@ async def maps_geocode(case: Case, address: str, country: str = "") -> Output:
     renames=_POINT_RENAMES,
 )
 async def reverse_geocode(case: Case, latitude: float, longitude: float) -> Output:
-    """Say what lies at a point: country, region, the settlement it is in or near, and what stands around it.
+    """Say what lies at a point: country, region, town, surroundings.
 
     Args:
-        latitude: degrees north, -90 to 90.
-        longitude: degrees east, -180 to 180.
+        latitude: degrees north.
+        longitude: degrees east.
     """
     found = await case.atlas.reverse(point_at(latitude, longitude))
     data = {
@@ -148,13 +148,13 @@ async def reverse_geocode(case: Case, latitude: float, longitude: float) -> Outp
     renames={**_POINT_RENAMES, "radius": "radius_m", "metres": "radius_m", "meters": "radius_m", "type": "category"},
 )
 async def nearby(case: Case, latitude: float, longitude: float, radius_m: float = 250.0, category: str = "") -> Output:
-    """List the shops, buildings, stops, streets and other features around a point, nearest first.
+    """List shops, stops, streets and other mapped features around a point, nearest first.
 
     Args:
-        latitude: degrees north, -90 to 90.
-        longitude: degrees east, -180 to 180.
-        radius_m: how far around, in metres, at most 50000.
-        category: only such features, such as cafe, pharmacy or shop=bakery.
+        latitude: degrees north.
+        longitude: degrees east.
+        radius_m: in metres, at most 50000.
+        category: only such: "cafe", "shop=bakery".
     """
     point = point_at(latitude, longitude)
     if not 0 < radius_m <= _MAX_RADIUS_M:
@@ -180,11 +180,11 @@ async def nearby(case: Case, latitude: float, longitude: float, radius_m: float 
     },
 )  # fmt: skip
 async def poi_input_tips(case: Case, text: str, near: str = "") -> Output:
-    """Suggest places and features whose names begin with a text, as a search box does.
+    """Complete a name of which only the beginning is known.
 
     Args:
-        text: how the name begins; a few letters will do.
-        near: prefer what is near this place (a name, or "lat,lon").
+        text: how it begins.
+        near: prefer what is near: a name or "lat,lon".
     """
     prefix = required_text(text, "text", "Boulev")
     where = await find(case, near, "near") if near.strip() else None
@@ -207,12 +207,12 @@ async def poi_input_tips(case: Case, text: str, near: str = "") -> Output:
     },
 )  # fmt: skip
 async def poi_keyword_search(case: Case, keyword: str, near: str = "", category: str = "") -> Output:
-    """Search mapped features (shops, stops, streets, sights) by name, forgiving what text reading does to names.
+    """Find mapped features (shops, sights, streets) by name; misread letters are forgiven.
 
     Args:
-        keyword: a name as it stands on a sign, misread letters and all.
-        near: prefer what is near this place (a name, or "lat,lon").
-        category: only such features, such as cafe, pharmacy or shop=bakery.
+        keyword: the name, as on a sign.
+        near: prefer what is near: a name or "lat,lon".
+        category: only such: "cafe", "shop=bakery".
     """
     query = required_text(keyword, "keyword", "Boulangerie Costa")
     where = await find(case, near, "near") if near.strip() else None
@@ -236,10 +236,10 @@ async def poi_keyword_search(case: Case, keyword: str, near: str = "", category:
     renames={"id": "poi_id"},
 )
 async def poi_detail_query(case: Case, poi_id: str) -> Output:
-    """Show all that is known of one place: address, phone, website, opening hours, population.
+    """Show all that is known of one place: address, phone, website, population.
 
     Args:
-        poi_id: an id from another result, such as osm:monaco:n25254104 or geonames:2988507.
+        poi_id: an id from another result.
     """
     wanted = required_text(poi_id, "poi_id", "geonames:2988507")
     place = await case.atlas.poi(wanted)
@@ -266,12 +266,12 @@ async def poi_detail_query(case: Case, poi_id: str) -> Output:
     },
 )  # fmt: skip
 async def find_colocated(case: Case, features: list[str], within_m: float = 150.0, area: str = "") -> Output:
-    """Find every place where several features stand near each other: what a street view shows together.
+    """Find every spot where several features stand close together, as a street view shows them.
 
     Args:
-        features: two to five names ("Carrefour") or categories ("pharmacy", "amenity=cafe").
-        within_m: the largest distance between any two of them, in metres, at most 20000.
-        area: only there: a place's name, "south,west,north,east" or "lat,lon,radius_km".
+        features: two to five names or categories: "Carrefour", "amenity=cafe".
+        within_m: most metres between any two.
+        area: only there: a name, "south,west,north,east" or "lat,lon,radius_km".
     """
     wanted = [line for feature in _several(features) if (line := one_line(feature))]
     if not 2 <= len(wanted) <= 5:
@@ -327,9 +327,9 @@ async def find_crossing(case: Case, first: str, second: str, area: str = "") -> 
     """Find where two streets meet.
 
     Args:
-        first: the name of one street.
-        second: the name of the other.
-        area: only there: a place's name, "south,west,north,east" or "lat,lon,radius_km".
+        first: one street.
+        second: the other.
+        area: only there: a name, "south,west,north,east" or "lat,lon,radius_km".
     """
     one, other = required_text(first, "first", "Rue Grimaldi"), required_text(second, "second", "Rue Suffren Reymond")
     hits = await case.atlas.crossing(one, other, within=await find_area(case, area), limit=5)
@@ -377,11 +377,11 @@ class _MapPicture(PointData):
     renames=_RENAMES,
 )
 async def static_map_query(case: Case, centre: str, zoom: float = 15.0) -> Output:
-    """Draw a map around a place, to compare streets, waters and names with what the photo shows.
+    """Draw the map around a place, to compare streets, water and names with the photo.
 
     Args:
-        centre: the middle of the map: a place's name, or its coordinates as "lat,lon".
-        zoom: 5 shows a country, 10 a county, 13 a town, 15 a quarter, 17 a street; at most 20.
+        centre: a name or "lat,lon".
+        zoom: 5 country, 10 county, 13 town, 15 quarter, 17 street.
     """
     where = await _where(case, centre, zoom)
     return await _shown(await case.atlas.map(where.point, zoom=zoom), where, zoom, "Map")
@@ -400,11 +400,11 @@ async def static_map_query(case: Case, centre: str, zoom: float = 15.0) -> Outpu
     renames=_RENAMES,
 )
 async def satellite_map_query(case: Case, centre: str, zoom: float = 16.0) -> Output:
-    """Show a place from above, to compare roofs, roads, trees and coasts with what the photo shows.
+    """Show a place from above, to compare roofs, roads and coasts with the photo.
 
     Args:
-        centre: the middle of the picture: a place's name, or its coordinates as "lat,lon".
-        zoom: 13 shows a town, 15 a quarter, 17 a street; at most 20.
+        centre: a name or "lat,lon".
+        zoom: 13 town, 15 quarter, 17 street.
     """
     where = await _where(case, centre, zoom)
     return await _shown(await case.atlas.satellite(where.point, zoom=zoom), where, zoom, "Picture from above")

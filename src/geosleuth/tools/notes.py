@@ -67,18 +67,15 @@ async def note_hypothesis(
     latitude: float | None = None,
     longitude: float | None = None,
 ) -> Output:
-    """Note where the photo may have been taken, how sure that is, and what speaks for and against it.
-
-    Noting the same place again brings it up to date; a confidence of 0 drops it. If the run ends early, the answer
-    comes from these notes.
+    """Put a candidate into the pool, or bring it up to date; a confidence of 0 drops it.
 
     Args:
-        place: the place, as exactly as it is known, such as "La Condamine, Monaco" or "northern Laos".
-        confidence: the probability that this is the place, 0 to 1.
-        evidence_for: what speaks for it, each in a few words.
-        evidence_against: what speaks against it, each in a few words.
-        latitude: degrees north, if known.
-        longitude: degrees east, if known.
+        place: such as "La Condamine, Monaco" or "northern Laos".
+        confidence: 0 to 1.
+        evidence_for: each in a few words.
+        evidence_against: each in a few words.
+        latitude: degrees north.
+        longitude: degrees east.
     """
     name = required_text(place, "place", "La Condamine, Monaco")[:_PLACE_CHARS]
     sure = _share(confidence)

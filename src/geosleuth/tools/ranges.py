@@ -96,6 +96,7 @@ class _Ranges(TypedDict):
     viewer=Viewer(lambda given: f"works out where the distances to {several(given, 'towns') or 'the towns'} meet"),
     needs=("atlas",),
     renames={"names": "towns", "places": "towns", "distances_km": "distances"},
+    untold=("along",),
 )
 async def range_fix(
     case: Case,
@@ -105,17 +106,14 @@ async def range_fix(
     along: Literal["road", "straight"] = "road",
     area: str = "",
 ) -> Output:
-    """Find the places that lie at given distances from named towns, as a signpost gives them.
-
-    Names that mean several towns are tried in all combinations. Two distances usually leave two places or one large
-    one, three or more narrow it down. The result is a point with a radius: a lead to check, not a fix.
+    """Find the places at given distances from towns, as a signpost gives them. A lead to check.
 
     Args:
-        towns: names of the towns, as on the sign.
-        distances: the distance to each town, in the same order.
+        towns: as on the sign.
+        distances: to each town, in the same order.
         unit: km or mi.
         along: road for distances on road signs, straight for those as the crow flies.
-        area: the country or region in which the towns lie, where it is known.
+        area: the country or region, if known.
     """
     ranges_km = _checked(towns, distances, unit)
     found = await asyncio.gather(*(_candidates(case, name, area) for name in towns))

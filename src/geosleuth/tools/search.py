@@ -40,10 +40,10 @@ class _Documents(TypedDict):
     renames={"q": "query", "text": "query", "keyword": "query", "keywords": "query", "queries": "query"},
 )
 async def search_web(case: Case, query: str) -> Output:
-    """Search documents for a query: up to ten, each with its title, a passage and its address.
+    """Search documents for names, numbers or phrases.
 
     Args:
-        query: what to look for, in a few telling words.
+        query: a few telling words.
     """
     text = required_text(query, "query", "yellow taxis white roof Bangkok")
     if case.web is None:
@@ -108,11 +108,11 @@ class _Alike(TypedDict):
     renames=BOX_RENAMES,
 )
 async def search_image(case: Case, image: str = "", bbox_2d: BoxNumbers | None = None) -> Output:
-    """Find pictures that look like an image or a part of it, and where they were taken, as far as is known.
+    """Find pictures that look alike, and where they were taken, as far as is known.
 
     Args:
-        image: handle of the image, such as image-1; the first photo if left out.
-        bbox_2d: only this part of it: left, top, right, bottom on the image named.
+        image: handle of the image; the first photo if left out.
+        bbox_2d: left, top, right, bottom of the part.
     """
     if case.similar is None:
         raise BadInput(NOTHING_TO_COMPARE)

@@ -429,6 +429,16 @@ class _SunAnywhere(TypedDict):
         "elevation": "sun_elevation",
         "azimuth": "sun_azimuth",
     },
+    untold=(
+        "time_end",
+        "latitude",
+        "longitude",
+        "sun_elevation",
+        "sun_azimuth",
+        "utc_offset",
+        "tolerance_deg",
+        "direction_tolerance_deg",
+    ),
 )
 async def sun_position(
     case: Case,
@@ -446,24 +456,19 @@ async def sun_position(
     tolerance_deg: float = 2.0,
     direction_tolerance_deg: float = 10.0,
 ) -> Output:
-    """Tell where the sun stands at a place and time, or where on Earth it could stand as shadows in a photo show.
-
-    With a place (or latitude and longitude): the sun's direction and height, shadows, sunrise, noon and sunset; with a
-    shadow as well, whether that fits the place. Without a place: everywhere that a shadow could be so long, or point
-    so, at that time, as a band on the map with its countries. A lead, not a fix.
+    """Tell where the sun stands at a place and time; or, without a place, where on Earth shadows could be like that.
 
     Args:
-        time: date and clock time, such as 2024-06-21T14:30Z (Z for UTC) or 2024-06-21T14:30+02:00; without either it
-            is the local clock of the place, or of the country given.
+        time: such as 2024-06-21T14:30Z; without Z or an offset, the local clock.
         time_end: the end of a time range that begins at time, at most a day later.
-        place: the place's name, or 'lat,lon'.
+        place: a name or "lat,lon".
         latitude: latitude of the place, instead of its name.
         longitude: longitude of the place.
-        shadow_ratio: length of a shadow on level ground divided by the height of what casts it.
+        shadow_ratio: length of a shadow divided by the height of what casts it.
         sun_elevation: height of the sun above the horizon in degrees, instead of a shadow's length.
-        shadow_direction: compass bearing that shadows point to, in degrees: 0 north, 90 east.
+        shadow_direction: bearing that shadows point to, 90 is east.
         sun_azimuth: compass bearing of the sun, instead of the shadow's.
-        country: look only in this country; its clock is used for a time without a zone.
+        country: only there; its clock is used.
         utc_offset: hours ahead of UTC of the clock that the time was read from.
         tolerance_deg: how far off the sun's height may be, in degrees.
         direction_tolerance_deg: how far off the direction may be, in degrees.

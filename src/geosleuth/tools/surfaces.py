@@ -111,7 +111,7 @@ def _method(one: Tool, words: Callable[[Observation], str]) -> Callable[..., Any
     method.__qualname__ = f"ToolEnvironment.{one.name}"
     method.__doc__ = _docstring(one)
     # The schema is read from these. No return type is given and no type says None: either would add to the schema.
-    hints = {parameter.name: without_none(parameter.type) for parameter in one.parameters}
+    hints = {parameter.name: without_none(parameter.type) for parameter in one.told}
     method.__annotations__ = hints
     method.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
@@ -123,16 +123,16 @@ def _method(one: Tool, words: Callable[[Observation], str]) -> Callable[..., Any
                 default=parameter.default,
                 annotation=hints[parameter.name],
             )
-            for parameter in one.parameters
+            for parameter in one.told
         ]
     )
     return method
 
 
 def _docstring(one: Tool) -> str:
-    if not one.parameters:
+    if not one.told:
         return one.description
-    lines = (f"    {parameter.name}: {parameter.description}" for parameter in one.parameters)
+    lines = (f"    {parameter.name}: {parameter.description}" for parameter in one.told)
     return "\n".join((one.description, "", "Args:", *lines))
 
 

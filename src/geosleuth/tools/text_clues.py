@@ -202,14 +202,10 @@ def _what_it_tells(data: Mapping[str, Any]) -> str:
     renames={"lines": "text", "query": "text", "number": "text", "phone": "text"},
 )
 async def text_clues(case: Case, text: str) -> Output:
-    """Say what the text on a sign tells of countries and areas: phone numbers, postcodes, plates, prices, languages.
-
-    Web addresses, road numbers and dates count too. Telephone numbers lead to the area of their code, postcodes to the
-    towns whose addresses have them on the map, distances to where they meet. What all lines say together comes first.
-    Every clue says how often its kind is about the place at all.
+    """Say what words on a sign tell of the place: phone numbers, postcodes, plates, prices, web addresses, distances.
 
     Args:
-        text: a line as it stands on the sign, such as "Tel. +44 1463 608026"; or several lines.
+        text: a line of the sign, or several.
     """
     lines = [line for part in text.splitlines() if (line := one_line(part))]
     if not lines:

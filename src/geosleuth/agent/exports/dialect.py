@@ -170,7 +170,7 @@ def _installed(name: str) -> Tool | None:
 def _named(name: str, tool: Tool | None) -> Tool:
     if tool is None:
         return Tool(name, "", (), _nothing)
-    return Tool(name, tool.description, tool.parameters, tool.function)
+    return Tool(name, tool.description, tool.told, tool.function)
 
 
 async def _nothing(*_: Any, **__: Any) -> Output:

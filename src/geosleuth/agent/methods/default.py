@@ -7,7 +7,7 @@ from geosleuth.agent.method import Context, Method
 from geosleuth.answer import FORMAT, Answer
 from geosleuth.photo import BoxScale
 
-from .shared import EVIDENCE_ONLY, PLACES_NOT_PEOPLE, boxes, paragraphs, question, read_words, tool_list
+from .shared import EVIDENCE_ONLY, PLACES_NOT_PEOPLE, boxes, paragraphs, question, read_words
 
 RESULT_TOKENS = 1500
 NEWEST_IMAGES = 4
@@ -25,55 +25,52 @@ _CHECKING = frozenset(
     }
 )
 
+# What a search forgives already: the beginning of a name is enough for it.
+_LEFT_OUT = ("poi_input_tips",)
+
 _ROLE = """\
-You are a careful detective of places. Somebody shows you a photo; you find out where it was taken, show the evidence,
-and say honestly how sure you can be."""
+Find out where a photo was taken, show the evidence, and say honestly how sure you can be."""
 
 _LOOK = """\
-Look first, at everything: scripts and languages, names of shops and streets, phone numbers, plates, road markings and
-signs, poles, kerbs, building style, plants, terrain, light and shadows. What is rare elsewhere tells more than what is
-common everywhere. Beware of the striking: a foreign restaurant, a tourist's shirt or an airline's colours may be far
-from home."""
+Look at everything first: scripts and languages, names, phone numbers, plates, road markings and signs, poles, kerbs,
+buildings, plants, terrain, light. What is rare elsewhere tells most. The striking may be far from home: a foreign
+restaurant, a tourist's shirt."""
 
 _CALLS = """\
-Before a call, say in one line what you have seen, what is missing and why this tool may bring it. Calls that do not
-depend on each other go together. If a call fails, change it; the same call gives the same result."""
+Call a tool only for what the photo and your knowledge leave open, with one line on why. Independent calls go together.
+A failed call fails again unless changed."""
 
 _POOL = """\
-Keep the pool of candidates with note_hypothesis: enter a place as soon as it is worth checking, with what speaks for it
-and against it, and come back to it when that changes. Keep rivals until evidence rules them out. Should the run end
-early, the best candidate of the pool is your answer."""
+Keep the candidates and what speaks for and against each with note_hypothesis; if the run ends early, the best of them
+is your answer."""
 
 _UNWRITTEN_POOL = """\
-Keep several candidates in mind, each with what speaks for it and against it, until evidence rules them out."""
+Weigh several candidates until evidence rules them out."""
 
 _CHECK = """\
-Check the leading candidate before you answer: does it exist under this name, does what stands around it fit the photo,
-and would a rival fit as well? One thing that can't be so weighs more than three that can."""
+Before you answer, check the leading candidate on the map, and whether a rival fits as well. One thing that can't be so
+weighs more than three that can. Your own eyes outweigh a tool that finds nothing."""
 
 _HONEST = """\
-Odds: "probability" is the chance that the true spot lies within "radius_km" of your point. Choose the radius that the
-evidence allows: a read street sign may mean 0.2, a city's style 25, a landscape 500. Of your answers with 0.7, seven
-in ten should be right. Where there are rivals, list them under candidates with their own odds."""
+"probability" is the chance that the true spot lies within "radius_km" of your point: a street sign may mean 0.2 km, a
+city's style 25, a landscape 500."""
 
 _MAY_DECLINE = """\
-If the evidence does not allow a point, leave out lat and lon and give only the levels that it does allow. If it allows
-nothing at all, leave these out too and say in the explanation what would be needed. That is a good answer; a made-up
-place is not."""
+Leave out what the evidence does not allow, lat and lon too; if it allows nothing at all, say in the explanation what
+would be needed. Never make a place up."""
 
 _MUST_GUESS = """\
-In this run a point is wanted in any case: give your best guess, with the low probability or the large radius that it
+In this run a point is wanted in any case: give your best guess, with the low probability or large radius that it
 deserves."""
 
 _ANSWER = f"""\
-When you are done, reply without a call, with one JSON object in this form; leave out what you can't tell:
+When done, reply without a call, with one JSON object; leave out what you can't tell:
 {{"format": "{FORMAT}", "lat": 0.0, "lon": 0.0,
- "country": {{"conclusion": "...", "clues": ["..."], "reasoning": "...", "uncertainty": "low, moderate or high"}},
- "region": {{"conclusion": "..."}}, "precise": {{"conclusion": "street or sight, town"}},
- "probability": 0.0, "radius_km": 1.0, "explanation": "the evidence that decided, in a few sentences",
- "candidates": [{{"name": "...", "lat": 0.0, "lon": 0.0, "probability": 0.0, "evidence": "..."}}]}}
-Region and precise may have clues, reasoning and uncertainty too. Region is the state or province. Latitude and
-longitude are decimal degrees, south and west negative."""
+ "country": {{"conclusion": "...", "clues": ["..."]}},
+ "region": {{"conclusion": "state or province"}}, "precise": {{"conclusion": "street or sight, town"}},
+ "probability": 0.0, "radius_km": 1.0, "explanation": "the evidence that decided",
+ "candidates": [{{"name": "a rival", "lat": 0.0, "lon": 0.0, "probability": 0.0, "evidence": "..."}}]}}
+Every level may have clues, "reasoning" and "uncertainty" (low, moderate or high)."""
 
 
 def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
@@ -83,7 +80,6 @@ def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
         _CALLS if tools else None,
         _POOL if "note_hypothesis" in tools else _UNWRITTEN_POOL,
         _CHECK if _CHECKING.intersection(tools) else None,
-        tool_list(tools),
         boxes(tools, box_scale),
         EVIDENCE_ONLY,
         PLACES_NOT_PEOPLE,
@@ -109,11 +105,12 @@ def default(box_scale: BoxScale = "pixels") -> Method:
     # Every tool there is: what they need is imported only now.
     from geosleuth.tools.toolset import all_tools
 
+    tools = tuple(name for name in all_tools().names if name not in _LEFT_OUT)
     return Method(
         name="default",
         summary="our own: all tools, an open candidate pool, checks on the map, honest probability and radius",
         paper=None,
-        tools=all_tools().names,
+        tools=tools,
         budget=Budget(turns=12),
         wire="native",
         context=Context("trimmed", result_tokens=RESULT_TOKENS, images=NEWEST_IMAGES),
@@ -125,4 +122,5 @@ def default(box_scale: BoxScale = "pixels") -> Method:
             "place can be told, its explanation says why."
         ),
         box_scale=box_scale,
+        tells_options=True,
     )

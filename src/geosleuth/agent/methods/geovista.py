@@ -95,5 +95,6 @@ def geovista(box_scale: BoxScale = "pixels") -> Method:
             "with the object that holds country, province_or_state, city and address."
         ),
         first_view_pixels=GEOVISTA.first_view_pixels or 0,
+        states_odds=False,
         box_scale=box_scale,
     )

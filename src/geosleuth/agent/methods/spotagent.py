@@ -81,5 +81,6 @@ def spotagent(box_scale: BoxScale = "pixels") -> Method:
             "Longitude; both coordinates must be numbers."
         ),
         sampling=Sampling(max_tokens=SPOTAGENT.reply_tokens),
+        states_odds=False,
         box_scale=box_scale,
     )

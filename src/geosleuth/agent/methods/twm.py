@@ -108,4 +108,5 @@ def twm(box_scale: BoxScale = "pixels") -> Method:
         box_scale=box_scale,
         shown_as=SHOWN_AS,
         wants_guess=True,
+        states_odds=False,
     )

@@ -261,7 +261,7 @@ def _claims(finding: Finding, digest: Digest) -> Iterator[str]:
 
 
 def _made(digest: Digest) -> str:
-    started, spent = digest.trajectory.started, digest.trajectory.spent
+    started, spent = digest.trajectory.started, digest.spent
     usage = spent.usage
     failed = f" ({spent.failed_calls} failed)" if spent.failed_calls else ""
     tokens = usage.input_tokens + usage.output_tokens

@@ -27,6 +27,7 @@ from geosleuth.bench.page.markup import Html, clean, el, join, name
 from geosleuth.geo import LatLon, coordinates, distance_km
 from geosleuth.names import fold
 from geosleuth.photo import Claims
+from geosleuth.pipeline.team import spent_together
 from geosleuth.policies.detective.advice import CONNECT
 from geosleuth.text.numbers import distance, plural
 from geosleuth.tools import FailureKind, Observation
@@ -106,6 +107,9 @@ class Digest:
     account: Account
     rivals: tuple[Rival, ...]
     dropped: tuple[Hypothesis, ...]
+    spent: Spent
+    """What all who worked on it used."""
+
     country: str | None = None
     """The code of the country that is the whole finding; None where the finding is a circle."""
 
@@ -171,12 +175,19 @@ def digest_of(finding: Finding) -> Digest:
         place=(envelope(answer.address) or "An unnamed place") if located else UNLOCATED,
         sure=sure_line(answer),
         verdict=_verdict(finding, located=located),
-        evidence=best_evidence(trajectory, None) if told_as == "exact" else (),
+        evidence=_evidence(finding) if told_as == "exact" else (),
         account=account_of(answer.explanation or "") if told_as == "exact" else Account(),
         rivals=tuple(_rivals(answer, {fold(one.place) for one in dropped})),
         dropped=dropped,
+        spent=spent_together(finding),
         country=found_country(answer),
     )
+
+
+def _evidence(finding: Finding) -> tuple[str, ...]:
+    """The evidence for the answer; of several tries also that of the one that was picked."""
+    runs = [finding.trajectory, *([finding.picked] if finding.picked else [])]
+    return tuple(dict.fromkeys(piece for one in runs for piece in best_evidence(one, None)))
 
 
 def account_of(explanation: str) -> Account:
@@ -217,6 +228,10 @@ def _verdict(finding: Finding, *, located: bool) -> str:
     early = f"The run ended early: {why}. " if why else ""
     if not located:
         return early.strip()
+    early += "".join(f"{doubt} " for doubt in finding.doubts)
+    if finding.derived is not None:
+        place = f"that of {finding.derived}" if finding.derived else "that of the place"
+        early += f"The model gave no point; this is {place} on the map. "
     if answered is not None and answered.by == "pool":
         return f"{early}This is the best of the candidates that the model had noted: a lead, not a verdict."
     return f"{early}{LEAD}"
@@ -393,7 +408,7 @@ def making_of(finding: Finding, generated: str) -> list[tuple[str, object]]:
         ("Found by", join((name(started.policy, 80), ", method ", name(started.method, 80)))),
         ("Replies by", _models(trajectory)),
         ("Tools", join([el("code", None, clean(tool, 60)) for tool in started.tools], ", ") or "none"),
-        ("Used", _used(trajectory.spent, started.budget)),
+        ("Used", _used(spent_together(finding), started.budget)),
         ("Knowledge from", clean("; ".join(sources[:_SHOWN_SOURCES]), 600)),
         ("Hint given", clean(started.task.hint or "", 400)),
         ("Area given", clean(started.task.area or "", 400)),

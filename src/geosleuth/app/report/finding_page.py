@@ -68,8 +68,10 @@ def render_report(
     claim: Sequence[str] = (),
 ) -> str:
     """The page from what was gathered for it."""
-    embedded = Embedded(digest.trajectory, pictures, legible=digest.exact)
-    seen = text_seen(digest.trajectory, digest.evidence) if digest.exact else ()
+    # Of several tries, the pictures and the text are those of the one that was picked.
+    shown = digest.trajectory if finding.picked is None else finding.picked
+    embedded = Embedded(shown, pictures, legible=digest.exact)
+    seen = text_seen(shown, digest.evidence) if digest.exact else ()
     point, radius_km = digest.answer.point, digest.answer.radius_km
     reason, more_reason = ("", "") if digest.located else first_sentence(digest.account.why)
     body = render(

@@ -19,7 +19,7 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
 from geosleuth.photo import Claims
 from geosleuth.pipeline.plan import Plan
-from geosleuth.pipeline.team import Voice, voices
+from geosleuth.pipeline.team import Voice, spent_together, voices
 from geosleuth.policies.detective import KIND_WORDS, Detective, Reasoning, clue_id
 from geosleuth.policies.detective.rivals import full_name
 from geosleuth.policies.detective.standing import standing
@@ -247,6 +247,7 @@ def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultV
         reasoning: what the detective made of it, see `reasoning_of`; its clues are told at ``exact`` only.
     """
     trajectory = finding.trajectory
+    shown_run = finding.picked or trajectory
     exact = finding.granularity == "exact"
     radii_km = radii_of(reasoning) if exact else {}
     answer = answer_view(finding, radii_km)
@@ -257,16 +258,16 @@ def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultV
         "ended": None if ended is None else ended_view(ended.reason, ended.trouble),
         "clues": clue_views(reasoning, trajectory) if exact else [],
         "claims": [_claim(number, one, finding) for number, one in enumerate(finding.claims, 1)],
-        "spent": spent_view(trajectory.spent, started.budget),
+        "spent": spent_view(spent_together(finding), started.budget),
         "model": started.policy,
         "method": started.method,
         "tools": list(started.tools),
         "hint": shown(task.hint),
         "area": shown(task.area),
         "granularity": finding.granularity,
-        "pool": [candidate_view(one, radii_km.get(fold(one.place))) for one in trajectory.pool],
+        "pool": [candidate_view(one, radii_km.get(fold(one.place))) for one in shown_run.pool],
         "team": _team(finding) if finding.team else None,
-        "text": [_text(line) for line in text_seen(trajectory, answer["evidence"])] if exact else [],
+        "text": [_text(line) for line in text_seen(shown_run, answer["evidence"])] if exact else [],
         "versions": {"run": trajectory.geosleuth, "told_by": __version__},
         "trajectory": trajectory.id,
     }

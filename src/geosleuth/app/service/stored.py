@@ -58,7 +58,8 @@ async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     finding, _, atlas = await _finding(details)
     if wanted == PAGE:
         opened = await photos_of(details)
-        pictures = pictures_of(finding.trajectory, _shown(opened), max_pixels=_pixels(finding.trajectory))
+        shown = finding.picked or finding.trajectory
+        pictures = pictures_of(shown, _shown(opened), max_pixels=_pixels(finding.trajectory))
         page = await report_html(finding, atlas=atlas, pictures=pictures)
         return {"media_type": "text/html; charset=utf-8"}, _bytes(page)
     form = BY_ENDING[wanted]
@@ -77,7 +78,10 @@ async def picture_of(details: Mapping[str, Any]) -> bytes:
         raise NotThere(f"this run has no picture {handle[:40]!r}")
     own = _shown(await photos_of(details))
     if image.photo > len(own):
-        raise NotThere(f"{handle} is a map, which is not kept")
+        rebuilt = await asyncio.to_thread(rebuild_album, trajectory, own, max_pixels=_pixels(trajectory))
+        if handle in rebuilt.missing:
+            raise NotThere(f"{handle} is a map, which is not kept")
+        return encode(rebuilt.album[handle], quality=JPEG_QUALITY)
     photo = own[image.photo - 1]
     left, top, right, bottom = image.box_in_original
     if not (0 <= left < right <= photo.size[0] and 0 <= top < bottom <= photo.size[1]):

@@ -124,6 +124,9 @@ def _key(target: Target) -> str:
 
 
 def _openai(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+    if not target.at_its_makers:
+        # Most servers that speak as OpenAI does know chat completions alone.
+        return _own_server(target, client)
     from pydantic_ai.models.openai import OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
 

@@ -276,7 +276,7 @@ class HostedPolicy:
             conversation,
             self._pack,
             lambda step: self._replies.get(memory_key(step)),
-            images_in_results=self._target.service.images_in_results,
+            images_in_results=self._target.images_in_results,
         )
 
     def _pack(self, view: View) -> BinaryContent:
@@ -315,7 +315,7 @@ def _model_settings(sampling: Sampling, target: Target, model: Model[Any]) -> Mo
     prefix = target.service.prefix
     if prefix != "bedrock":
         settings["max_retries"] = 0
-    if prefix == "openai":
+    if prefix == "openai" and target.at_its_makers:
         # Photos are not for keeping.
         settings["openai_store"] = False
     given: dict[str, float | None] = {"max_tokens": sampling.max_tokens, "seed": sampling.seed}

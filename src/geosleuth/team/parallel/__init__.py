@@ -1,5 +1,6 @@
 """Several tries at one photo at once, and a verifier that reads them all and gives one answer."""
 
+from geosleuth.agent.locate import VERIFIER
 from geosleuth.agent.setup import Watch
 
 from .chains import (
@@ -17,7 +18,6 @@ from .locate import Try, draw_tries, locate_in_parallel, try_sampling
 from .measures import best_at_n, mean_single, pass_at_k, range_at_n, verifier_at_n
 from .verifier import (
     CONTEXT_TOKENS,
-    VERIFIER,
     EmbeddedVerifier,
     chains_read,
     embedded_method,

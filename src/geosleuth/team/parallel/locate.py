@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from geosleuth.agent import Event, Method, Sink, Trajectory, TrajectoryWriter, run
 from geosleuth.agent.locate import Finding, open_case
 from geosleuth.agent.methods.papers import TWM_PARALLEL
 from geosleuth.agent.setup import NO_HINTS, UNWATCHED, AgentSetup, Question, Resources, Watch
 from geosleuth.agent.trajectory import new_id, now
-from geosleuth.photo import OpenedPhoto
+from geosleuth.photo import Album, OpenedPhoto
 from geosleuth.policies import Policy, Sampling
 from geosleuth.tools import Case, Toolset
 
@@ -19,11 +19,15 @@ from .verifier import EmbeddedVerifier, embedded_method, verifier_method
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """What came of one try; ``error`` is what broke it, and there is no trajectory where it never began."""
+    """What came of one try, and its pictures.
+
+    ``error`` is what broke it, and there is no trajectory where it never began.
+    """
 
     number: int
     trajectory: Trajectory | None
     error: Exception | None = None
+    album: Album | None = field(default=None, repr=False, compare=False)
 
     @property
     def answered(self) -> bool:
@@ -113,15 +117,16 @@ async def draw_tries(
 
     async def one(number: int, follow: Watch) -> Try:
         events: list[Event] = []
+        album = case.album.copy()
         try:
             found = await run(
-                replace(case, album=case.album.copy()),
+                replace(case, album=album),
                 replace(setup, sampling=try_sampling(drawn, number)),
                 question=question,
                 store=follow.store,
                 sinks=(events.append, *follow.sinks),
             )
-            made = Try(number, found)
+            made = Try(number, found, album=album)
         except Exception as error:  # noqa: BLE001  (one try's trouble is not the others')
             made = Try(number, _until_then(events, follow.store), error)
         done(made)
@@ -177,7 +182,9 @@ async def locate_in_parallel(
     """
     case, views = await asyncio.to_thread(open_case, photos, setup.method, resources)
     asked = replace(question, views=views)
-    tries = await draw_tries(case, count, setup, question=asked, watch=followers.watch, done=followers.done)
+    # Whoever reads the tries says how likely each is, and looks up what they only name.
+    alone = replace(setup, completes=False)
+    tries = await draw_tries(case, count, alone, question=asked, watch=followers.watch, done=followers.done)
     claims = tuple(opened.claims for opened in photos)
     if not any(one.answered for one in tries):
         return Finding(_first(tries), claims, case.album, team=_told(tries))
@@ -201,14 +208,21 @@ async def locate_in_parallel(
         how = verifier_method(setup.method, team, chains=verification.chains, budget=setup.budget)
         found = await verify(verification.verifier, how, verification.toolset or Toolset([]))
         if found.answered is not None and found.answered.by == "policy":
-            return Finding(found, claims, case.album, team=team)
+            return _with_pictures(Finding(found, claims, case.album, team=team), tries)
         followers.instead(found)
         failed = (found,)
     from geosleuth.tools.toolset import all_tools
 
     how = embedded_method(len(team))
     found = await verify(EmbeddedVerifier(team), how, how.toolset(all_tools()))
-    return Finding(found, claims, case.album, team=team, gave_way=failed)
+    return _with_pictures(Finding(found, claims, case.album, team=team, gave_way=failed), tries)
+
+
+def _with_pictures(finding: Finding, tries: Sequence[Try]) -> Finding:
+    """The finding with the pictures of the try that was picked: its cuts are the evidence."""
+    picked = finding.picked
+    album = next((one.album for one in tries if picked is not None and one.trajectory is picked), None)
+    return replace(finding, album=album or finding.album)
 
 
 def _first(tries: Sequence[Try]) -> Trajectory:

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from geosleuth.agent import Budget, Context, Method, Prompted, Task, Trajectory
+from geosleuth.agent.locate import VERIFIER
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.methods.shared import EVIDENCE_ONLY, paragraphs, question
 from geosleuth.answer import Address, Answer, Candidate, Level, render
@@ -38,9 +39,6 @@ from geosleuth.tools import ToolCall
 
 from .chains import Chains, Shown, careful_tokens, chains_for, marks_of, named_marks
 from .claims import TOOLS, Check, ClaimKind, Stand, calls_for, checks_of, placed, stands_of
-
-VERIFIER = "verifier"
-"""What trajectories call the method of a verifier, and the one in code itself."""
 
 CONTEXT_TOKENS = 32_768
 """What a verifier that reads facts needs at most, with the photo, the words and the reply."""
@@ -159,9 +157,10 @@ def chains_read(trajectory: Trajectory) -> Chains | None:
 
 
 def evidence_named(trajectory: Trajectory, tries: Sequence[Trajectory]) -> tuple[str, ...]:
-    """The pieces of evidence that a verifier's last reply names."""
-    steps = trajectory.steps
-    return named_marks(steps[-1].text, marks_of(tries)) if steps else ()
+    """The pieces of evidence that a verifier names in the last reply that names any."""
+    known = marks_of(tries)
+    named = (named_marks(step.text, known) for step in reversed(trajectory.steps))
+    return next(filter(None, named), ())
 
 
 def _system(method: Method, task: Task, tools: tuple[str, ...]) -> str:
@@ -380,12 +379,13 @@ def _embedded_prompt(count: int, task: Task, _tools: tuple[str, ...]) -> str:
 
 
 def _address(address: Address, checks: Sequence[Check]) -> Address:
-    """The try's own address; its clues give way to the claims that hold, level by level. The others are explained."""
+    """The try's own address with its clues, and after them the claims that hold, level by level."""
 
     def level(name: str, own: Level) -> Level:
         held = [check for check in checks if check.verdict == "holds"]
         clues = tuple(str(check) for check in held if _LEVELS.get(check.claim.kind, "precise") == name)
-        return Level(own.conclusion, clues if own.conclusion else (), own.reasoning, own.uncertainty)
+        kept = tuple(dict.fromkeys((*own.clues, *clues)))
+        return Level(own.conclusion, kept if own.conclusion else (), own.reasoning, own.uncertainty)
 
     return Address(
         level("country", address.country), level("region", address.region), level("precise", address.precise)

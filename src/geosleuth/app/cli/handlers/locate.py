@@ -39,6 +39,7 @@ from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.result import Checked, LocateResult, check_claim, checked_lines
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
+from geosleuth.policies.endpoints import announcing_retries
 from geosleuth.policies.registry import SERVICES
 from geosleuth.tools import ImageSearch
 
@@ -223,6 +224,7 @@ async def _work(
         offline = offline_atlas(needed=plan.needs_atlas)
         tell = held.enter_context(telling(plan.granularity))
         held.enter_context(cancelled_by_ctrl_c())
+        held.enter_context(announcing_retries(talk, exact=plan.granularity == "exact"))
         finding = await run_plan(plan, photos, offline, similar=similar, keep_in=keep_in, sinks=(tell,), say=talk)
         checked = await check_claim(finding, plan, offline)
         claim = () if checked is None else tuple(checked_lines(checked))

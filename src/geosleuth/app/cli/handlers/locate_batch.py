@@ -64,7 +64,7 @@ from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.result import check_claim, checked_lines, result_document
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
-from geosleuth.policies.endpoints import GIVE_UP, InARow
+from geosleuth.policies.endpoints import GIVE_UP, InARow, announcing_retries
 from geosleuth.text.numbers import plural
 from geosleuth.text.safe import one_line
 
@@ -360,7 +360,7 @@ class _Batch:
         async with AsyncExitStack() as held:
             await plan.load(held)
             atlas = offline_atlas(needed=True)
-            advance = held.enter_context(_progress(len(paths)))
+            advance = held.enter_context(_progress(len(paths), exact=plan.granularity == "exact"))
             held.enter_context(cancelled_by_ctrl_c())
             done: list[Done | None] = [None] * len(paths)
             waiting = iter(enumerate(paths))
@@ -472,10 +472,10 @@ def _hash(path: Path) -> str:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[str, Done], None]]:
+def _progress(total: int, *, exact: bool) -> Iterator[Callable[[str, Done], None]]:
     """A bar at a terminal, else a line for each photo; trouble is a line either way."""
     count = iter(range(1, total + 1))
-    with progress("locating", total) as bar:
+    with progress("locating", total) as bar, announcing_retries(bar.say, exact=exact):
 
         def advance(name: str, one: Done) -> None:
             row = one.row
