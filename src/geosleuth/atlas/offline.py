@@ -171,6 +171,10 @@ class OfflineAtlas:
         except OSError:
             return True
 
+    async def detailed_maps(self, point: LatLon | None = None) -> list[str]:
+        """Names of the added regions, or of those that reach a point."""
+        return await self._run(self._detailed_maps, point)
+
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
         """A picture from above, out of the user's own tiles."""
         return await self._run(self._satellite, centre, zoom, size)
@@ -257,6 +261,10 @@ class OfflineAtlas:
         if any(extent.distance_km(Disc(place.point, 0.0)) <= _GROUND_KM for extent in larger):
             return True
         return None if container and not larger else False
+
+    def _detailed_maps(self, point: LatLon | None) -> list[str]:
+        infos = self._regions.store.list()
+        return sorted(info.name for info in infos if point is None or info.extent.contains(point))
 
     def _region_code(self, point: LatLon) -> str | None:
         region = self._borders.at(point, snap_km=_SNAP_KM)

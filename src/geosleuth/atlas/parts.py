@@ -11,7 +11,7 @@ from geosleuth.names import country_code, country_name, fold
 from .search import MAX_QUERY_CHARS, exact_key
 
 MOST_PARTS = 6
-_SEPARATORS = re.compile(r"[,;،؛、，；|\n()（）\[\]]+|\s[-–—·/]\s")  # noqa: RUF001
+_SEPARATORS = re.compile(r"[,;،؛、，；|\n()（）\[\]]+|\s[-–—·/]\s")
 # The unit that ends each step of an address in Chinese or Japanese, which goes from the large to the small.
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4,}")
 _CJK_STEP = re.compile(
@@ -27,7 +27,7 @@ _POSTCODES = re.compile(
 )
 _NUMBER = re.compile(r"\d{1,4}\s?[a-z]?(?:\s?[-/]\s?\d+)?", re.IGNORECASE)
 _HOUSE_NUMBER = re.compile(
-    r"^\d{1,5}[a-z]?(?:\s?[-/]\s?\d+[a-z]?)?\s+\D|\D\s+\d{1,5}\s?[a-z]?(?:\s?[-/]\s?\d+)?$", re.I
+    r"^\d{1,5}[a-z]?(?:\s?[-/]\s?\d+[a-z]?)?\s+\D|\D\s+\d{1,5}\s?[a-z]?(?:\s?[-/]\s?\d+)?$", re.IGNORECASE
 )
 _STREET_WORDS = frozenset(
     """
@@ -41,7 +41,7 @@ _STREET_WORDS = frozenset(
     ulica ul aleja ulitsa prospekt pereulok shosse naberezhnaya utca korut bulevar bulvar trg calea
     katu gatan gata vagen vei veien gade vej jalan jln jl lorong soi thanon duong cadde caddesi sokak sokagi bulvari
     улица ул проспект переулок шоссе площадь бульвар набережная вулиця οδος λεωφορος شارع طريق רחוב ถนน ซอย मार्ग रोड
-    """.split()
+    """.split()  # noqa: SIM905  (a hundred words in quotation marks each say no more)
 )
 _LAST_WORDS = frozenset({"st", "dr", "ct", "sq", "row", "court", "square", "gate", "tie", "ut"})
 """Words that are other things in front: St Louis."""
@@ -132,7 +132,7 @@ class Container:
 @lru_cache(maxsize=1 << 12)
 def is_part_of(country: str, whole: str) -> bool:
     """Whether a country or territory is, or belongs to, another: Puerto Rico to the United States."""
-    if country == whole or whole == "GE":  # "Georgia, USA" is the state, and no country is a part of Georgia
+    if whole in (country, "GE"):  # "Georgia, USA" is the state, and no country is a part of Georgia
         return country == whole
     return country_code(f"{country_name(country)}, {country_name(whole)}") == country
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from math import log10, pi
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +54,7 @@ _PARTLY, _PARTS_PARTLY = 0.7, 0.1
 """What a hit is worth of which only a part was found, and how much less for each other part that is missing."""
 
 _COARSER = {COUNTRY: 0, REGION: 1}
+_LARGE_CITY = 100_000
 REACHES = 2.0
 """How many of its own radii a settlement reaches at most."""
 
@@ -258,6 +258,8 @@ class BasePlaces:
     def around(self, point: LatLon, *, country: str | None, region: str | None = None, limit: int = 5) -> list[Hit]:
         """Settlements at a point: first those whose own size reaches it, the surest first, then the nearest ones.
 
+        A large city that is near comes last where none of the others is one.
+
         Only places of the given country count, where one is given, and those of the given region ("FR.11") come first:
         polygons know better than points.
         """
@@ -267,15 +269,23 @@ class BasePlaces:
             return []
         km = distances_km(point.lat, point.lon, cities.lat[near], cities.lon[near])
         reach = km / radius_km(cities.population[near])
-        chosen = np.union1d(np.argsort(reach)[:_NEAR_POOL], np.argsort(km)[:_NEAR_POOL])
+        large = np.flatnonzero(cities.population[near] >= _LARGE_CITY)
+        large = large[np.argsort(km[large])[:1]]
+        chosen = np.unique(np.concatenate([np.argsort(reach)[:_NEAR_POOL], np.argsort(km)[:_NEAR_POOL], large]))
         ranked = []
         for index in chosen:
             row = self._row(int(cities.id[near[index]]))
             elsewhere = region is not None and f"{row[4]}.{row[5]}" != region
             outside = bool(reach[index] > REACHES)
-            ranked.append((outside, elsewhere, float(km[index] if outside else reach[index]), float(km[index]), row))
+            # Which region counts for what holds the point; of what does not, the nearest is told first.
+            order = outside, elsewhere and not outside, float(km[index] if outside else reach[index])
+            ranked.append((*order, float(km[index]), row))
         ranked.sort(key=lambda item: (*item[:4], str(item[4][1])))
-        return [Hit(self._place(row), 1 / (1 + away), "near", str(row[2]), away) for *_, away, row in ranked[:limit]]
+        kept = ranked[:limit]
+        if 1 < limit < len(ranked) and not any(int(str(row[8])) >= _LARGE_CITY for *_, row in kept):
+            large = [item for item in ranked[limit:] if int(str(item[4][8])) >= _LARGE_CITY]
+            kept = [*kept[:-1], *large[:1]] if large else kept
+        return [Hit(self._place(row), 1 / (1 + away), "near", str(row[2]), away) for *_, away, row in kept]
 
     def _within_reach(self, point: LatLon, country: str | None) -> NDArray[np.int64]:
         """Rows of the cities around a point, looking farther until there are some."""
@@ -305,8 +315,8 @@ class BasePlaces:
 
     def _exact(self, reading: Reading) -> dict[int, Hit]:
         hits = {}
-        for row, role, score in self._candidates(reading):
-            score -= _ALIAS_PENALTY * (role != MAIN) + _CODE_PENALTY * (role == ATTRIBUTE)
+        for row, role, fame in self._candidates(reading):
+            score = fame - _ALIAS_PENALTY * (role != MAIN) - _CODE_PENALTY * (role == ATTRIBUTE)
             match: MatchKind = "exact" if role == MAIN else "alias"
             hits[int(str(row[0]))] = Hit(self._place(row), min(1.0, max(0.01, score)), match, reading.name)
         return hits
