@@ -27,6 +27,8 @@ from .search import is_same_name
 
 if TYPE_CHECKING:
     from .borders import Borders, Detail
+    from .maps.bare import Settlement
+    from .maps.canvas import View
     from .regions import Regions
 
 _P = ParamSpec("_P")
@@ -42,6 +44,7 @@ _SNAP_KM = 5.0
 _NAMESAKES = 200
 _TOWNS = 50
 _GROUND_KM = 0.2
+_MAP_TOWNS = 25
 _COARSER: Mapping[Level, int] = {"street": 1, "town": 2, "region": 3}
 _MAX_LIMIT = 1000
 
@@ -325,6 +328,7 @@ class OfflineAtlas:
             outlines=self._outlines,
             place_labels=self._place_labels,
             base_attribution="Natural Earth, GeoNames",
+            towns=self._towns,
         )
         return draw_map(sources, centre, zoom, size, markers)
 
@@ -342,6 +346,17 @@ class OfflineAtlas:
             rank = sum(people < limit for limit in (5e6, 1e6, 3e5, 1e5, 3e4, 1e4, 2e3)) + 1
             if rank <= max(2, zoom - 2):
                 yield place.point, place.name, rank
+
+    def _towns(self, view: "View") -> "list[Settlement]":
+        """The largest settlements of a view, and the nearest ones around it."""
+        box = view.box
+        inside = self._base.labels(box.south, box.west, box.north, box.east, limit=_MAP_TOWNS)
+        around = [hit.place for hit in self._base.around(view.centre, country=None, limit=_MAP_TOWNS)]
+        places = {place.id: place for place in (*inside, *around)}
+        return [
+            (place.point, place.name, place.extent.radius_km if isinstance(place.extent, Disc) else 0.0)
+            for place in places.values()
+        ]
 
     def _satellite(self, centre: LatLon, zoom: float, size: tuple[int, int]) -> Picture:
         from .maps import satellite

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypedDict
 
 from geosleuth.atlas import Hit, OfflineAtlas, Picture
@@ -422,7 +423,8 @@ async def static_map_query(case: Case, centre: str, zoom: float = 15.0) -> Outpu
         zoom: 5 shows a country, 10 a county, 13 a town, 15 a quarter, 17 a street; at most 20.
     """
     where = await _where(case, centre, zoom)
-    return await _shown(await case.atlas.map(where.point, zoom=zoom), where, zoom, "Map")
+    shown = await _shown(await case.atlas.map(where.point, zoom=zoom), where, zoom, "Map")
+    return replace(shown, text=f"{shown.text} {await _lacks(case, where.point)}".strip())
 
 
 @tool(
