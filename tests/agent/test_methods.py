@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,11 +24,13 @@ from geosleuth.agent.methods import (
 )
 from geosleuth.agent.methods.papers import GEOVISTA, SMILEGEO, SPOTAGENT, TWM, TWM_PARALLEL
 from geosleuth.answer import Address, Answer, Candidate, Level, parse_strict, render
+from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import BoxScale
 from geosleuth.policies import Sampling
 from geosleuth.tools import ImageInfo
+from geosleuth.tools.model import supplied
 from geosleuth.tools.toolset import all_tools
 
 PHOTO = ImageInfo("image-1", (1600, 1200), 1, (0, 0, 1600, 1200))
@@ -200,6 +203,19 @@ def test_the_nano_methods_words_are_few_and_the_same_for_any_scale() -> None:
     assert method("nano").toolset(all_tools()).names == ("zoom", "read_text", "geocode", "clues")
     asked_for = method("nano").system(TASK, ()).partition("Answer with ")[2].rstrip(".")
     assert list(json.loads(asked_for)) == ["country", "city", "lat", "lon"]
+
+
+@pytest.mark.parametrize("name", ["default", "geovista", "spotagent", "twm"])
+def test_a_run_without_prior_index_tiles_and_web_is_told_of_no_tool_that_needs_one(name: str, tmp_path: Path) -> None:
+    have = supplied(OfflineAtlas(tmp_path), offline=True)
+    chosen = method(name)
+    tools = chosen.toolset(all_tools(), have=have)
+    absent = {"visual_prior", "search_image", "satellite_map_query", "search_web", "find_crossing", "find_colocated"}
+    told = words(name, tools=tools.names) + json.dumps([one.schema() for one in tools])
+    assert not [one for one in absent if one in told]
+    assert ("search_documents" in told) == (name == "default")
+    served = chosen.toolset(all_tools(), have=have | {"web", "tiles", "region", "prior", "index"})
+    assert set(served.names) == set(chosen.toolset(all_tools()).names)
 
 
 def test_several_photos_are_all_named() -> None:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("atlas_home")
 EVERY_KIND = [
     ("read_text", {"bbox_2d": [0, 0, 200, 120]}),
     ("maps_geocode", {"address": "Monaco"}),
-    ("search_web", {"query": "Monaco"}),
+    ("search_documents", {"query": "Monaco"}),
     ("country_facts", {"country": "Monaco"}),
     ("static_map_query", {"centre": "43.7354,7.4211", "zoom": 9}),
     ("brand_lookup", {"name": "Monoprix"}),

@@ -71,7 +71,7 @@ def test_any_policy_is_offered_the_tool(prior: Path, photo: Path, tmp_path: Path
         assert locate_here(photo, *model, "--prior", prior).code == 0
         (request,) = url.requests
     assert "visual_prior" in json.dumps(request.json)
-    assert read_trajectory(kept).started.tools == ("image_zoom_in_tool", "visual_prior", "search_web")
+    assert read_trajectory(kept).started.tools == ("image_zoom_in_tool", "visual_prior")
 
 
 def test_one_that_was_learned_is_at_hand_for_the_detective_unless_it_is_not_wanted(prior: Path, photo: Path) -> None:

@@ -69,7 +69,7 @@ def test_every_tool_of_ours_says_all_of_it() -> None:
 
 def test_only_tools_that_can_answer_are_usable() -> None:
     left_out = set(all_tools().names) - set(all_tools().usable(OFFLINE).names)
-    assert left_out == {"search_image", "visual_prior", "satellite_map_query"}
+    assert left_out == {"search_image", "search_web", "visual_prior", "satellite_map_query"}
     assert "find_crossing" not in all_tools().usable({"atlas"}).names
 
 

@@ -93,7 +93,7 @@ def test_what_stands_around_a_point_comes_nearest_first(case: Case) -> None:
 def test_nothing_around_says_what_to_try(bare: Case) -> None:
     seen = call(nearby, bare, {**SQUARE, "category": "cafe"})
     assert (seen.failure, seen.data["results"]) == (None, [])
-    assert "larger radius_m or no category" in seen.text
+    assert "no detailed map is installed" in seen.text
     assert "geosleuth atlas add" in seen.text
 
 
@@ -245,3 +245,55 @@ def test_the_lines_of_a_sign_are_one_address(case: Case) -> None:
     assert by_lines.data == by_commas.data
     assert by_lines.data["results"][0]["name"] == "Rue Grimaldi"
     assert by_lines.text == by_commas.text
+
+
+def test_an_address_that_no_map_has_is_told_by_its_town(case: Case) -> None:
+    seen = call(maps_geocode, case, {"address": "Sunset Boulevard, Los Angeles"})
+    assert 'only the town is known, not "Sunset Boulevard"' in seen.text.splitlines()[1]
+    first = seen.data["results"][0]
+    assert (first["match"], first["level"], first["missing"]) == ("part", "town", ["Sunset Boulevard"])
+    assert "No place" in call(maps_geocode, case, {"address": "Lake Balaton"}).text
+
+
+@pytest.mark.parametrize("tool", [poi_keyword_search, poi_input_tips])
+def test_near_keeps_to_the_place(case: Case, tool: Tool) -> None:
+    word = {poi_keyword_search: "keyword", poi_input_tips: "text"}[tool]
+    assert call(tool, case, {word: "Carrefour", "near": "Monaco"}).data["results"]
+    for text in ("Carrefour", "water tower", "Watertown"):
+        seen = call(tool, case, {word: text, "near": "Budapest"})
+        assert seen.data["results"] == [], seen.text
+        assert "none of which reaches there" in seen.text
+        assert "geosleuth atlas add" in seen.text
+    there = call(tool, case, {word: "Szeged", "near": "Hungary"}).data["results"]
+    assert there
+    assert {one["country"] for one in there} == {"HU"}
+
+
+@pytest.mark.parametrize(
+    ("point", "radius_m", "says"),
+    [
+        ({"latitude": 47.5, "longitude": 19.05}, 50_000, "none of which reaches there"),
+        ({"latitude": 47.5, "longitude": 19.05}, 200, "none of which reaches there"),
+        (SQUARE, 10, "Try a radius_m up to 50000 or no category"),
+    ],
+)
+def test_nothing_nearby_says_what_is_lacking(case: Case, point: dict[str, float], radius_m: int, says: str) -> None:
+    seen = call(nearby, case, {**point, "radius_m": radius_m, "category": "windmill"})
+    assert seen.data["results"] == []
+    assert says in seen.text
+    assert ("radius_m up to" in seen.text) == (point is SQUARE)
+
+
+def test_without_any_map_the_command_that_adds_one_is_told(bare: Case) -> None:
+    seen = call(nearby, bare, {**SQUARE, "radius_m": 50_000})
+    assert "no detailed map is installed; 'geosleuth atlas add FILE.osm.pbf'" in seen.text
+    assert "Try" not in seen.text
+
+
+def test_the_nearest_settlement_is_told_first_and_a_large_city_after_it(case: Case) -> None:
+    # The Great Hungarian Plain, far from everything; the steppe; the Nullarbor.
+    for lat, lon in ((46.9, 20.1), (48.3, 67.2), (-31.4, 129.0), (35.36, 138.73)):
+        seen = call(reverse_geocode, case, {"latitude": lat, "longitude": lon})
+        away = [one["distance_km"] for one in seen.data["places"] if one["kind"] == "city"]
+        assert away == sorted(away)
+        assert f"{away[0]:.0f} km" in seen.data["address"] or "near" not in seen.data["address"]

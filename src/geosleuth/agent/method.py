@@ -96,8 +96,7 @@ class Method:
             tools: all tools there are.
             names: those to switch on, by any of their names; None is the method's own choice. Names that begin with a
                 plus sign, and tools themselves, are added to the others; with nothing but these, to the method's own.
-            have: what the run has. Tools of the method's own choice that can't answer without more are left out; a
-                paper's method keeps those of its paper.
+            have: what the run has. Tools of the method's own choice that can't answer without more are left out.
 
         Raises:
             BadInput: there is no tool of such a name.
@@ -107,7 +106,7 @@ class Method:
         only = [one for one in listed if one not in added]
         if names is None or (added and not only):
             own = tools.select(self.tools)
-            only = list(own if have is None or self.paper is not None else own.usable(have))
+            only = list(own if have is None else own.usable(have))
         more = [one.strip().removeprefix("+") if isinstance(one, str) else one for one in added]
         chosen = tools.select([*only, *more])
         return Toolset(

@@ -15,8 +15,12 @@ from geosleuth.errors import UserError
 from geosleuth.geo import Disc, Extent, LatLon
 from geosleuth.text import clean_fields
 
-MatchKind = Literal["exact", "alias", "fuzzy", "near"]
-"""The main name; another recorded name; spelled differently; found by position."""
+MatchKind = Literal["exact", "alias", "fuzzy", "near", "part"]
+"""The main name; another recorded name; spelled differently; found by position; only a larger part of the query is
+known, such as the town of an address."""
+
+Level = Literal["address", "street", "feature", "town", "region", "country"]
+"""How fine a place is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +51,40 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A place found, how well it fits (0 to 1), by which of its names, and how far from where was asked."""
+    """A place found, how well it fits (0 to 1), by which of its names, and how far from where was asked.
+
+    ``missing`` are the parts of the query that are not known, or not there: the street, where only the town is known.
+    """
 
     place: Place
     score: float
     match: MatchKind
     matched: str
     distance_km: float | None = None
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Clean the words."""
-        clean_fields(self, "matched")
+        clean_fields(self, "matched", "missing")
+
+    @property
+    def level(self) -> Level:
+        """How fine the place is."""
+        return level_of(self.place.kind)
+
+
+def level_of(kind: str) -> Level:
+    """Return the level of a place by its kind."""
+    key, _, value = kind.partition("=")
+    if key in ("address", "crossing"):
+        return "address"
+    if key in ("street", "highway"):
+        return "street"
+    if key in ("city", "postcode") or (key == "place" and value not in ("country", "state", "region", "island")):
+        return "town"
+    if key in ("region", "place", "boundary"):
+        return "region"
+    return "country" if key == "country" else "feature"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ be asked at once.
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -15,18 +15,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from geosleuth.errors import BadInput, DataFault
-from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
-from geosleuth.names import country_code, country_name, required_country_code
+from geosleuth.geo import Box, Disc, Extent, LatLon
+from geosleuth.names import country_name, fold, required_country_code
 
 from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress
-from .base.geocode import REACHES
 from .folders import data_dir
-from .model import Colocation, Document, Hit, Marker, Picture, Place, Reverse
-from .search import MAX_QUERY_CHARS
+from .model import Colocation, Document, Hit, Level, Marker, MatchKind, Picture, Place, Reverse
+from .parts import Container, without_postcode, written_parts
+from .search import is_same_name
 
 if TYPE_CHECKING:
     from .borders import Borders, Detail
+    from .maps.bare import Settlement
+    from .maps.canvas import View
     from .regions import Regions
 
 _P = ParamSpec("_P")
@@ -38,11 +40,12 @@ _BASE_SHARE = 0.9
 _WELL_KNOWN = 0.78
 _THREADS = 4
 _SNAP_KM = 5.0
-# The best known features of a name, and towns, that are looked through for what the rest of the text tells of.
+# The best known features of a name, and grounds of another, that are looked through for those that go together.
 _NAMESAKES = 200
 _TOWNS = 50
-_PARTS = 4
-_TOWN_KM = 5.0
+_GROUND_KM = 0.2
+_MAP_TOWNS = 25
+_COARSER: Mapping[Level, int] = {"street": 1, "town": 2, "region": 3}
 _MAX_LIMIT = 1000
 
 
@@ -171,6 +174,10 @@ class OfflineAtlas:
         except OSError:
             return True
 
+    async def detailed_maps(self, point: LatLon | None = None) -> list[str]:
+        """Names of the added regions, or of those that reach a point."""
+        return await self._run(self._detailed_maps, point)
+
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
         """A picture from above, out of the user's own tiles."""
         return await self._run(self._satellite, centre, zoom, size)
@@ -187,32 +194,84 @@ class OfflineAtlas:
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
         world = self._base.geocode(text, limit=limit, within=within, country=country)
-        rest = [part for part in text[:MAX_QUERY_CHARS].split(",")[1:] if part.strip()][:_PARTS]
-        wanted = max(limit, _NAMESAKES) if rest else limit
-        local = self._in_country(self._regions.geocode(text, limit=wanted, within=within), country)
-        if rest and local:
-            local = self._fitting(local, rest, country)
-        known = any(hit.match != "fuzzy" for hit in world)
+        local = self._in_regions(text, limit, within, country) if self.has_regions else []
+        known = any(hit.match not in ("fuzzy", "part") for hit in world)
+        if local and not known:
+            fewest = min(map(_lacking, local))
+            world = [hit for hit in world if hit.match != "part" or _lacking(hit) <= fewest]
+        if any(hit.match in ("exact", "alias") and not hit.missing for hit in (*world, *local)):
+            world, local = ([hit for hit in hits if hit.match != "fuzzy"] for hits in (world, local))
         # "Mount Everest" is the mountain rather than a restaurant: where the world has the name, shops stand behind.
         return _merged([*world, *local], limit, behind=lambda hit: known and not _is_ground(hit.place))
 
-    def _fitting(self, hits: Sequence[Hit], rest: Sequence[str], country: str | None) -> list[Hit]:
-        """Hits scored by what follows the name: whether it is in the address, or a town or country that holds them."""
-        from .regions.addresses import address_fit, fitted
+    def _in_regions(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
+        """Features of added regions that one part of the text names, inside the others; those with most parts first."""
+        from .regions.addresses import fitted
 
-        told = [(part, country_code(part), self._towns_called(part, country)) for part in rest]
+        parts = written_parts(text)
+        hits = self._called(text, limit, within, country) if len(parts) == 1 else []
+        if parts and not hits and len(parts) == 1:
+            parts = self._base.told_apart(parts[0], sure=False)
+        if hits or len(parts) < 2:
+            return hits
+        found: list[Hit] = []
+        for at, name in enumerate(parts):
+            others = [*parts[:at], *parts[at + 1 :]]
+            told = [(other, self._base.container(without_postcode(other)), self._grounds(other)) for other in others]
+            for hit in self._called(name, max(limit, _NAMESAKES), within, country):
+                if hit.match == "fuzzy" and (at or self._base.container(name)):
+                    continue
+                fits = [self._fits(hit, *one) for one in told]
+                missing = tuple(other for other, fit in zip(others, fits, strict=True) if not fit)
+                if None in fits or (at and missing and hit.level != "town"):
+                    continue
+                score = fitted(hit.score, sum(map(bool, fits)) / len(fits))
+                match: MatchKind = "part" if at and missing else hit.match
+                found.append(replace(hit, score=score, match=match, missing=(*hit.missing, *missing)))
+            if any(not hit.missing for hit in found):
+                break
+        return found
 
-        def fit(place: Place, part: str, code: str | None, towns: list[Place]) -> float:
-            held = any(_is_in(place.point, town) for town in towns)
-            return 1.0 if held or (code and self._country_of(place) == code) else address_fit(part, place)
+    def _called(self, name: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
+        """Features of added regions of that name; what is spelled much differently is another name."""
+        hits = self._in_country(self._regions.geocode(name, limit=limit, within=within), country)
+        words = set(fold(name).split())
+        found = [
+            hit
+            for hit in hits
+            if hit.match != "fuzzy" or hit.level == "address" or hit.place.kind == "postcode"
+            or is_same_name(name, hit.matched)
+        ]  # fmt: skip
+        return found or [hit for hit in hits if words <= set(fold(hit.matched).split())]
 
-        return [
-            replace(hit, score=fitted(hit.score, sum(fit(hit.place, *one) for one in told) / len(told))) for hit in hits
-        ]
+    def _grounds(self, part: str) -> list[Hit]:
+        """Quarters, towns and streets of added regions that go by the name of a part."""
+        hits = self._called(part, _TOWNS, None, None)
+        return [hit for hit in hits if hit.match in ("exact", "alias") and hit.level in _COARSER]
 
-    def _towns_called(self, name: str, country: str | None) -> list[Place]:
-        found = self._base.geocode(name, limit=_TOWNS, country=country, guesses=0)
-        return [hit.place for hit in found if hit.place.kind == "city"]
+    def _fits(self, hit: Hit, part: str, container: Container, grounds: Sequence[Hit]) -> bool | None:
+        """Whether a feature lies in what a part names; None where it can't, since the part is a place elsewhere."""
+        from .regions.addresses import address_fit
+
+        place, finer = hit.place, _COARSER.get(hit.level, 0)
+        if address_fit(part, place) == 1.0:
+            return True
+        if container.holds(self._country_of(place), lambda: self._region_code(place.point), place.point):
+            return True
+        if container.country or container.regions:
+            return None
+        larger = [one.place.extent for one in grounds if _COARSER[one.level] > finer]
+        if any(extent.distance_km(Disc(place.point, 0.0)) <= _GROUND_KM for extent in larger):
+            return True
+        return None if container and not larger else False
+
+    def _detailed_maps(self, point: LatLon | None) -> list[str]:
+        infos = self._regions.store.list()
+        return sorted(info.name for info in infos if point is None or info.extent.contains(point))
+
+    def _region_code(self, point: LatLon) -> str | None:
+        region = self._borders.at(point, snap_km=_SNAP_KM)
+        return None if region is None else region.geonames
 
     def _in_country(self, hits: Iterable[Hit], country: str | None) -> list[Hit]:
         if country is None:
@@ -251,7 +310,9 @@ class OfflineAtlas:
     ) -> list[Hit]:
         hits = self._regions.search_pois(text, near=near, within=within, category=category, limit=limit)
         if category is None:
-            hits += [_behind(hit) for hit in self._base.geocode(text, limit=limit, within=within, guesses=1)]
+            hits += [
+                _behind(hit) for hit in self._base.geocode(text, limit=limit, within=within, guesses=1, partly=False)
+            ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.place.id))[:limit]
 
     def _poi(self, place_id: str) -> Place | None:
@@ -267,6 +328,7 @@ class OfflineAtlas:
             outlines=self._outlines,
             place_labels=self._place_labels,
             base_attribution="Natural Earth, GeoNames",
+            towns=self._towns,
         )
         return draw_map(sources, centre, zoom, size, markers)
 
@@ -284,6 +346,17 @@ class OfflineAtlas:
             rank = sum(people < limit for limit in (5e6, 1e6, 3e5, 1e5, 3e4, 1e4, 2e3)) + 1
             if rank <= max(2, zoom - 2):
                 yield place.point, place.name, rank
+
+    def _towns(self, view: "View") -> "list[Settlement]":
+        """The largest settlements of a view, and the nearest ones around it."""
+        box = view.box
+        inside = self._base.labels(box.south, box.west, box.north, box.east, limit=_MAP_TOWNS)
+        around = [hit.place for hit in self._base.around(view.centre, country=None, limit=_MAP_TOWNS)]
+        places = {place.id: place for place in (*inside, *around)}
+        return [
+            (place.point, place.name, place.extent.radius_km if isinstance(place.extent, Disc) else 0.0)
+            for place in places.values()
+        ]
 
     def _satellite(self, centre: LatLon, zoom: float, size: tuple[int, int]) -> Picture:
         from .maps import satellite
@@ -332,23 +405,22 @@ def _checked(limit: int) -> int:
     return limit
 
 
-def _is_in(point: LatLon, town: Place) -> bool:
-    """Whether a point lies in a town or at its edge, as far as its people tell how large it is."""
-    reach = town.extent.radius_km if isinstance(town.extent, Disc) else 0.0
-    return distance_km(point, town.point) <= max(_TOWN_KM, REACHES * reach)
-
-
 def _is_ground(place: Place) -> bool:
     """Whether it is a part of the ground that people name a place by, and not something that stands on it."""
     kind = place.kind.partition("=")
     return not kind[1] or kind[0] in ("highway", "place", "boundary", "natural", "waterway", "railway")
 
 
+def _lacking(hit: Hit) -> float:
+    """How many parts of a query are missing; a house number is half of its street."""
+    return sum(0.5 if part[:1].isdigit() and len(part) <= 6 else 1.0 for part in hit.missing)
+
+
 def _merged(hits: Iterable[Hit], limit: int, behind: Callable[[Hit], bool]) -> list[Hit]:
     """Best first, exact before misspelled, each place once."""
     unique = {hit.place.id: hit for hit in sorted(hits, key=lambda hit: hit.score)}
 
-    def rank(hit: Hit) -> tuple[bool, bool, float, str]:
-        return hit.match == "fuzzy", behind(hit), -hit.score, hit.place.id
+    def rank(hit: Hit) -> tuple[float, bool, bool, float, str]:
+        return _lacking(hit), hit.match == "fuzzy", behind(hit), -hit.score, hit.place.id
 
     return sorted(unique.values(), key=rank)[:limit]

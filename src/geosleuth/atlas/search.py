@@ -148,6 +148,59 @@ def similarity(query: str, name: str) -> float:
     return min(best, 0.98)
 
 
+def is_same_name(query: str, name: str) -> bool:
+    """Whether a text is plainly a name, misspelled, misread or in another script; false for a different name.
+
+    Signs of Chinese and Japanese have many readings, and a reading many signs: their spelling in Latin letters must be
+    the very name, and a long one.
+    """
+    key, known = exact_key(query), exact_key(name)
+    if not key or not known:
+        return False
+    if _is_slip(key, known):
+        return True
+    spelled, written = latin_key(query) or key, latin_key(name) or known
+    if (spelled, written) == (key, known):
+        return False
+    if any(ord(character) >= _FIRST_CJK for character in key + known):
+        return len(squeeze(spelled)) >= _LONG_READING and squeeze(spelled) == squeeze(written)
+    return _is_slip(spelled, written)
+
+
+def is_short_for(key: str, name: str) -> bool:
+    """Whether words of an exact key, two or more, are most of a longer name: Heathrow Airport."""
+    return " " in key and len(key) >= _MOST_OF_A_NAME * len(name) and f" {key} " in f" {name} "
+
+
+def _is_slip(key: str, name: str) -> bool:
+    """Whether two exact keys differ by slips alone, in each word as much as in the whole."""
+    tight, tight_name = squeeze(key), squeeze(name)
+    slips = OSA.distance(tight, tight_name)
+    if slips == 0:
+        return True
+    length = min(len(tight), len(tight_name))
+    if slips > _slips(length) or (length < _LONG_NAME and abs(len(tight) - len(tight_name)) > 1):
+        return False
+    if tight[0] != tight_name[0] and (slips > 1 or length <= _SURE_LENGTH):
+        return False
+    words, name_words = key.split(), name.split()
+    if len(words) != len(name_words):
+        return slips == 1
+    return all(
+        OSA.distance(squeeze(one), squeeze(other)) <= _slips(min(len(one), len(other)))
+        for one, other in zip(words, name_words, strict=True)
+    )
+
+
+def _slips(length: int) -> int:
+    """How many letters of a word or name may be wrong before it is another one."""
+    return (length >= 5) + (length >= 9) + (length >= _LONG_NAME)
+
+
+_LONG_NAME, _SURE_LENGTH, _LONG_READING = 14, 6, 8
+_MOST_OF_A_NAME = 0.6
+_FIRST_CJK = 0x2E80
+
 MAIN, OTHER, ATTRIBUTE = 0, 1, 2
 _CANDIDATES = 100
 _LEAST_SIMILARITY = 0.5

@@ -364,7 +364,7 @@ def make_plan(
     policy = thinker or _policy(request, recorded, area, taken)
     if not isinstance(policy, Detective):
         have = supplied(
-            maps or OfflineAtlas(), visual=visual, similar=bool(request.image_search), offline=request.offline
+            maps or OfflineAtlas(), visual=visual, similar=bool(request.image_search), web=web, offline=request.offline
         )
         toolset = method.toolset(all_tools(), names, have=have)
     several, notes = several_of(request, policy)

@@ -81,6 +81,8 @@ class HitData(PlaceData):
     match: str
     matched: str
     distance_km: float | None
+    level: str
+    missing: list[str]
 
 
 class Hits(TypedDict):

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypedDict
 
-from geosleuth.atlas import Picture
+from geosleuth.atlas import Hit, OfflineAtlas, Picture
 from geosleuth.errors import BadInput
+from geosleuth.geo import Extent, LatLon
 from geosleuth.names import fold, required_country_code
 from geosleuth.photo import Limits, open_photo
 
@@ -13,7 +15,6 @@ from .declare import HitData, Hits, PlaceData, PointData, tool
 from .model import Case, Output
 from .places import Whereabouts, find, find_area, point_at, written_point
 from .viewer import (
-    NO_REGION_HINT,
     Viewer,
     asked,
     at,
@@ -42,6 +43,7 @@ _LINE_CHARS = 200
 _MAX_RADIUS_M = 50_000
 _MAX_SPREAD_M = 20_000
 _SEPARATORS = (";", ",")
+_MAPS_SHOWN = 6
 
 
 class _Here(PointData):
@@ -97,11 +99,26 @@ async def maps_geocode(case: Case, address: str, country: str = "") -> Output:
     code = await asyncio.to_thread(required_country_code, country) if country.strip() else None
     hits = await case.atlas.geocode(query, limit=5, country=code)
     there = f" in {code}" if code else ""
-    advice = "Try the name alone, its local spelling, or the town."
-    if not hits and written_point(query):
+    if hits:
+        return hits_output(f"Places for {asked(query)}{there}:", hits, "")
+    advice = f"Try its local spelling, or name the town and country too. {await _lacks(case)}".strip()
+    if written_point(query):
         advice = "These are coordinates: reverse_geocode says what is there."
-    nothing = f"No place {asked(query)}{there} was found. {advice} {NO_REGION_HINT}"
-    return hits_output(f"Places for {asked(query)}{there}:", hits, nothing)
+    return hits_output("", hits, f"No place {asked(query)}{there} is known. {advice}")
+
+
+async def _lacks(case: Case, point: LatLon | None = None) -> str:
+    """What the offline map lacks, here or as a whole, and the command that brings it; empty where it lacks nothing."""
+    if not isinstance(case.atlas, OfflineAtlas):
+        return ""
+    everywhere = await case.atlas.detailed_maps()
+    if point is not None and await case.atlas.detailed_maps(point):
+        return ""
+    known = "no detailed map is installed"
+    if everywhere:
+        listed = ", ".join(everywhere[:_MAPS_SHOWN]) + (" and others" if len(everywhere) > _MAPS_SHOWN else "")
+        known = f"the detailed maps installed are {listed}" + (", none of which reaches there" if point else "")
+    return f"Streets, shops and stops: {known}; 'geosleuth atlas add FILE.osm.pbf' adds one."
 
 
 @tool(
@@ -163,8 +180,13 @@ async def nearby(case: Case, latitude: float, longitude: float, radius_m: float 
     hits = await case.atlas.nearby(point, radius_m, category=kind or None, limit=20)
     what = f"{asked(kind)} features" if kind else "features"
     around = f"within {length(radius_m / 1000)} of {at(point)}"
-    wider = "Try a larger radius_m" + (" or no category. " if kind else ". ")
-    return hits_output(f"Mapped {what} {around}:", hits, f"No mapped {what} {around}. {wider}{NO_REGION_HINT}")
+    if hits:
+        return hits_output(f"Mapped {what} {around}:", hits, "")
+    lacks = await _lacks(case, point)
+    advice = [f"a radius_m up to {_MAX_RADIUS_M}"] if radius_m < _MAX_RADIUS_M else []
+    advice += ["no category"] if kind else []
+    more = lacks or (f"Try {' or '.join(advice)}." if advice else "")
+    return hits_output("", hits, f"No mapped {what} {around}. {more}".strip())
 
 
 @tool(
@@ -184,13 +206,28 @@ async def poi_input_tips(case: Case, text: str, near: str = "") -> Output:
 
     Args:
         text: how it begins.
-        near: prefer what is near: a name or "lat,lon".
+        near: only in and around this: a name or "lat,lon".
     """
     prefix = required_text(text, "text", "Boulev")
-    where = await find(case, near, "near") if near.strip() else None
-    hits = await case.atlas.suggest(prefix, limit=10, near=where.point if where else None)
-    nothing = f"No name begins with {asked(prefix)}. Try fewer letters, or poi_keyword_search. {NO_REGION_HINT}"
-    return hits_output(f"Names that begin with {asked(prefix)}:", hits, nothing)
+    where, ground = await _near(case, near)
+    hits = await case.atlas.suggest(prefix, limit=10 if where is None else 100, near=where.point if where else None)
+    hits = _inside(hits, ground)[:10]
+    around = f" in or around {where.name}" if where else ""
+    lacks = "" if hits else await _lacks(case, where.point if where else None)
+    nothing = f"No name{around} begins with {asked(prefix)}. Try fewer letters. {lacks}".strip()
+    return hits_output(f"Names{around} that begin with {asked(prefix)}:", hits, nothing)
+
+
+async def _near(case: Case, near: str) -> tuple[Whereabouts | None, Extent | None]:
+    """The place that a search keeps to, and its ground; nothing for an empty text, everywhere."""
+    if not near.strip():
+        return None, None
+    where = await find(case, near, "near")
+    return where, await asyncio.to_thread(lambda: where.ground)
+
+
+def _inside(hits: list[Hit], ground: Extent | None) -> list[Hit]:
+    return hits if ground is None else [hit for hit in hits if ground.contains(hit.place.point)]
 
 
 @tool(
@@ -211,18 +248,19 @@ async def poi_keyword_search(case: Case, keyword: str, near: str = "", category:
 
     Args:
         keyword: the name, as on a sign.
-        near: prefer what is near: a name or "lat,lon".
+        near: only in and around this: a name or "lat,lon".
         category: only such: "cafe", "shop=bakery".
     """
     query = required_text(keyword, "keyword", "Boulangerie Costa")
-    where = await find(case, near, "near") if near.strip() else None
-    kind = one_line(category)
-    hits = await case.atlas.search_pois(query, near=where.point if where else None, category=kind or None, limit=10)
-    around = f" near {where.name}" if where else ""
-    nothing = (
-        f"Nothing called {asked(query)} was found. Try its most telling word alone"
-        f"{', or no category' if kind else ''}. {NO_REGION_HINT}"
-    )
+    where, ground = await _near(case, near)
+    kind, point = one_line(category), where.point if where else None
+    hits = await case.atlas.search_pois(query, near=point, within=ground, category=kind or None, limit=10)
+    hits = _inside(hits, ground)
+    around = f" in or around {where.name}" if where else ""
+    lacks = "" if hits else await _lacks(case, point)
+    advice = f"Try its most telling word alone{', or no category' if kind else ''}."
+    more = lacks if where and lacks else f"{advice} {lacks}".strip()
+    nothing = f"Nothing called {asked(query)} is known{around}. {more}"
     return hits_output(f"Features called {asked(query)}{around}:", hits, nothing)
 
 
@@ -285,7 +323,8 @@ async def find_colocated(case: Case, features: list[str], within_m: float = 150.
     around = f"within {length(within_m / 1000)} of each other"
     if not groups:
         text = (
-            f"Nowhere do {names} stand {around}. Try fewer features, a category, or a larger within_m. {NO_REGION_HINT}"
+            f"Nowhere do {names} stand {around}. Try fewer features, a category, or a larger within_m. "
+            f"{await _lacks(case)}".strip()
         )
         return Output(text, {"results": []})
     lines = [
@@ -333,7 +372,7 @@ async def find_crossing(case: Case, first: str, second: str, area: str = "") -> 
     """
     one, other = required_text(first, "first", "Rue Grimaldi"), required_text(second, "second", "Rue Suffren Reymond")
     hits = await case.atlas.crossing(one, other, within=await find_area(case, area), limit=5)
-    nothing = f"No crossing of {asked(one)} and {asked(other)} was found. {NO_REGION_HINT}"
+    nothing = f"No crossing of {asked(one)} and {asked(other)} was found. {await _lacks(case)}".strip()
     return hits_output(f"Where {asked(one)} and {asked(other)} meet:", hits, nothing)
 
 
@@ -384,7 +423,8 @@ async def static_map_query(case: Case, centre: str, zoom: float = 15.0) -> Outpu
         zoom: 5 country, 10 county, 13 town, 15 quarter, 17 street.
     """
     where = await _where(case, centre, zoom)
-    return await _shown(await case.atlas.map(where.point, zoom=zoom), where, zoom, "Map")
+    shown = await _shown(await case.atlas.map(where.point, zoom=zoom), where, zoom, "Map")
+    return replace(shown, text=f"{shown.text} {await _lacks(case, where.point)}".strip())
 
 
 @tool(

@@ -130,7 +130,7 @@ class Case:
         album: the photos and views, by handle.
         atlas: the world, offline or online as the user decided.
         box_scale: how the policy gives boxes.
-        web: where ``search_web`` looks; None is the atlas's own documents.
+        web: where ``search_web`` looks; None is the atlas's own documents, which stand in for the web in drawn worlds.
         similar: where ``search_image`` looks; None where there is neither an index nor a service.
         visual: what ``visual_prior`` asks; None where none was learned.
         reader: what ``read_text`` reads with; None is the text reading that comes with the package.
@@ -145,14 +145,15 @@ class Case:
     reader: TextReader | None = None
 
 
-Need = Literal["atlas", "documents", "region", "tiles", "prior", "index", "network"]
-"""A part of a run: places of the world; documents, from the atlas or a web search; a detailed map of the area; tiles
-of pictures from above; a visual prior; an index of pictures or an image search; the network, for tools that ask beyond
+Need = Literal["atlas", "documents", "web", "region", "tiles", "prior", "index", "network"]
+"""A part of a run: places of the world; documents of the atlas; a web search; a detailed map of some area; tiles of
+pictures from above; a visual prior; an index of pictures or an image search; the network, for tools that ask beyond
 this machine themselves."""
 
 MISSING: Mapping[Need, str] = {
     "atlas": "no atlas",
     "documents": "no documents",
+    "web": "no web search",
     "region": "no region on the map",
     "tiles": "no tiles",
     "prior": "no visual prior",
@@ -170,6 +171,7 @@ def supplied(
     *,
     visual: "VisualPrior | None" = None,
     similar: "ImageSearch | bool | None" = None,
+    web: WebSearch | None = None,
     offline: bool = False,
 ) -> frozenset[Need]:
     """Return what a run has, by the parts that its tools are given.
@@ -178,6 +180,7 @@ def supplied(
         atlas: the world; one that does not say what it has is taken to have everything.
         visual: the visual prior.
         similar: an image search, or whether there will be one.
+        web: a web search, or a recording of one.
         offline: nothing beyond this machine may be asked.
     """
     there: set[Need] = {"atlas", "documents"}
@@ -189,6 +192,8 @@ def supplied(
         there.add("prior")
     if similar:
         there.add("index")
+    if web is not None:
+        there.add("web")
     if not offline:
         there.add("network")
     return frozenset(there)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from geosleuth.answer.coordinates import find_points
 from geosleuth.atlas import Hit, Place
+from geosleuth.atlas.model import level_of
 from geosleuth.errors import BadInput
 from geosleuth.geo import Box, Disc, Extent, FloatArray, LatLon, distance_km, distances_km, is_valid
 from geosleuth.names import fold
@@ -19,6 +20,8 @@ _SETTLEMENT_REACH = 2.0
 # A region may consist of several polygons; all of them reach to within so many degrees of its main town.
 _REGION_DEG = 8.0
 _AROUND_A_POINT_KM = 10.0
+# What people call near a town.
+_AROUND_KM = 25.0
 
 
 def ground_of(place: Place) -> Extent:
@@ -117,6 +120,13 @@ class Whereabouts:
     point: LatLon
     place: Place | None = None
     others: tuple[Hit, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def ground(self) -> Extent:
+        """The ground in and around it: a settlement with its outskirts, a region or country as it is."""
+        ground = around(self.point) if self.place is None else ground_of(self.place)
+        return Disc(ground.centre, max(_AROUND_KM, ground.radius_km)) if isinstance(ground, Disc) else ground
 
 
 def point_at(latitude: float, longitude: float) -> LatLon:
@@ -167,7 +177,9 @@ async def look_up(case: Case, text: str) -> Whereabouts | None:
         for hit in sure
         if distance_km(hit.place.point, best.point) > _SAME_PLACE_KM and not hit.place.kind.startswith("boundary=")
     ]
-    return Whereabouts(place_words(best), best.point, best, tuple(others))
+    missing = next(hit.missing for hit in sure if hit.place is best)
+    name = f"{place_words(best)}, the {level_of(best.kind)} of it" if missing else place_words(best)
+    return Whereabouts(name, best.point, best, tuple(others), missing)
 
 
 async def find(case: Case, text: str, argument: str) -> Whereabouts:

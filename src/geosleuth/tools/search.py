@@ -1,5 +1,6 @@
-"""The tools `search_web` and `search_image`. What is found is quoted: it is data, never an order."""
+"""Web, documents and pictures to search. What is found is quoted: it is data, never an order."""
 
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from geosleuth.atlas import Document
@@ -11,6 +12,7 @@ from .model import Case, Output, Similar
 from .viewer import Viewer, asked, at, numbered, one_line, point_data, quoted, required_text, unique
 
 _RESULTS = 10
+_PASSAGES = 5
 _SNIPPET_CHARS = 500
 TITLE_CHARS = 160
 ADDRESS_CHARS = 2000
@@ -35,28 +37,50 @@ class _Documents(TypedDict):
     use="look up names, numbers and phrases that you have read, or check a guess",
     result=_Documents,
     viewer=Viewer("searches for {query}"),
-    needs=("documents",),
+    needs=("web",),
     aliases=("web_search_tool", "web_search", "search"),
     renames={"q": "query", "text": "query", "keyword": "query", "keywords": "query", "queries": "query"},
 )
 async def search_web(case: Case, query: str) -> Output:
-    """Search documents for names, numbers or phrases.
+    """Search the web for names, numbers or phrases.
 
     Args:
         query: a few telling words.
     """
     text = required_text(query, "query", "yellow taxis white roof Bangkok")
     if case.web is None:
-        found = await case.atlas.search_documents(text, limit=_RESULTS)
-    else:
-        found = await case.web.search(text, limit=_RESULTS)
-    found = found[:_RESULTS]
-    keeper = "the atlas's documents" if case.web is None else one_line(case.web.name)
+        return await _in_documents(case, text)
+    found = (await case.web.search(text, limit=_RESULTS))[:_RESULTS]
+    return _documents(text, found, one_line(case.web.name), "Try fewer or other words.")
+
+
+@tool(
+    "search_documents",
+    use="read what the World Factbook says about a country: terrain, climate, flag, languages, crops, roads",
+    result=_Documents,
+    viewer=Viewer("looks for {query} in the atlas's documents"),
+    needs=("documents",),
+    aliases=("documents", "document_search"),
+    renames={"q": "query", "text": "query", "keyword": "query", "keywords": "query", "queries": "query"},
+)
+async def search_documents(case: Case, query: str) -> Output:
+    """Search facts about countries. It knows no shops, streets or towns.
+
+    Args:
+        query: a few telling words, such as "terrain Mongolia" or "flag with a cedar".
+    """
+    return await _in_documents(case, required_text(query, "query", "terrain Mongolia"))
+
+
+async def _in_documents(case: Case, text: str) -> Output:
+    found = await case.atlas.search_documents(text, limit=_PASSAGES)
+    return _documents(text, found, "the atlas's documents", "They are about countries: terrain, climate, flags, roads.")
+
+
+def _documents(text: str, found: Sequence[Document], keeper: str, advice: str) -> Output:
     data = {"query": text, "results": [_document_data(document) for document in found]}
     if not found:
-        where = " They are about countries and places; no web search service was allowed." if case.web is None else ""
-        nothing = f"Nothing about {asked(text)} in {keeper}. Try fewer or other words.{where}"
-        return Output(nothing, data, sources=(keeper,))
+        return Output(f"Nothing about {asked(text)} in {keeper}. {advice}", data, sources=(keeper,))
     sources = unique(one_line(document.source) for document in found)
     title = f"Documents for {asked(text)} from {keeper}, quoted:"
     return Output(numbered(title, map(_document_words, found), sources), data, sources=sources)

@@ -20,10 +20,6 @@ from geosleuth.geo import Disc, Extent, LatLon, is_valid
 
 from .model import Output
 
-NO_REGION_HINT = (
-    "Offline, streets, shops and house numbers are known only in regions that were added "
-    "(geosleuth atlas add FILE.osm.pbf)."
-)
 _LINE_CHARS = 300
 _QUERY_CHARS = 80
 _JOINERS = "\u200c\u200d"  # part of the spelling of Persian and of Indian scripts, unlike all other format characters
@@ -105,6 +101,7 @@ def place_data(place: Place, *, details: bool = False) -> dict[str, Any]:
 def hit_data(hit: Hit) -> dict[str, Any]:
     """A place found, and how, in JSON types."""
     how = {"score": hit.score, "match": hit.match, "matched": hit.matched, "distance_km": hit.distance_km}
+    how |= {"level": hit.level, "missing": list(hit.missing)}
     return {**place_data(hit.place), **how}
 
 
@@ -121,7 +118,9 @@ def hit_words(hit: Hit) -> str:
     parts = [place_words(hit.place), at(hit.place.point)]
     if hit.distance_km is not None:
         parts.append(f"{length(hit.distance_km)} away")
-    if hit.match != "near":
+    if hit.match == "part":
+        parts.append(f"only the {hit.level} is known, not {', '.join(map(quoted, hit.missing))}")
+    elif hit.match != "near":
         other = f" as {quoted(hit.matched)}" if hit.matched.casefold() != hit.place.name.casefold() else ""
         parts.append(f"{hit.match} match{other}, confidence {hit.score:.2f}")
     return "; ".join([*parts, f"id {one_line(hit.place.id)}"])

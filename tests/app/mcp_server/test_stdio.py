@@ -23,7 +23,7 @@ from mcp_talk import over_stdio, pictures_of, words_of
 SQUARE = {"latitude": 43.7384, "longitude": 7.4246}
 # Every tool that needs no photo, with arguments that bring something; two of each where there are two kinds of results.
 CALLS: list[tuple[str, dict[str, Any]]] = [
-    ("search_web", {"query": "Monaco"}),
+    ("search_documents", {"query": "Monaco"}),
     ("maps_geocode", {"address": "Rue Grimaldi, Monaco"}),
     ("reverse_geocode", SQUARE),
     ("nearby", {**SQUARE, "radius_m": 300}),

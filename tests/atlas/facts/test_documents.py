@@ -99,6 +99,28 @@ def test_a_continent_is_no_country(folder: Path) -> None:
     assert all(":US" not in hit.id for hit in search_documents("rivers of South America", 3, folder))
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Callitris New South Wales",
+        "Warung Makan Sederhana",
+        "Lucky Chicken Rice stall",
+        "New Jersey diner",
+        "Boulangerie Costa Monaco",
+        "Toyota dealer Kampala phone number",
+        "yellow road lines concrete poles red soil",
+        "桂山岛",
+    ],
+)
+def test_what_no_passage_is_about_brings_nothing(folder: Path, query: str) -> None:
+    assert search_documents(query, 10, folder) == []
+
+
+def test_the_section_weighs_more_than_the_body(folder: Path) -> None:
+    hits = search_documents("heliports", 10, folder)
+    assert all("eliport" in hit.title for hit in hits)
+
+
 def test_limits(folder: Path) -> None:
     assert search_documents("river", 0, folder) == []
     assert search_documents("river", -5, folder) == []

@@ -1,9 +1,12 @@
 """What a person sees on a drawn map."""
 
+import io
 import sqlite3
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import shapely
 from hypothesis import HealthCheck, given, settings
@@ -290,3 +293,43 @@ def test_monaco_looks_like_monaco(tmp_path: Path, opened: Decode) -> None:
     assert near(image, (345, 385), SEA)  # Port Hercule
     assert near(image, (60, 100), LAND)  # the slopes above the town
     assert picture.attribution == "© OpenStreetMap contributors"
+
+
+def ink_px(picture: Picture) -> int:
+    """How many pixels are as dark as letters."""
+    with Image.open(io.BytesIO(picture.png)) as image:
+        return int((np.asarray(image.convert("L")) < 90).sum())
+
+
+EMPTY_PLAIN = LatLon(46.9, 20.1)
+TOWNS = [
+    (LatLon(46.93, 20.1), "Tiszakürt", 0.8),
+    (LatLon(46.9, 20.4), "Szentes", 1.5),
+    (LatLon(46.5, 20.1), "Algyő", 1),
+]
+
+
+def test_a_map_without_regions_names_towns_and_points_to_those_beyond_its_edges() -> None:
+    def drawn(zoom: float, towns: list[tuple[LatLon, str, float]]) -> Picture:
+        sources = MapSources(outlines=lambda _box, _zoom: [(shapely.box(0, 30, 40, 60), "land", "")])
+        return draw_map(replace(sources, towns=lambda _view: towns), EMPTY_PLAIN, zoom, (480, 480))
+
+    for zoom in (8.5, 12, 15):
+        assert ink_px(drawn(zoom, TOWNS)) > ink_px(drawn(zoom, [])) + 200
+    assert ink_px(drawn(15, TOWNS)) > ink_px(drawn(15, TOWNS[:1])) + 100
+    assert drawn(4, TOWNS).png == drawn(4, []).png
+
+
+def test_land_is_coloured_by_its_height_and_water_is_not() -> None:
+    sources = MapSources(
+        outlines=lambda _box, _zoom: [(shapely.box(0, 0, 10, 10), "land", "")],
+        altitudes=lambda lats, _lons: np.where(lats > 5, 4000.0, 10.0),
+    )
+    with Image.open(io.BytesIO(draw_map(sources, LatLon(5, 10), 5, (320, 320)).png)) as image:
+        pixels = image.convert("RGB")
+        high, low, sea = (pixels.getpixel(at) for at in ((60, 60), (60, 250), (280, 60)))
+    assert sea == ImageColor.getrgb(SEA)
+    assert ImageColor.getrgb(LAND) not in (high, low)
+    assert isinstance(high, tuple)
+    assert isinstance(low, tuple)
+    assert high[1] < low[1], "mountains are browner than plains"

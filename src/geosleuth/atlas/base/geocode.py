@@ -2,89 +2,39 @@
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log10, pi
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.atlas.facts.countries import country_names
 from geosleuth.atlas.model import Hit, MatchKind, Place
-from geosleuth.atlas.search import ATTRIBUTE, MAIN, MAX_QUERY_CHARS, OTHER, exact_key
+from geosleuth.atlas.parts import Container, Town, cuts, names_street, split_parts, split_script
+from geosleuth.atlas.search import ATTRIBUTE, MAIN, MAX_QUERY_CHARS, OTHER, exact_key, is_same_name, is_short_for
 from geosleuth.geo import Disc, Extent, LatLon, distances_km
 from geosleuth.names import country_code, country_name, fold
+from geosleuth.names.cities import without_city_words, without_region_words
 
 from .build import CITY, COUNTRY, LANDMARK, REGION
 from .tables import BaseNames, keys_beginning, owners_called
 
-_MAX_PARTS = 6
-_COUNTRY_OR_REGION = frozenset({"georgia"})
-
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A name to look up, the country it must be in, and keys of what it may lie in."""
+    """A name to look up, the country it must be in, and what else it must lie in."""
 
     name: str
     country: str | None = None
-    parents: tuple[str, ...] = ()
-    guessed: bool = False  # no comma said where the name ends: what follows it must be known to hold it
+    inside: tuple[Container, ...] = ()
 
     @property
     def key(self) -> str:
         """The name, folded."""
         return exact_key(self.name)
-
-
-def readings(text: str, country: str | None = None) -> list[Reading]:
-    """The ways to read a query, most literal first; none for an empty one.
-
-    "Paris, Texas, USA" is Paris inside Texas inside a country. Without commas, trailing words may be the country or
-    what the place lies in: "springfield illinois".
-    """
-    text = " ".join(text[:MAX_QUERY_CHARS].split())
-    parts = [part.strip() for part in text.split(",") if exact_key(part)][:_MAX_PARTS]
-    if not parts:
-        return []
-    found = [Reading(text, country)] if len(parts) > 1 else []
-    found += _from_parts(parts, country)
-    if len(parts) == 1:
-        found += _from_words(parts[0].split(), country)
-    unique = {(reading.key, reading.country, reading.parents): reading for reading in reversed(found)}
-    return [reading for reading in reversed(unique.values()) if reading.key]
-
-
-def _from_parts(parts: list[str], country: str | None) -> list[Reading]:
-    name, *rest = parts
-    keys = tuple(exact_key(part) for part in rest)
-    code = country_code(rest[-1]) if rest and country is None else None
-    if code is None:
-        return [Reading(name, country, keys)]
-    inside = Reading(name, code, keys[:-1])
-    # "Athens, Georgia" and "Cambridge, MA": what may be a region too is tried as both, and what is found decides.
-    return [inside, Reading(name, None, keys)] if _may_be_region(rest[-1]) else [inside]
-
-
-def _may_be_region(tail: str) -> bool:
-    return exact_key(tail) in _COUNTRY_OR_REGION or (len(tail.strip()) == 2 and tail.isascii())
-
-
-def _from_words(words: list[str], country: str | None) -> list[Reading]:
-    found = []
-    for cut in range(len(words) - 1, max(0, len(words) - 4), -1):
-        name, tail = " ".join(words[:cut]), " ".join(words[cut:])
-        if exact_key(tail) == exact_key(name):  # Bora Bora, Baden-Baden
-            continue
-        code = country_code(tail) if country is None else None
-        if code is not None:
-            found.append(Reading(name, code))
-        if code is None or _may_be_region(tail):
-            found.append(Reading(name, country, (exact_key(tail),), guessed=True))
-    return found
 
 
 SOURCE = "GeoNames"
@@ -95,7 +45,16 @@ _CITY_OF_ITS_REGION = 50_000
 _LEAST_LIKENESS = 0.7
 _NEAR_POOL = 40
 _MOST_NAMESAKES = 400
-_PARENT_POPULATION = 20_000
+_MOST_TOWNS = 50
+_MOST_CONTAINERS = 4096
+_SURE_POPULATION = 15_000
+"""A town of fewer people is not taken for what a query means by one of its parts alone, or by its last words."""
+
+_PARTLY, _PARTS_PARTLY = 0.7, 0.1
+"""What a hit is worth of which only a part was found, and how much less for each other part that is missing."""
+
+_COARSER = {COUNTRY: 0, REGION: 1}
+_LARGE_CITY = 100_000
 REACHES = 2.0
 """How many of its own radii a settlement reaches at most."""
 
@@ -116,21 +75,154 @@ class BasePlaces:
         within: Extent | None = None,
         country: str | None = None,
         guesses: int = 2,
+        partly: bool = True,
     ) -> list[Hit]:
         """Places that the text may mean, best first: "Paris", "Paris, Texas", "Springfield, Illinois, USA".
 
-        Exact names come first; only where there is none are misspellings considered, in that many readings of the text.
+        Exact names that lie in all other parts of the text come first. Where there is none, misspelled ones are looked
+        for there, in that many readings of the text, and then, unless it is not wanted, the finest part that is known:
+        its hits match as "part".
         """
-        found: dict[int, Hit] = {}
-        options = readings(text, country)
-        for reading in options:
-            for owner, hit in self._exact(reading).items():
-                if (known := found.get(owner)) is None or hit.score > known.score:
-                    found[owner] = hit
-        hits = _sorted(found.values(), within)
-        if not hits:
-            hits = _sorted((hit for reading in options[:guesses] for hit in self._fuzzy(reading, limit)), within)
+        parts = split_parts(text)
+        if not parts:
+            return []
+        hits = _sorted(self._whole(text, parts, country), within)
+        if not hits and guesses:
+            hits = _sorted(self._misspelled(parts, country, limit, guesses), within)
+        if not hits and partly:
+            told = parts if len(parts) > 1 else self.told_apart(parts[0], sure=True)
+            hits = _sorted(self._partly(told, country), within) if len(told) > 1 else []
         return hits[:limit]
+
+    def told_apart(self, text: str, *, sure: bool) -> list[str]:
+        """The parts of a text without commas, the finest first; only the text itself where they can't be told.
+
+        What it ends or begins with is a part where a country, a region or a larger town goes by that name. To be sure,
+        the rest must be a street, or two such parts lie in one another: in "Hotel Paris" nothing does.
+        """
+        steps = split_script(text)
+        if len(steps) > 1:
+            return steps[::-1]
+        if " in " in text:
+            return text.split(" in ", 1)
+        words, ends, nested = text.split(), list[str](), False
+        while True:
+            found = next(((name, tail) for name, tail in cuts(words) if self._is_container(tail)), None)
+            if found is None:
+                break
+            if ends:
+                nested = nested or any(self._fits(row, self.container(ends[0])) for row in self._called(found[1]))
+            words, ends = found[0].split(), [found[1], *ends]
+        if not ends:
+            backwards = (words[:at] for at in range(min(4, len(words) - 1), 0, -1))
+            head = next((" ".join(some) for some in backwards if self._is_container(" ".join(some))), None)
+            if head is None:
+                return [text]
+            words, ends = words[len(head.split()) :], [head]
+        rest = " ".join(words)
+        return [rest, *ends] if not sure or nested or names_street(rest) else [text]
+
+    def container(self, part: str) -> Container:
+        """What a part of a query may mean, as far as something can lie in it; empty where nothing goes by the name."""
+        known = self._containers.get(part)
+        if known is None:
+            if len(self._containers) >= _MOST_CONTAINERS:
+                self._containers.clear()
+            known = self._containers[part] = self._container(part)
+        return known
+
+    def _container(self, part: str) -> Container:
+        key = exact_key(part)
+        keys = dict.fromkeys((key, without_region_words(key), without_city_words(key)))
+        rows = next((rows for rows in map(self._named, keys) if rows), [])
+        cities = sorted((row for row in rows if row[3] == CITY), key=lambda row: -int(str(row[8])))[:_MOST_TOWNS]
+        return Container(
+            part,
+            country_code(part),
+            frozenset(f"{row[4]}.{row[5]}" for row in rows if row[3] == REGION),
+            tuple(
+                Town(str(row[4]), _point(row), float(radius_km(np.array(int(str(row[8]))))), int(str(row[8])))
+                for row in cities
+            ),
+        )
+
+    def _named(self, key: str) -> list[tuple[object, ...]]:
+        """The rows of a name; codes count for regions alone."""
+        called = owners_called(self._conn, key)
+        return [row for row in self._rows(called) if called[int(str(row[0]))] < ATTRIBUTE or row[3] == REGION]
+
+    def _called(self, name: str) -> list[tuple[object, ...]]:
+        return [row for row in self._named(exact_key(name)) if row[3] != LANDMARK]
+
+    def _is_container(self, text: str) -> bool:
+        found = self.container(text)
+        return bool(found.country or found.regions) or any(town.population >= _SURE_POPULATION for town in found.towns)
+
+    def _whole(self, text: str, parts: Sequence[str], country: str | None) -> Iterable[Hit]:
+        """Places of the very name that lie in all that the text says beside it."""
+        readings = [Reading(" ".join(text[:MAX_QUERY_CHARS].split()), country), Reading(parts[0], country)]
+        if len(parts) == 1:
+            readings += [Reading(name, country, (self.container(tail),)) for name, tail in cuts(parts[0].split())]
+            steps = split_script(parts[0])
+            parts = steps[::-1] if len(steps) > 1 else parts
+        else:  # "Washington, D.C., USA": a name may hold a comma
+            readings = [
+                Reading(" ".join(parts[:end]), country, tuple(map(self.container, parts[end:])))
+                for end in range(len(parts), 1, -1)
+            ]
+        found: dict[int, Hit] = {}
+        for reading in readings:
+            self._add_exact(found, reading)
+        for at, part in enumerate(parts if len(parts) > 1 and not found else ()):
+            others = tuple(self.container(other) for other in (*parts[:at], *parts[at + 1 :]))
+            self._add_exact(found, Reading(part, country, others))
+            if found:
+                break
+        return found.values()
+
+    def _add_exact(self, found: dict[int, Hit], reading: Reading) -> None:
+        if not all(reading.inside):
+            return
+        for owner, hit in self._exact(reading).items():
+            if (known := found.get(owner)) is None or hit.score > known.score:
+                found[owner] = hit
+
+    def _misspelled(self, parts: Sequence[str], country: str | None, limit: int, guesses: int) -> Iterable[Hit]:
+        """Places whose name was plainly meant, inside all other parts that are known."""
+        if len(parts) == 1:
+            cut = [(name, tail) for name, tail in cuts(parts[0].split()) if self._is_container(tail)]
+            tried = [(parts[0], list[str]()), *((name, [tail]) for name, tail in cut)]
+        else:
+            tried = [(part, [*parts[:at], *parts[at + 1 :]]) for at, part in enumerate(parts)]
+        for name, others in [one for one in tried if not names_street(one[0])][:guesses]:
+            if others and self.container(name):
+                return
+            known = {other: self.container(other) for other in others}
+            inside = tuple(container for container in known.values() if container)
+            missing = tuple(other for other, container in known.items() if not container)
+            hits = self._fuzzy(Reading(name, country, inside), limit)
+            yield from (replace(hit, missing=missing) for hit in hits)
+            if hits or inside:
+                return
+
+    def _partly(self, parts: Sequence[str], country: str | None) -> Iterable[Hit]:
+        """Places that one part names, the one that lies in most of the others; of equals the last and largest part."""
+        found: list[tuple[tuple[int, int, int], Hit]] = []
+        for at, part in enumerate(parts):
+            others = [*parts[:at], *parts[at + 1 :]]
+            candidates = self._candidates(Reading(part, country))
+            regions = {(row[4], row[5]) for row, *_ in candidates if row[3] == REGION}
+            for row, role, score in candidates:
+                missing = tuple(other for other in others if not self._fits(row, self.container(other)))
+                coarser = _COARSER.get(int(str(row[3])), 1 if (row[4], row[5]) in regions else 2)
+                alone = len(missing) == len(others)
+                if alone and row[3] in (CITY, LANDMARK) and int(str(row[8])) < _SURE_POPULATION:
+                    continue  # one word of a query goes by the name of a village somewhere
+                worth = _PARTLY * (score - _ALIAS_PENALTY * (role != MAIN)) - _PARTS_PARTLY * (len(missing) - 1)
+                hit = Hit(self._place(row), max(0.01, worth), "part", part, missing=missing)
+                found.append(((len(missing), coarser if alone else 0, -at), hit))
+        best = min((rank for rank, _ in found), default=None)
+        return [hit for rank, hit in found if rank == best]
 
     def suggest(self, prefix: str, *, limit: int = 10) -> list[Hit]:
         """Names that begin so, the most populous places first."""
@@ -166,6 +258,8 @@ class BasePlaces:
     def around(self, point: LatLon, *, country: str | None, region: str | None = None, limit: int = 5) -> list[Hit]:
         """Settlements at a point: first those whose own size reaches it, the surest first, then the nearest ones.
 
+        A large city that is near comes last where none of the others is one.
+
         Only places of the given country count, where one is given, and those of the given region ("FR.11") come first:
         polygons know better than points.
         """
@@ -175,15 +269,23 @@ class BasePlaces:
             return []
         km = distances_km(point.lat, point.lon, cities.lat[near], cities.lon[near])
         reach = km / radius_km(cities.population[near])
-        chosen = np.union1d(np.argsort(reach)[:_NEAR_POOL], np.argsort(km)[:_NEAR_POOL])
+        large = np.flatnonzero(cities.population[near] >= _LARGE_CITY)
+        large = large[np.argsort(km[large])[:1]]
+        chosen = np.unique(np.concatenate([np.argsort(reach)[:_NEAR_POOL], np.argsort(km)[:_NEAR_POOL], large]))
         ranked = []
         for index in chosen:
             row = self._row(int(cities.id[near[index]]))
             elsewhere = region is not None and f"{row[4]}.{row[5]}" != region
             outside = bool(reach[index] > REACHES)
-            ranked.append((outside, elsewhere, float(km[index] if outside else reach[index]), float(km[index]), row))
+            # Which region counts for what holds the point; of what does not, the nearest is told first.
+            order = outside, elsewhere and not outside, float(km[index] if outside else reach[index])
+            ranked.append((*order, float(km[index]), row))
         ranked.sort(key=lambda item: (*item[:4], str(item[4][1])))
-        return [Hit(self._place(row), 1 / (1 + away), "near", str(row[2]), away) for *_, away, row in ranked[:limit]]
+        kept = ranked[:limit]
+        if 1 < limit < len(ranked) and not any(int(str(row[8])) >= _LARGE_CITY for *_, row in kept):
+            large = [item for item in ranked[limit:] if int(str(item[4][8])) >= _LARGE_CITY]
+            kept = [*kept[:-1], *large[:1]] if large else kept
+        return [Hit(self._place(row), 1 / (1 + away), "near", str(row[2]), away) for *_, away, row in kept]
 
     def _within_reach(self, point: LatLon, country: str | None) -> NDArray[np.int64]:
         """Rows of the cities around a point, looking farther until there are some."""
@@ -212,22 +314,28 @@ class BasePlaces:
         return [self._place(self._row(int(number))) for number in cities.id[chosen]]
 
     def _exact(self, reading: Reading) -> dict[int, Hit]:
-        called = owners_called(self._conn, reading.key)
-        # The largest, and of equally large ones the first.
-        largest = sorted(self._rows(called), key=lambda row: -int(str(row[8])))[:_MOST_NAMESAKES]
-        rows: list[tuple[Any, ...]] = [(*row, called[int(str(row[0]))]) for row in largest]
-        rows += [(*row, MAIN) for row in self._country_called(reading, found_else=bool(rows))]
-        cities = {(row[4], row[5]) for row in rows if row[3] == CITY and row[8] >= _CITY_OF_ITS_REGION}
         hits = {}
-        for *row, role in rows:
-            score, fits = self._fit(row, reading)
-            if score > 0:
-                score -= _ALIAS_PENALTY * (role != MAIN) + _CODE_PENALTY * (role == ATTRIBUTE)
-                # A bare "New York" or "São Paulo" is the city rather than the region around it.
-                score -= _REGION_PENALTY * (row[3] == REGION and (row[4], row[5]) in cities)
-                match: MatchKind = "fuzzy" if not fits else "exact" if role == MAIN else "alias"
-                hits[row[0]] = Hit(self._place(row), min(1.0, max(0.01, score)), match, reading.name)
+        for row, role, fame in self._candidates(reading):
+            score = fame - _ALIAS_PENALTY * (role != MAIN) - _CODE_PENALTY * (role == ATTRIBUTE)
+            match: MatchKind = "exact" if role == MAIN else "alias"
+            hits[int(str(row[0]))] = Hit(self._place(row), min(1.0, max(0.01, score)), match, reading.name)
         return hits
+
+    def _candidates(self, reading: Reading) -> list[tuple[tuple[object, ...], int, float]]:
+        """Rows of the very name that fit a reading, with the name's role and how well known the place is."""
+        called = owners_called(self._conn, reading.key)
+        rows = [row for row in self._rows(called) if self._fits_all(row, reading)]
+        # The largest, and of equally large ones the first.
+        rows = sorted(rows, key=lambda row: -int(str(row[8])))[:_MOST_NAMESAKES]
+        found = [(row, called[int(str(row[0]))]) for row in rows]
+        countries = self._country_called(reading, found_else=bool(called))
+        found += [(row, MAIN) for row in countries if self._fits_all(row, reading)]
+        cities = {(row[4], row[5]) for row in rows if row[3] == CITY and int(str(row[8])) >= _CITY_OF_ITS_REGION}
+        return [
+            # A bare "New York" or "São Paulo" is the city rather than the region around it.
+            (row, role, self._fame(row, reading) - _REGION_PENALTY * (row[3] == REGION and (row[4], row[5]) in cities))
+            for row, role in found
+        ]
 
     def _country_called(self, reading: Reading, *, found_else: bool) -> list[tuple[object, ...]]:
         """The country of that name.
@@ -244,40 +352,57 @@ class BasePlaces:
         return [self._countries[code]] if own or not found_else else []
 
     def _fuzzy(self, reading: Reading, limit: int) -> list[Hit]:
-        among = None if reading.country is None else self._owners_in(reading.country)
+        countries = {reading.country, *(one.country for one in reading.inside if not one.regions and not one.towns)}
+        only = next((code for code in countries if code), None)
+        among = None if only is None else self._owners_in(only)
         hits = []
         for found in self._names.search(reading.name, limit=5 * limit, among=among, boost=self._boost):
+            if found.score < _LEAST_LIKENESS or not (
+                is_same_name(reading.name, found.text) or is_short_for(reading.key, found.text)
+            ):
+                continue
             row = self._row(found.owner)
-            fit, _fits = self._fit(row, reading)
-            if fit > 0 and found.score >= _LEAST_LIKENESS:
+            if self._fits_all(row, reading):
                 # How alike it is decides; how prominent the place is breaks near-ties.
-                score = 0.78 * found.score + 0.17 * fit
+                score = 0.78 * found.score + 0.17 * self._fame(row, reading)
                 hits.append(Hit(self._place(row), min(0.95, score), "fuzzy", found.text))
         return hits
 
-    def _fit(self, row: Sequence[object], reading: Reading) -> tuple[float, bool]:
-        """How well a place fits what the text says beside its name (0: contradicts it), and whether all of it fits."""
-        kind, country, region, people = row[3], str(row[4]), str(row[5]), int(str(row[8]))
-        if reading.country is not None and country != reading.country:
-            return 0.0, False
-        score = 0.6 + 0.3 * _prominence(people) + (0.04 if kind == COUNTRY else 0.0)
-        if not reading.parents:
-            return score, True
-        if kind == COUNTRY or (kind == REGION and reading.country is None):
-            return 0.0, False
-        inside = f"{country}.{region}" in self._region_codes(reading.parents)
-        if not inside and reading.guessed:
-            return 0.0, False
-        return score + (_REGION_BONUS if inside else -2 * _REGION_BONUS), inside
+    @staticmethod
+    def _fame(row: Sequence[object], reading: Reading) -> float:
+        """How well known a place is, and more where it lies in a region or town that was named."""
+        held = any(one.country != row[4] for one in reading.inside)
+        known = 0.6 + 0.3 * _prominence(int(str(row[8])))
+        return known + (0.04 if row[3] == COUNTRY else 0.0) + _REGION_BONUS * held
 
-    def _region_codes(self, parents: tuple[str, ...]) -> set[str]:
-        """Codes of the regions that go by any of these names, or hold a place that does ("Brooklyn, New York")."""
-        codes: set[str] = set()
-        for parent in parents:
-            for row in self._rows(owners_called(self._conn, parent)):
-                if row[3] == REGION or int(str(row[8])) > _PARENT_POPULATION:
-                    codes.add(f"{row[4]}.{row[5]}")
-        return codes
+    def _fits_all(self, row: Sequence[object], reading: Reading) -> bool:
+        if reading.country is not None and row[4] != reading.country:
+            return False
+        return all(self._fits(row, one) for one in reading.inside)
+
+    def _fits(self, row: Sequence[object], container: Container) -> bool:
+        """Whether a place lies in what a part of the query names."""
+        country, kind = str(row[4]), row[3]
+        if kind == COUNTRY or not container:
+            return False
+        if kind == REGION:
+            return container.country is not None and replace(container, regions=frozenset(), towns=()).holds(
+                country, lambda: None, _point(row)
+            )
+        people = int(str(row[8])) if kind == CITY else 0
+        return container.holds(country, lambda: self._region_of(row), _point(row), people)
+
+    def _region_of(self, row: Sequence[object]) -> str | None:
+        """The code of a place's region; a landmark has that of the nearest settlement."""
+        if row[5]:
+            return f"{row[4]}.{row[5]}"
+        near = self._within_reach(_point(row), str(row[4]))
+        if not len(near):
+            return None
+        cities, at = self._cities, _point(row)
+        nearest = near[int(np.argmin(distances_km(at.lat, at.lon, cities.lat[near], cities.lon[near])))]
+        settlement = self._row(int(cities.id[nearest]))
+        return f"{settlement[4]}.{settlement[5]}"
 
     def _row(self, number: int) -> tuple[object, ...]:
         row: tuple[object, ...] = self._conn.execute(
@@ -295,8 +420,8 @@ class BasePlaces:
         ).fetchall()
 
     def _place(self, row: Sequence[object]) -> Place:
-        _, ref, name, kind, country, region, lat_e5, lon_e5, people = row
-        point = LatLon(int(str(lat_e5)) / 1e5, int(str(lon_e5)) / 1e5)
+        _, ref, name, kind, country, region, _, _, people = row
+        point = _point(row)
         population = int(str(people))
         region_name = self._regions.get(f"{country}.{region}") if region else None
         parts = (str(name), region_name if kind != REGION else None, country_name(str(country)) if country else None)
@@ -349,6 +474,10 @@ class BasePlaces:
     def _owners_by_country(self) -> dict[str, NDArray[np.int64]]:
         return {}
 
+    @cached_property
+    def _containers(self) -> dict[str, Container]:
+        return {}
+
 
 class _Cities:
     """Columns of all settlements, sorted by latitude."""
@@ -360,6 +489,10 @@ class _Cities:
         self.lon = np.frombuffer(packed["lon_e5"], dtype="<i4") / 1e5
         self.population = np.frombuffer(packed["population"], dtype="<i4").astype(np.float64)
         self.country = np.frombuffer(packed["country"], dtype="S2")
+
+
+def _point(row: Sequence[object]) -> LatLon:
+    return LatLon(int(str(row[6])) / 1e5, int(str(row[7])) / 1e5)
 
 
 def radius_km(population: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,5 +1,8 @@
 """Search in passages about countries: the World Factbook, the atlas's own facts, and a Kiwix ZIM file of the user's.
 
+Passages are ranked by BM25 with weights for country, section and body. What has too little of the query is left out: a
+passage that shares one common word with a shop's name says nothing about the shop.
+
 The index is built once, in about a second, into the cache folder from a table that ships with the package, and is read
 only from then on. Its name carries a checksum of that table, so a new version of the package builds its own.
 """
@@ -14,6 +17,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from html.parser import HTMLParser
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +30,7 @@ from .countries import CountryFacts, all_countries, read_bytes, read_json
 
 MAX_QUERY_CHARS = 1000
 MAX_QUERY_WORDS = 16
-SCHEMA = 2
+SCHEMA = 3
 """To be raised when what is built from the same table changes."""
 
 FACTBOOK, OWN_FACTS = "World Factbook", "geosleuth facts"
@@ -34,6 +38,7 @@ FACTBOOK, OWN_FACTS = "World Factbook", "geosleuth facts"
 _TABLE = "documents.json.gz"
 _WORD = re.compile(r"\w+(?:[.,]\w+)*")
 _SNIPPET_WORDS = 40
+_MOST_RANKED = 200
 _MAX_SNIPPET_CHARS = 600
 _SHORT_COUNTRY_NAMES = frozenset({
     "UK", "US", "USA", "UAE", "PRC", "DRC", "Chad", "Cuba", "Fiji", "Guam", "Iran", "Iraq", "Laos", "Mali", "Niue",
@@ -41,6 +46,11 @@ _SHORT_COUNTRY_NAMES = frozenset({
 })  # fmt: skip
 _MORE_THAN_A_COUNTRY = frozenset({"america"})
 """South America is not the United States."""
+
+_LEAST_COVERED = 0.6
+"""The least share of a query that a passage must have, by the weights of its words; rare ones weigh most."""
+
+_FIELDS = "{title section body}"
 
 _STOP_WORDS = frozenset({
     "a", "an", "and", "are", "as", "at", "be", "by", "do", "does", "for", "from", "has", "have", "how", "in", "is",
@@ -55,8 +65,8 @@ _building = threading.Lock()
 def search_documents(query: str, limit: int = 10, folder: Path | None = None) -> list[Document]:
     """Passages that fit a query, best first; any text is accepted, an empty one gives an empty list.
 
-    Passages of a country that the query names come before all others, and passages that have all the words before
-    those that have some. ``folder`` is where the index is kept, by default the cache folder.
+    Where the query names a country, only its passages count. A passage must have most of the other words, rare ones
+    before all; where none has, the list is empty. ``folder`` is where the index is kept, by default the cache folder.
 
     Raises:
         BadInput: the index can't be written to that folder.
@@ -66,38 +76,53 @@ def search_documents(query: str, limit: int = 10, folder: Path | None = None) ->
     if limit < 1 or not (country or words):
         return []
     connection = _connection(folder or cache_dir())
-    found: dict[str, Document] = {}
-    for match, low, high in _attempts(country, words):
-        for document in _run(connection, match, low, high, limit):
-            found.setdefault(document.id, document)
-        if len(found) >= limit:
-            break
-    return list(found.values())[:limit]
+    covered = _covered(connection, country, words)
+    if words and not covered:
+        return []
+    return list(_run(connection, country, words, covered, limit))
 
 
-def _attempts(country: str | None, words: list[str]) -> Iterator[tuple[str, float, float]]:
-    """Full-text queries, best first, and the scores that their hits may have. Words are quoted: never operators."""
-    quoted = [f'"{word}"' for word in words] or ["background", "country", "overview"]
-    every, some = f"{{title text}} : ({' AND '.join(quoted)})", f"{{title text}} : ({' OR '.join(quoted)})"
-    if country:
-        only = f'country : "{country.lower()}"'
-        yield f"{only} AND {every}", 0.75, 1.0
-        yield f"{only} AND {some}", 0.5, 0.75
-    if words:
-        yield every, 0.3, 0.5
-        yield some, 0.1, 0.3
+def _covered(connection: sqlite3.Connection, country: str | None, words: list[str]) -> dict[int, float]:
+    """The passages that have enough of the words, by number, and how much of them."""
+    (total,) = connection.execute("SELECT count(*) FROM passages_docsize").fetchone()
+    holders = [
+        {row for (row,) in connection.execute("SELECT rowid FROM passages WHERE passages MATCH ?", (match,))}
+        for match in (f'{_FIELDS} : "{word}"' for word in words)
+    ]
+    weights = [log(1 + total / (1 + len(rows))) for rows in holders]
+    shares: dict[int, float] = {}
+    for rows, weight in zip(holders, weights, strict=True):
+        for row in rows:
+            shares[row] = shares.get(row, 0.0) + weight / sum(weights)
+    enough = {row: share for row, share in shares.items() if share >= _LEAST_COVERED}
+    if country is None or not enough:
+        return enough
+    only = connection.execute("SELECT rowid FROM passages WHERE passages MATCH ?", (f'country : "{country.lower()}"',))
+    return {row: enough[row] for (row,) in only if row in enough}
 
 
-def _run(connection: sqlite3.Connection, match: str, low: float, high: float, limit: int) -> Iterator[Document]:
+def _run(
+    connection: sqlite3.Connection, country: str | None, words: list[str], covered: dict[int, float], limit: int
+) -> Iterator[Document]:
+    """The best of the covered passages; those that introduce a country where it is all that was asked for."""
+    quoted = " OR ".join(f'"{word}"' for word in words or ("background", "country", "overview"))
+    only = f'country : "{country.lower()}" AND ' if country else ""
     rows = connection.execute(
-        "SELECT key, title, source, snippet(passages, 1, '', '', '…', ?), bm25(passages, 3.0, 1.0, 0.0) AS badness "
-        "FROM passages WHERE passages MATCH ? ORDER BY badness LIMIT ?",
-        (_SNIPPET_WORDS, match, limit),
+        "SELECT rowid, key, title, section, source, snippet(passages, 2, '', '', '…', ?), "
+        "bm25(passages, 2.0, 4.0, 1.0, 0.0) AS badness FROM passages WHERE passages MATCH ? ORDER BY badness",
+        (_SNIPPET_WORDS, f"{only}{_FIELDS} : ({quoted})"),
     )
-    for key, title, source, snippet, badness in rows:
+    found = []
+    for row, key, title, section, source, snippet, badness in rows:
+        if words and row not in covered:
+            continue
         strength = max(0.0, -badness)
-        score = low + (high - low) * strength / (strength + 5)
-        yield Document(key, title, snippet[:_MAX_SNIPPET_CHARS], round(score, 4), source)
+        score = covered.get(row, 1.0) * (0.5 + 0.5 * strength / (strength + 5))
+        heading = f"{title}: {section}"
+        found.append(Document(key, heading, snippet[:_MAX_SNIPPET_CHARS], round(score, 4), source))
+        if len(found) >= _MOST_RANKED:
+            break
+    yield from sorted(found, key=lambda one: -one.score)[:limit]
 
 
 def _country_and_words(text: str) -> tuple[str | None, list[str]]:
@@ -106,6 +131,8 @@ def _country_and_words(text: str) -> tuple[str | None, list[str]]:
     for count in range(min(4, len(words)), 0, -1):
         for start in range(len(words) - count + 1):
             name = " ".join(words[start : start + count])
+            if "new" in (word.lower() for word in words[max(0, start - 2) : start]):
+                continue  # New South Wales, New Mexico
             if (len(name) > 4 and name.lower() not in _MORE_THAN_A_COUNTRY) or name in _SHORT_COUNTRY_NAMES:
                 code = country_code(name)
                 if code is not None:
@@ -177,11 +204,11 @@ def _fill(path: Path) -> None:
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute(
-            "CREATE VIRTUAL TABLE passages USING fts5(title, text, country, key UNINDEXED, source UNINDEXED, "
+            "CREATE VIRTUAL TABLE passages USING fts5(title, section, body, country, key UNINDEXED, source UNINDEXED, "
             "tokenize = 'porter unicode61 remove_diacritics 2')"
         )
         connection.executemany(
-            "INSERT INTO passages(title, text, country, key, source) VALUES (?, ?, ?, ?, ?)", _rows()
+            "INSERT INTO passages(title, section, body, country, key, source) VALUES (?, ?, ?, ?, ?, ?)", _rows()
         )
         connection.execute("INSERT INTO passages(passages) VALUES ('optimize')")
         connection.commit()
@@ -189,15 +216,16 @@ def _fill(path: Path) -> None:
         connection.close()
 
 
-def _rows() -> Iterator[tuple[str, str, str, str, str]]:
+def _rows() -> Iterator[tuple[str, str, str, str, str, str]]:
     known = all_countries()
     for code, heading, text, year in read_json(_TABLE):
         name = known[code].name if code else "World"
         key = re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")
-        yield f"{name}: {heading}", text, code, f"factbook:{code or 'world'}:{key}", f"{FACTBOOK}, {year}"
+        yield name, heading, text, code, f"factbook:{code or 'world'}:{key}", f"{FACTBOOK}, {year}"
     for country in known.values():
         yield (
-            f"{country.name}: country facts, overview",
+            country.name,
+            "country facts, overview",
             describe(country),
             country.code,
             f"facts:{country.code}",

@@ -50,6 +50,13 @@ class Canvas:
         if right > left and bottom > top:
             self._draw.rectangle((left * f, top * f, right * f - 1, bottom * f - 1), fill=colour)
 
+    def replace(self, colour: str, picture: Image.Image, width: float, height: float) -> None:
+        """Put a coarse picture of so many pixels, from the upper left corner on, wherever that colour is by now."""
+        size = round(width * self.factor), round(height * self.factor)
+        fine = picture.resize(size, Image.Resampling.BILINEAR).crop((0, 0, *self._image.size))
+        plain = (np.asarray(self._image) == ImageColor.getrgb(colour)).all(axis=-1)
+        self._image.paste(fine, mask=Image.fromarray(plain))
+
     def fill(self, geometries: Geometries, colour: str, edge: str | None = None) -> None:
         """Fill polygons, with holes left open; everything else is passed over."""
         parts = shapely.get_parts(geometries)

@@ -14,6 +14,7 @@ from geosleuth.errors import BadInput
 from geosleuth.geo import Box, LatLon
 
 from . import style
+from .bare import Altitudes, Settlement, draw_towns, paint_settlements, tint_relief
 from .canvas import Canvas, Geometries, Strip, View, to_png
 from .labels import Labels, Lettered, stencil, writable
 from .layers import EMPTY, MARGIN_PX, Layer, Part, RegionFile, cut, is_inside, open_region, paint_ground
@@ -23,6 +24,7 @@ _MAX_COUNTRIES = 60
 _MAX_PLACES = 120
 _NAMED_COUNTRY_PX = 1_200
 _MAX_STREETS = 250
+_TOWNS_FROM_ZOOM = 6.5
 _NAMED_AREA_PX = 3_500
 _PLACE_STYLE = {
     1: Lettered(17, style.INK, bold=True),
@@ -258,6 +260,10 @@ class MapSources:
     outlines: Outlines | None = None
     place_labels: PlaceLabels | None = None
     base_attribution: str = ""
+    towns: Callable[[View], Sequence[Settlement]] | None = None
+    """Settlements in and around a view without regions, those to be named first in front."""
+    altitudes: Altitudes | None = None
+    """Heights for the colours of land outside regions."""
 
 
 def draw_map(
@@ -285,6 +291,11 @@ def draw_map(
         ]
         canvas = Canvas(view.width, view.height, style.SEA if sources.outlines else style.LAND)
         countries = paint_ground(canvas, view, strips, sources.outlines, parts)
+        bare = not any(part.layers for part in parts)
+        if bare and sources.altitudes is not None:
+            tint_relief(canvas, view, sources.altitudes)
+        towns = sources.towns(view) if bare and sources.towns is not None else ()
+        paint_settlements(canvas, view, strips, towns)
         _paint_shapes(canvas, [part.layers for part in parts], view)
         _paint_beyond(canvas, view)
         image = canvas.reduced()
@@ -293,6 +304,8 @@ def draw_map(
         draw_credit(image, credit, labels)
         draw_scale_bar(image, view, labels)
         draw_markers(image, view, markers, labels)
+        if towns and view.zoom >= _TOWNS_FROM_ZOOM:
+            draw_towns(image, labels, view, towns)
         name_countries(labels, view, countries)
         name_places(labels, view, strips, sources.place_labels, parts)
         name_shapes(labels, view, parts)

@@ -4,6 +4,17 @@ from typing import Final
 
 LAND: Final = "#f3f0e8"
 SEA: Final = "#a8cfe3"
+RELIEF: Final = (
+    (-50.0, (226, 236, 214)),
+    (100.0, (236, 240, 219)),
+    (400.0, (244, 238, 210)),
+    (1000.0, (236, 220, 184)),
+    (2000.0, (219, 193, 158)),
+    (3500.0, (203, 180, 162)),
+    (5000.0, (240, 238, 238)),
+)
+"""Colours of the land by its height in metres."""
+
 BEYOND: Final = "#dfe3e6"  # past the ends of the Mercator plane
 WATER_LINE: Final = "#8fbfd8"
 COAST_LINE: Final = "#86b3c9"

@@ -14,6 +14,7 @@ import numpy as np
 import shapely
 
 from geosleuth.atlas.model import Hit, MatchKind, Place
+from geosleuth.atlas.search import is_same_name
 from geosleuth.geo import Box, Extent, LatLon, distance_km, great_circle_km
 from geosleuth.names import fold
 
@@ -53,7 +54,7 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None) -> list
         streets: dict[str, tuple[float, str]] = {fold(street): (1.0, "exact")}
         owners: list[tuple[int, float]] = []
         for found in region.index.search(street, limit=_STREETS, among=street_ids(region)):
-            if found.score >= _LEAST_SCORE:
+            if found.score >= _LEAST_SCORE and (found.score == 1.0 or is_same_name(street, found.text)):
                 owners.append((found.owner, found.score))
                 for name in (found.text, *_names(region, found.owner)):
                     streets.setdefault(fold(name), (found.score, "exact" if found.score == 1.0 else "fuzzy"))
@@ -70,7 +71,13 @@ def find_addresses(region: OpenRegion, text: str, within: Extent | None) -> list
         if not hits and owners:
             rows_by_id = rows_of(region, [owner for owner, _ in owners])
             hits.extend(
-                Hit(place_of(region, rows_by_id[owner]), 0.8 * score, "fuzzy", text_of(rows_by_id[owner][2]))
+                Hit(
+                    place_of(region, rows_by_id[owner]),
+                    0.8 * score,
+                    "part",
+                    text_of(rows_by_id[owner][2]),
+                    missing=(number,),
+                )
                 for owner, score in owners
                 if owner in rows_by_id
             )

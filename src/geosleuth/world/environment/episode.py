@@ -194,13 +194,15 @@ def offline_setting(
     # What it lacks is said now and not after the first episode.
     earns.score([], [], asked)
     chosen = method_of(method) if isinstance(method, str) else method
-    names = [one.name for one in all_tools().select(chosen.tools).usable(OFFLINE)]
+    # The papers' forms name search_web; in drawn worlds the atlas's documents stand in for the web.
+    have = OFFLINE | {"web"} if chosen.paper else OFFLINE
+    names = [one.name for one in all_tools().select(chosen.tools).usable(have)]
     if tools is not None:
         listed = list(tools)
         added = bool(listed) and all(name.startswith("+") for name in listed)
         names = [*names, *listed] if added else listed
     toolset = chosen.toolset(all_tools(), names)
-    if useless := [one.name for one in toolset if one.lacks(OFFLINE)]:
+    if useless := [one.name for one in toolset if one.lacks(OFFLINE | {"web"})]:
         raise BadInput(f"{', '.join(useless)} can't work with the offline atlas alone; leave it out")
     return Setting(
         method=chosen,

@@ -114,7 +114,7 @@ class Service:
     def _open_world(self) -> frozenset[str]:
         beyond: set[Need] = {"network"}
         beyond |= {"atlas", "documents"} if self.plan.maps else set()
-        beyond |= {"documents"} if self.plan.web else set()
+        beyond |= {"web"} if self.plan.web else set()
         beyond |= {"index"} if self.plan.images else set()
         return frozenset(one.name for one in self.toolset if not beyond.isdisjoint(one.needs))
 

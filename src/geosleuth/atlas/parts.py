@@ -1,0 +1,145 @@
+"""A query read as parts: house and street, town, region, country; in any order, with or without commas."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from geosleuth.geo import LatLon, great_circle_km
+from geosleuth.names import country_code, country_name, fold
+
+from .search import MAX_QUERY_CHARS, exact_key
+
+MOST_PARTS = 6
+_SEPARATORS = re.compile(r"[,;،؛、，；|\n()（）\[\]]+|\s[-–—·/]\s")
+# The unit that ends each step of an address in Chinese or Japanese, which goes from the large to the small.
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4,}")
+_CJK_STEP = re.compile(
+    r".{2,}?(?:特别行政区|特別行政區|自治区|自治區|自治州|地区|省|州|市|县|縣|県|郡|区|區|镇|鎮|乡|鄉|町|村|都|府|街道|路|街|島|岛|$)"
+)
+_POSTCODES = re.compile(
+    r"""(?:^|(?<=\s))(?:
+        〒\s?\d{3}-?\d{4} | \d{3}-\d{3,4} |
+        [A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2} | [A-Z]\d[A-Z]\s?\d[A-Z]\d |
+        (?:[A-Z]{1,3}-)?\d{5,6}(?:-\d{3,4})? | [A-Z]{1,3}-\d{4,6} | \d{3}\s\d{2}(?=\s\D) | ^\d{4}(?:\s[A-Z]{2})?(?=\s\D)
+    )(?=\s|$)""",
+    re.VERBOSE,
+)
+_NUMBER = re.compile(r"\d{1,4}\s?[a-z]?(?:\s?[-/]\s?\d+)?", re.IGNORECASE)
+_HOUSE_NUMBER = re.compile(
+    r"^\d{1,5}[a-z]?(?:\s?[-/]\s?\d+[a-z]?)?\s+\D|\D\s+\d{1,5}\s?[a-z]?(?:\s?[-/]\s?\d+)?$", re.IGNORECASE
+)
+_STREET_WORDS = frozenset(
+    """
+    street road rd avenue ave av boulevard blvd lane ln drive highway hwy freeway expressway parkway terrace crescent
+    alley quay mews route motorway intersection
+    rue chemin impasse allee quai cours voie ruelle autoroute chaussee
+    via viale vicolo corso piazza piazzale strada lungomare
+    calle avenida avda carrer carretera paseo passeig plaza placa camino travesia ronda autopista jiron
+    rua travessa estrada rodovia praca largo alameda avinguda
+    strasse str gasse weg platz ufer damm ring straat laan plein gracht kade dijk
+    ulica ul aleja ulitsa prospekt pereulok shosse naberezhnaya utca korut bulevar bulvar trg calea
+    katu gatan gata vagen vei veien gade vej jalan jln jl lorong soi thanon duong cadde caddesi sokak sokagi bulvari
+    улица ул проспект переулок шоссе площадь бульвар набережная вулиця οδος λεωφορος شارع طريق רחוב ถนน ซอย मार्ग रोड
+    """.split()  # noqa: SIM905  (a hundred words in quotation marks each say no more)
+)
+_LAST_WORDS = frozenset({"st", "dr", "ct", "sq", "row", "court", "square", "gate", "tie", "ut"})
+"""Words that are other things in front: St Louis."""
+
+_STREET_ENDS = (
+    "strasse", "gasse", "allee", "platz", "damm", "straat", "laan", "gracht", "gatan", "vagen", "veien", "gaten",
+    "katu", "intie", "kuja",
+)  # fmt: skip
+_STREET_SIGNS = ("大道", "大街", "路", "街", "巷", "胡同", "通り", "丁目", "대로", "로", "길")
+_TOWN_KM, _TOWN_REACHES = 30.0, 4.0
+
+
+def split_parts(text: str) -> list[str]:
+    """The parts of a query in its own order, postcodes taken out; what says nothing is left out."""
+    plain = map(without_postcode, written_parts(text))
+    return [part for part in plain if exact_key(part)]
+
+
+def written_parts(text: str) -> list[str]:
+    """The parts of a query as they stand; a house number of its own goes with its street: "12, Rue Grimaldi"."""
+    parts = [" ".join(part.split()) for part in _SEPARATORS.split(text[:MAX_QUERY_CHARS])]
+    parts = [part for part in parts if exact_key(part)]
+    if len(parts) > 1 and any(map(_NUMBER.fullmatch, parts[:2])):
+        parts = [" ".join(parts[:2]), *parts[2:]]
+    return parts[:MOST_PARTS]
+
+
+def without_postcode(part: str) -> str:
+    """A part less the postcode that stands beside a town: "22149 Hamburg", "NY 10001"; a code alone becomes empty."""
+    return " ".join(_POSTCODES.sub(" ", part).split())
+
+
+def split_script(part: str) -> list[str]:
+    """The steps of an address that is written without spaces, "広島県広島市中区"; one where it is no such text."""
+    return _CJK_STEP.findall(part)[:MOST_PARTS] if _CJK.fullmatch(part) else [part]
+
+
+def names_street(part: str) -> bool:
+    """Whether a part says by its words or by a house number that it is a street or an address."""
+    words = exact_key(part).split()
+    if len(words) > 1 and (words[-1] in _LAST_WORDS or not _STREET_WORDS.isdisjoint(words)):
+        return True
+    if any(len(word) > 6 and word.endswith(_STREET_ENDS) for word in words):
+        return True
+    return (len(part) > 2 and part.endswith(_STREET_SIGNS)) or _HOUSE_NUMBER.search(part) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Town:
+    """A settlement that others may be said to lie in."""
+
+    country: str
+    point: LatLon
+    reach_km: float
+    population: int
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """What a part of a query may mean, as far as something can lie in it; a name may mean several.
+
+    ``regions`` are codes such as "US.TX".
+    """
+
+    name: str
+    country: str | None = None
+    regions: frozenset[str] = frozenset()
+    towns: tuple[Town, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.country or self.regions or self.towns)
+
+    def holds(self, country: str | None, region: Callable[[], str | None], point: LatLon, population: int = 0) -> bool:
+        """Whether a place lies in it, by its country, the code of its region, its point and how many live there."""
+        if self.country is not None and country is not None and is_part_of(country, self.country):
+            return True
+        if self.regions and region() in self.regions:
+            return True
+        return any(
+            (country is None or town.country == country)
+            and population < max(1, town.population)
+            and great_circle_km(point.lat, point.lon, town.point.lat, town.point.lon)
+            <= max(_TOWN_KM, _TOWN_REACHES * town.reach_km)
+            for town in self.towns
+        )
+
+
+@lru_cache(maxsize=1 << 12)
+def is_part_of(country: str, whole: str) -> bool:
+    """Whether a country or territory is, or belongs to, another: Puerto Rico to the United States."""
+    if whole in (country, "GE"):  # "Georgia, USA" is the state, and no country is a part of Georgia
+        return country == whole
+    return country_code(f"{country_name(country)}, {country_name(whole)}") == country
+
+
+def cuts(words: Sequence[str], most: int = 4) -> Iterator[tuple[str, str]]:
+    """The ways to take a name off the end of a text without commas, the longest first: (the rest, the name)."""
+    for count in range(min(most, len(words) - 1), 0, -1):
+        name, tail = " ".join(words[:-count]), " ".join(words[-count:])
+        if fold(name) != fold(tail):  # Bora Bora, Baden-Baden
+            yield name, tail
