@@ -7,19 +7,13 @@ line, RapidOCR's own detector, which sees more and costs six times as much, look
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.photo.runtime import packaged_session
-
-from .rapid import RUNNING, THREADS, rapid_detector
+from .rapid import Map, detect_lines
 from .strips import Pixels, Quad, sides, with_slack
 
-QUICK = Path(__file__).parent / "data" / "detector.onnx"
 LARGE_PIXELS = 800_000
 """Larger pictures are searched with the quick detector; cuts of signs with RapidOCR's own."""
 
@@ -31,8 +25,9 @@ NOTICED, LEAST_TRACE, LEAST_TRACE_PX = 0.3, 0.6, 6
 LINE_GAP_PX = 31, 3
 """Traces that lie less than this apart, across and down, are one."""
 
-CLOSER, MOST_CUTS, CUT_PX = 2.0, 3, (320, 100)
-"""Cuts are enlarged twice; so many of a picture, each at least so wide and high in the searched copy."""
+CLOSER, MOST_CUTS, CUT_PX, CUT_PIXELS = 2.0, 3, (320, 100), 260_000
+"""Cuts are enlarged twice, up to so many pixels; so many of a picture, each at least so wide and high in the searched
+copy. What was noticed over a larger part is no small lettering."""
 
 THICKER = 1.5
 """A box that is so much thicker than one inside it holds two lines."""
@@ -41,8 +36,6 @@ IN_ONE_LINE = 0.7
 """Boxes that share so much of the lower one's height stand in one line."""
 
 _COVERED = 0.5
-
-_Map: TypeAlias = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,20 +82,13 @@ def _resized(pixels: Pixels, scale: float) -> tuple[Pixels, npt.NDArray[np.float
     return resized, np.array([size[0] / width, size[1] / height], dtype=np.float32)
 
 
-def _detect(seen: Pixels, scale: npt.NDArray[np.float32], *, quick: bool = False) -> tuple[list[Box], _Map]:
+def _detect(seen: Pixels, scale: npt.NDArray[np.float32], *, quick: bool = False) -> tuple[list[Box], Map]:
     """Return the boxes in a picture, in pixels of the one it was made from, and how much each part looks like text."""
-    detector = rapid_detector()
-    with RUNNING:
-        ready = detector.get_preprocess()(with_slack(seen[:, :, ::-1]))
-        if ready is None:
-            return [], np.zeros((1, 1), dtype=np.float32)
-        found = _quick_detector().run(None, {"x": ready.astype(np.float32)})[0] if quick else detector.session(ready)
-        quads, scores = detector.postprocess_op(found, seen.shape[:2])
-    boxes = [Box(np.asarray(q, dtype=np.float32) / scale, float(s)) for q, s in zip(quads, scores, strict=True)]
-    return boxes, found[0, 0]
+    found, noticed = detect_lines(seen, quick=quick)
+    return [Box(quad / scale, score) for quad, score in found], noticed
 
 
-def _traces(noticed: _Map, seen: Pixels, scale: npt.NDArray[np.float32]) -> list[_Trace]:
+def _traces(noticed: Map, seen: Pixels, scale: npt.NDArray[np.float32]) -> list[_Trace]:
     """Return what looks like text in the searched copy, in pixels of the whole picture."""
     import cv2
 
@@ -144,7 +130,7 @@ def _closer(
         cuts.append(cut)
         part = with_slack(pixels[cut[1] : cut[3], cut[0] : cut[2]])
         larger = CLOSER * float(scale.min())
-        larger = min(larger, math.sqrt(LARGE_PIXELS / max(1, part.shape[0] * part.shape[1])))
+        larger = min(larger, math.sqrt(CUT_PIXELS / max(1, part.shape[0] * part.shape[1])))
         shift = np.array(cut[:2], dtype=np.float32)
         lines = _joined(_detect(*_resized(part, larger))[0])
         found += [Box(box.quad + shift, box.score) for box in lines]
@@ -199,9 +185,3 @@ def _shared(inner: Quad, outer: Quad) -> float:
 
     size = float(cv2.contourArea(inner))
     return float(cv2.intersectConvexConvex(inner, outer)[0]) / size if size > 0 else 0.0
-
-
-@cache
-def _quick_detector() -> Any:
-    """Return a smaller detector of RapidOCR's family."""
-    return packaged_session(QUICK, threads=THREADS)

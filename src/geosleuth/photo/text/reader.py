@@ -36,6 +36,9 @@ LEAST_LINE_HEIGHT_PX = 7.0
 SURE_TEXTURE = 0.985
 """From this probability on a box is no text, and nothing reads it."""
 
+LIKELY_TEXTURE = 0.7
+"""From this probability on a box is not also read the other way up."""
+
 SURE = 0.94
 """RapidOCR's confidence from which it is believed where the classifier sees nothing else."""
 
@@ -208,7 +211,7 @@ def _first_pass(pixels: Pixels, found: Sequence[Sequence[_Found]]) -> list[_Read
 
 def _other_way_up(pixels: Pixels, found: Sequence[Sequence[_Found]], reads: list[_Read], numbers: Iterable[int]) -> int:
     """Read some boxes the other way up and keep what is better; return how many were."""
-    chosen = list(numbers)
+    chosen = [number for number in numbers if found[number][1].kinds[TEXTURE] < LIKELY_TEXTURE]
     better = 0
     for number, other in zip(chosen, _read_by_rapid(pixels, [found[at][1] for at in chosen]), strict=True):
         # A line of another script is no Latin on its head, unless that reads surely.
