@@ -4,7 +4,7 @@
 
 It reads the photo; where the reading names parts in which writing is too small, it zooms to the first of them and reads
 that; it asks for all lines of the newest reading that has any, and answers with the first hit. Scenes, tools and text
-reading (by clue boxes, a stand-in for eyes) are those of `geosleuth train evaluate --method nano`; the map of the world
+reading (by clue boxes, a stand-in) are those of `geosleuth train evaluate --method nano`; the map of the world
 is made where it is not there.
 """
 

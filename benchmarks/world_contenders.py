@@ -22,7 +22,7 @@ from geosleuth.world import Scene, World, design_scene, open_world
 from geosleuth.world.design import Wants
 from geosleuth.world.drawing import draw_scene
 from geosleuth.world.model import Split
-from geosleuth.world.reader import clue_reader
+from geosleuth.world.scene_reader import clue_reader
 from geosleuth.world.world import Noise, world_atlas
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgpack
 
 from geosleuth.names import fold
-from geosleuth.names.countries import cities_by_country, countries
+from geosleuth.names.country_names import cities_by_country, countries
 from registry import wheel_files
 
 TABLE = Path(__file__).parents[1] / "src/geosleuth/clues/data/common_words.txt.gz"

@@ -1,4 +1,4 @@
-"""Build the table of country names that `geosleuth.names.countries` reads.
+"""Build the table of country names that `geosleuth.names.country_names` reads.
 
     python scripts/build_country_names.py
 
@@ -29,7 +29,7 @@ from babel import Locale
 from babel.core import get_cldr_version
 from babel.localedata import locale_identifiers
 
-from geosleuth.names.countries import countries
+from geosleuth.names.country_names import countries
 from geosleuth.names.folding import compact
 
 TABLE = Path(__file__).parents[1] / "src/geosleuth/names/data/country_names.json.gz"

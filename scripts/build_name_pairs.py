@@ -22,7 +22,7 @@ from rapidfuzz.distance import JaroWinkler
 
 from geosleuth.files import write_text_atomically
 from geosleuth.names import fold
-from geosleuth.names.countries import cities_by_country, countries
+from geosleuth.names.country_names import cities_by_country, countries
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "src/geosleuth/score/rewards/data/name_pairs.csv"

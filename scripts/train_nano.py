@@ -431,7 +431,7 @@ def loaded(folder: Path) -> tuple[Any, Any]:
 
 
 def mfu(model: Any, figures: dict[str, Any]) -> dict[str, float]:
-    """The share of the H200's dense bf16 peak (989 TFLOP/s) that 6 N operations a token come to, eyes left out."""
+    """The share of the H200's dense bf16 peak (989 TFLOP/s) that 6 N operations a token come to, encoder left out."""
     weights = sum(one.numel() for one in model.model.language_model.parameters())
     return {"mfu_percent": round(100 * 6 * weights * figures["tokens_per_s"] / 989e12, 2)}
 
@@ -439,7 +439,7 @@ def mfu(model: Any, figures: dict[str, Any]) -> dict[str, float]:
 @contextmanager
 def watched() -> Iterator[dict[str, float | None]]:
     """Watch the GPU meanwhile; at the end the figures hold the mean share of time in which it was busy."""
-    from geosleuth.train.metrics import GPU_UTILISATION, watch_gpu
+    from geosleuth.train.training_log import GPU_UTILISATION, watch_gpu
 
     figures: dict[str, float | None] = {"gpu_busy_percent": None}
     watch = watch_gpu()

@@ -144,7 +144,7 @@ def test_a_gallery_is_made_from_any_set_and_goes_on_where_it_was_cut_off(tmp_pat
     whole = np.load(tmp_path / "whole" / "features.npy")
     lines = (tmp_path / "whole" / "places.csv").read_text().splitlines(keepends=True)
     gallery.mkdir()
-    (gallery / "encoder").write_text("eyes\n")
+    (gallery / "encoder").write_text("bundled\n")
     (gallery / "features.part").write_bytes(whole[:1].tobytes() + whole[1].tobytes()[:100])
     (gallery / "places.part").write_text(lines[1] + lines[2][:9])
     done = run("gallery", f"exif:{photos}", "--out", gallery, "--json")

@@ -14,7 +14,7 @@ from geosleuth.agent import read_trajectory
 from geosleuth.app.cli.handlers.bench_run import BenchRequest, prepare
 from geosleuth.clues.visual import default_prior_path, learn
 from geosleuth.geo import LatLon
-from geosleuth.photo.eyes import load_encoder
+from geosleuth.photo.image_encoder import load_encoder
 from geosleuth.pipeline.request import LocateRequest
 from locating import FINAL, locate_here
 from openai_server import openai_server
@@ -35,10 +35,10 @@ def prior(tmp_path_factory: pytest.TempPathFactory) -> Path:
         LatLon(CORNERS[kind][0] + 1.3 * (number % 3 - 1), CORNERS[kind][1] + 0.9 * (number % 4 - 2))
         for kind, number in numbers
     ]
-    eyes = load_encoder()
-    features = eyes.features([scene(4 * number + kind, SIZE) for kind, number in numbers])
+    encoder = load_encoder()
+    features = encoder.features([scene(4 * number + kind, SIZE) for kind, number in numbers])
     path = tmp_path_factory.mktemp("prior") / "my.prior"
-    learn(features, points, encoder=eyes.name).save(path)
+    learn(features, points, encoder=encoder.name).save(path)
     return path
 
 

@@ -46,7 +46,7 @@ def test_an_index_is_made_kept_in_the_own_folder_and_asked(holiday: Path, tmp_pa
 def test_an_own_file_and_a_table_of_coordinates(holiday: Path, tmp_path: Path) -> None:
     table, out = tmp_path / "places.csv", tmp_path / "my.index"
     table.write_text("path,lat,lon\nbare.jpg,-12.5,100\n")
-    words = ("photo", "index", holiday, "--out", out, "--coordinates", table, "--encoder", "eyes", "--json")
+    words = ("photo", "index", holiday, "--out", out, "--coordinates", table, "--encoder", "bundled", "--json")
     first = json.loads(geosleuth(*words, home=tmp_path / "home").stdout)
     assert (first["added"], first["total"], first["unmatched"]) == (6, 6, 0)
     assert [skipped["path"] for skipped in first["skipped"]] == ["broken.jpg"]

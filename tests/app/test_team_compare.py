@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from geosleuth.app.cli.handlers.team_compare import Setting, compare_ways, sweep_settings
-from geosleuth.app.report.team import ways_chart
+from geosleuth.app.report.team_page import ways_chart
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
-from geosleuth.team.sweeps.learning import Measured
+from geosleuth.team.sweeps.track_record import Measured
 from in_process import Done, whole_command
 from openai_server import Reply, Request, chat_reply, openai_server
 from scenery import save, scene

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from geosleuth import __version__
 from geosleuth.app.cli.commands import whole_app
 from geosleuth.app.cli.handlers.train import _estimate
-from geosleuth.train.reading import as_mapping, read_recipe, recipe_names
+from geosleuth.train.recipe_files import as_mapping, read_recipe, recipe_names
 from geosleuth.train.run_folder import held_run, write_done
 from geosleuth.train.run_page import nobody_trains
 from in_process import geosleuth

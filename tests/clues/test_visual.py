@@ -21,7 +21,7 @@ from geosleuth.clues.visual import (
     prior_at_hand,
     visual_clue,
 )
-from geosleuth.clues.visual.measuring import LINEAR, NEIGHBOUR, PRIOR
+from geosleuth.clues.visual.learned import LINEAR, NEIGHBOUR, PRIOR
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, distance_km
 from looks import Looks, make_looks
@@ -227,12 +227,12 @@ def test_a_prior_without_any_cell_has_no_best_point() -> None:
 
 
 def test_the_bundled_eyes_look_at_pictures() -> None:
-    from geosleuth.photo.eyes import load_encoder
+    from geosleuth.photo.image_encoder import load_encoder
 
-    eyes = load_encoder()
+    encoder = load_encoder()
     pictures = [scene(number, (160, 120)) for number in range(32)]
     points = [LatLon(47.0 + number % 4, 3.0 * (number % 8)) for number in range(32)]
-    own = learn(eyes.features(pictures), points, encoder=eyes.name)
+    own = learn(encoder.features(pictures), points, encoder=encoder.name)
     assert own.look(pictures[3]).reach.trust == 0
     told = own.look(Image.effect_noise((160, 120), 80).convert("RGB"))
     assert sum(told.countries.values()) == pytest.approx(1.0)

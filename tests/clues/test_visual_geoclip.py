@@ -31,7 +31,7 @@ def expected(clip: Path, folder: Path, image: Any) -> np.ndarray[Any, np.dtype[n
     """What GeoCLIP's own arithmetic gives for each place."""
     import geoclip as package  # type: ignore[import-not-found]
 
-    from geosleuth.photo.eyes import TowerEncoder
+    from geosleuth.photo.image_encoder import TowerEncoder
 
     weights = folder / "model" / "weights"
     layers = torch.nn.Sequential(torch.nn.Linear(768, 768), torch.nn.ReLU(), torch.nn.Linear(768, 512))

@@ -6,13 +6,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.clues.visual import network
-from geosleuth.clues.visual.areas import APART_KM, Areas, apart, areas_of, blocks_of, folds_of, spots_of
-from geosleuth.clues.visual.experts import means_of
-from geosleuth.clues.visual.network import _rate, _slopes
-from geosleuth.clues.visual.pooling import learn_weights, nearness, pooled, tempered
-from geosleuth.clues.visual.scaling import scaling_of
-from geosleuth.clues.visual.spreading import places_at, unit_vectors
+from geosleuth.clues.visual import experts
+from geosleuth.clues.visual.cells import (
+    APART_KM,
+    Areas,
+    apart,
+    areas_of,
+    blocks_of,
+    folds_of,
+    places_at,
+    spots_of,
+    unit_vectors,
+)
+from geosleuth.clues.visual.experts import (
+    _rate,
+    _slopes,
+    learn_weights,
+    means_of,
+    nearness,
+    pooled,
+    scaling_of,
+    tempered,
+)
 from geosleuth.fitting import log_shares, lowest
 from geosleuth.geo import EARTH_RADIUS_KM, LatLon, great_circle_km
 from looks import towns
@@ -77,8 +92,8 @@ def test_the_lowest_point_of_a_bent_valley_is_found() -> None:
 
 
 def test_the_networks_slopes_are_those_of_its_loss(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "_DROP_INPUT", 0.0)
-    monkeypatch.setattr(network, "_DROP_HIDDEN", 0.0)
+    monkeypatch.setattr(experts, "_DROP_INPUT", 0.0)
+    monkeypatch.setattr(experts, "_DROP_HIDDEN", 0.0)
     chance = np.random.default_rng(0)
     shapes: list[tuple[int, ...]] = [(5, 4), (4,), (4, 3), (3,)]
     layers = [chance.normal(size=shape) for shape in shapes]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geosleuth.names import PlaceNames, RuleNames, continent_of, fold, same_city, same_region
-from geosleuth.names.countries import country_code, same_country
+from geosleuth.names.country_names import country_code, same_country
 
 ROOT = Path(__file__).parents[2]
 

@@ -22,11 +22,11 @@ from baseline_tasks import ask
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.photo import open_photo
-from geosleuth.photo.eyes.encoder import unit_rows
+from geosleuth.photo.image_encoder import unit_rows
 from geosleuth.policies.baselines import make_baseline
+from geosleuth.policies.baselines.baseline_spec import picture_key
 from geosleuth.policies.baselines.gallery import encoder_of
 from geosleuth.policies.baselines.nearest import NearestPolicy, Neighbours, Vote, learn_odds, recall, vote_of
-from geosleuth.policies.baselines.options import picture_key
 from geosleuth.tools.similar import build_index
 from scenery import save, scene
 
@@ -99,8 +99,8 @@ def test_what_a_photo_was_before_something_was_hidden_is_no_evidence_either(
     gallery = index
     if known_by == "features":
         photos = [open_photo(folder / f"{number}.jpg").photo.image for number in range(6)]
-        rows, points = encoder_of("eyes").features(photos), [(10.0 * number, 5.0 * number) for number in range(6)]
-        gallery = write_gallery(tmp_path / "g", rows, points, encoder="eyes")
+        rows, points = encoder_of("bundled").features(photos), [(10.0 * number, 5.0 * number) for number in range(6)]
+        gallery = write_gallery(tmp_path / "g", rows, points, encoder="bundled")
     hidden = whole.copy()
     hidden.paste((90, 90, 90), (40, 40, 90, 80))
     policy = make_baseline(f"nearest:{gallery},k=3")
@@ -121,9 +121,9 @@ def test_galleries_differ_by_their_encoder_and_by_whose_queries_they_hold(tmp_pa
         assert isinstance(policy, NearestPolicy)
         return policy.fingerprint
 
-    first = mark("one", "eyes", "aa")
-    assert first == mark("other", "eyes", "aa")
-    assert len({first, mark("blind", None, "aa"), mark("else", "eyes", "ab")}) == 3
+    first = mark("one", "bundled", "aa")
+    assert first == mark("other", "bundled", "aa")
+    assert len({first, mark("blind", None, "aa"), mark("else", "bundled", "ab")}) == 3
 
 
 def test_features_of_any_encoder_come_as_a_matrix(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_features_of_any_encoder_come_as_a_matrix(tmp_path: Path) -> None:
 
 
 def test_queries_may_lie_apart(tmp_path: Path) -> None:
-    gallery = write_gallery(tmp_path / "g", np.eye(3), [(1, 1), (2, 2), (3, 3)], encoder="eyes")
+    gallery = write_gallery(tmp_path / "g", np.eye(3), [(1, 1), (2, 2), (3, 3)], encoder="bundled")
     apart = tmp_path / "q"
     apart.mkdir()
     write_queries(apart, {picture_key([scene(1)]): unit(0, 1, 0.1)})
@@ -303,7 +303,7 @@ def test_networks_of_pytorch_look_too(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_fit_together_is_told_in_one_line(tmp_path: Path, damage: str, told: str) -> None:
-    gallery = write_gallery(tmp_path / "g", np.eye(3), [(1, 1), (2, 2), (3, 3)], encoder="eyes")
+    gallery = write_gallery(tmp_path / "g", np.eye(3), [(1, 1), (2, 2), (3, 3)], encoder="bundled")
     if damage == "short":
         (gallery / "places.csv").write_text("lat,lon\n1,1\n2,2\n")
     elif damage == "point":
@@ -323,7 +323,7 @@ def test_what_does_not_fit_together_is_told_in_one_line(tmp_path: Path, damage: 
 
 @pytest.mark.parametrize("options", ["k=0", "k=1001", "vote=most", "within=-1", "index=faiss", "radius=3"])
 def test_options_that_make_no_sense_are_refused(tmp_path: Path, options: str) -> None:
-    gallery = write_gallery(tmp_path / "g", np.eye(3), [(1, 1), (2, 2), (3, 3)], encoder="eyes")
+    gallery = write_gallery(tmp_path / "g", np.eye(3), [(1, 1), (2, 2), (3, 3)], encoder="bundled")
     with pytest.raises(BadInput):
         make_baseline(f"nearest:{gallery},{options}")
 

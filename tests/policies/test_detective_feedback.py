@@ -16,7 +16,7 @@ from geosleuth.photo import Album, Photo
 from geosleuth.policies import Prompt
 from geosleuth.policies.detective import Detective, Reasoning, clue_id
 from geosleuth.policies.detective.ruled_out import rest_of
-from geosleuth.policies.feedback import GOES_ON, Rejected, feedback_words, rejected_place
+from geosleuth.policies.feedback import Rejected, feedback_words, rejected_place
 from geosleuth.tools import Case
 from geosleuth.tools.toolset import all_tools
 from told_runs import Sight
@@ -92,7 +92,7 @@ def test_what_was_really_read_in_a_picture_can_be_ruled_out(atlas: OfflineAtlas)
             first,
             Prompt(feedback_words(rejected)),
             case=case,
-            setup=AgentSetup(method=chosen, policy=Detective(left_out=rejected.left_out), toolset=toolset),
+            setup=AgentSetup(method=chosen, policy=Detective(rejected=rejected), toolset=toolset),
         )
     )
     assert country_of(second) != "Japan"
@@ -111,7 +111,7 @@ def test_a_clue_is_rejected_by_its_id_and_its_text_keeps_its_other_clues(atlas: 
     assert "0541" in words_of(first)
     assert country_of(second) == "Italy"
     assert answer_of(second).radius_km != answer_of(first).radius_km
-    after = reviewed(sight, second, Detective(left_out=rejected.left_out))
+    after = reviewed(sight, second, Detective(rejected=rejected))
     assert "phone" not in {clue.kind for clue in after.found.clues}
     assert [clue.kind for clue in after.ruled_out] == ["phone"]
     assert "language" in {clue.kind for clue in after.found.clues}
@@ -130,7 +130,9 @@ def test_rejecting_the_first_candidate_brings_up_the_next_with_honest_odds(atlas
     assert all(one.point is None or distance_km(one.point, GRANADA) > 10 for one in listed)
     assert "ruled out that it is Granada, Spain" in words_of(second)
     # The posterior is the old one without what was ruled out, and adds up to 1.
-    found = reviewed(sight, second, Detective(not_at=[Disc(GRANADA, 10.0)])).found
+    found = reviewed(
+        sight, second, Detective(rejected=Rejected(places=(rejected_place("Granada", GRANADA, 10.0),)))
+    ).found
     total = sum(one.probability for one in found.candidates) + sum(found.elsewhere.values()) + found.unknown
     assert total == pytest.approx(1.0)
     pool = {one.place: one for one in second.pool}
@@ -166,8 +168,8 @@ def test_rejecting_everything_leaves_no_answer(atlas: OfflineAtlas) -> None:
 
 def test_ruled_out_from_the_start_nothing_of_it_is_looked_up(atlas: OfflineAtlas) -> None:
     sight = Sight(atlas, (("GRANADA",), ("Farmacia San Marco",)))
-    by_id = sight.run(Detective(left_out=[clue_id("place", "Granada")]))
-    by_text = sight.run(Detective(left_out=["granada"]))
+    by_id = sight.run(Detective(rejected=Rejected(clues=(clue_id("place", "Granada"),))))
+    by_text = sight.run(Detective(rejected=Rejected(texts=("granada",))))
     for found in (by_id, by_text):
         assert "GRANADA" not in asked(found)
         assert "Farmacia San Marco" in asked(found)
@@ -179,7 +181,7 @@ def test_names_that_meet_fall_with_any_of_them(atlas: OfflineAtlas) -> None:
     first = sight.run()
     assert country_of(first) == "South Korea"
     second = sight.go_on(first, Rejected(texts=("PYONGYANG 205 km",)))
-    clues = reviewed(sight, second, Detective(left_out=["PYONGYANG 205 km"])).found.clues
+    clues = reviewed(sight, second, Detective(rejected=Rejected(texts=("PYONGYANG 205 km",)))).found.clues
     assert not any("PYONGYANG" in clue.seen for clue in clues)
 
 
@@ -187,16 +189,19 @@ def test_an_area_and_a_hint_come_with_the_feedback(atlas: OfflineAtlas) -> None:
     sight = Sight(atlas, (("WELCOME TO GRANADA",),))
     first = sight.run()
     nicaragua = Box(10.5, -88.0, 15.1, -82.6)
-    drawn = sight.go_on(first, Rejected(), Detective(within=nicaragua))
+    drawn = sight.go_on(first, Rejected(), Detective(within=nicaragua, rejected=Rejected()))
     assert country_of(drawn) == "Nicaragua"
-    hinted = sight.go_on(first, Rejected(), Detective(hint="It was in Colombia"), hint="It was in Colombia")
+    hinted = sight.go_on(
+        first, Rejected(), Detective(hint="It was in Colombia", rejected=Rejected()), hint="It was in Colombia"
+    )
     assert country_of(hinted) == "Colombia"
 
 
 def test_the_words_of_the_feedback_are_no_hint(atlas: OfflineAtlas) -> None:
     sight = Sight(atlas, (("WELCOME TO GRANADA",),))
     first = sight.run()
-    reasoning = reviewed(sight, sight.go_on(first, Rejected(texts=("best guess: Tokyo, Japan",))))
+    rejected = Rejected(texts=("best guess: Tokyo, Japan",))
+    reasoning = reviewed(sight, sight.go_on(first, rejected), Detective(rejected=rejected))
     assert reasoning.hints == ()
     assert not reasoning.hinted
 
@@ -210,7 +215,7 @@ def test_every_step_after_feedback_is_a_function_of_the_conversation(atlas: Offl
     before = conversation_of(
         second.events[:last], context=sight.method.context, tools=sight.toolset, picture=sight.case.album.__getitem__
     )
-    again = asyncio.run(Detective(left_out=rejected.left_out).step(before))
+    again = asyncio.run(Detective(rejected=rejected).step(before))
     assert again.text == second.steps[-1].text
 
 
@@ -221,7 +226,7 @@ def test_feedback_in_words_quotes_the_photo_as_data() -> None:
     ) + Rejected(places=(rejected_place("Spain", None, None),))
     words = feedback_words(rejected, hint="near the sea", area="latitudes 1 to 2")
     lines = words.splitlines()
-    assert lines[0] == GOES_ON
+    assert lines[0] == "A person has looked at what you found, and says:"
     assert sum(line.startswith("- A hint") for line in lines) == 1
     assert r"\"" in lines[1]
     assert '"Granada, Spain", within 3.0 km of 37.18800, -3.60700' in words

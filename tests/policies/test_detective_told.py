@@ -7,7 +7,7 @@ import pytest
 
 from geosleuth.agent import Trajectory, conversation_of
 from geosleuth.answer import Answer
-from geosleuth.app.service.views import views_of_clues
+from geosleuth.app.service.finding_view import views_of_clues
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
 from geosleuth.policies.detective import Detective

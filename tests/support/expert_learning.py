@@ -9,7 +9,7 @@ import numpy as np
 
 from expert_pictures import Drawn
 from geosleuth.photo import OpenedPhoto
-from geosleuth.photo.eyes import Encoder, Features, load_encoder
+from geosleuth.photo.image_encoder import Encoder, Features, load_encoder
 from geosleuth.team import Member, Placer, Request
 from geosleuth.team.learning import (
     QUICK,
@@ -22,36 +22,36 @@ from geosleuth.team.learning import (
     train,
 )
 from geosleuth.team.network import StateInfo, TrainedSociety
-from geosleuth.tools.similar.store import pixel_digest
+from geosleuth.tools.similar.index_file import pixel_digest
 from no_atlas import NoAtlas
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-class PatientEyes:
-    """The bundled eyes, looking at each picture once."""
+class CachedEncoder:
+    """The bundled encoder, looking at each picture once."""
 
     def __init__(self) -> None:
-        self._eyes: Encoder = load_encoder()
+        self._encoder: Encoder = load_encoder()
         self._seen: dict[bytes, Features] = {}
 
     @property
     def name(self) -> str:
-        """As the eyes are called."""
-        return self._eyes.name
+        """The encoder's name."""
+        return self._encoder.name
 
     @property
     def dimension(self) -> int:
         """As theirs."""
-        return self._eyes.dimension
+        return self._encoder.dimension
 
     def features(self, images: "Sequence[Image]") -> Features:
         """As theirs."""
         for image in images:
             key = pixel_digest(image)
             if key not in self._seen:
-                self._seen[key] = self._eyes.features([image])[0]
+                self._seen[key] = self._encoder.features([image])[0]
         return np.stack([self._seen[pixel_digest(image)] for image in images])
 
     def look_at(self, photos: Sequence[OpenedPhoto]) -> Features:
@@ -62,7 +62,7 @@ class PatientEyes:
 def taught(
     team: Sequence[Member],
     pictures: Sequence[Drawn],
-    eyes: PatientEyes,
+    encoder: CachedEncoder,
     *,
     rounds: int = 8,
     training: TrainSettings = QUICK,
@@ -78,11 +78,11 @@ def taught(
             request = Request((picture.photo,))
             stages = swarm_stages(asked, request, picture.truth, placer=placer, settings=settings)
             found.append(await learn_picture(len(team), stages, settings, random.Random(number)))
-        return Examples.of(eyes.look_at([picture.photo for picture in pictures]), found)
+        return Examples.of(encoder.look_at([picture.photo for picture in pictures]), found)
 
     weights = train(asyncio.run(observed()), training)
     names = tuple(member.name for member in team)
-    return TrainedSociety(StateInfo(names, eyes.name, "eyes", eyes.dimension), weights, eyes)
+    return TrainedSociety(StateInfo(names, encoder.name, "bundled", encoder.dimension), weights, encoder)
 
 
 def elected(society: TrainedSociety, photo: OpenedPhoto) -> int:

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 from geosleuth.geo import LatLon
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.world import Camera, Clue, Look, Mark, Scene, Sky, Spot
-from geosleuth.world.reader import LEGIBLE_PX
+from geosleuth.world.scene_reader import LEGIBLE_PX
 
 SOEST = LatLon(51.57558, 8.10619)
 

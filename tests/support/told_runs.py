@@ -65,7 +65,7 @@ class Sight:
         sinks: Sequence[Sink] = (),
     ) -> Trajectory:
         """Go on from a run with what a person has ruled out."""
-        chosen = policy or Detective(left_out=rejected.left_out, not_at=rejected.not_at, not_in=rejected.not_in)
+        chosen = policy or Detective(rejected=rejected)
         return asyncio.run(
             resume(
                 with_rejected(before, rejected),

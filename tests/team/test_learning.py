@@ -16,7 +16,7 @@ from experts import Known, StandInExpert, expert_team, identical_team
 from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.geo import Box, LatLon
 from geosleuth.photo import first_view
-from geosleuth.photo.eyes import Features, load_encoder
+from geosleuth.photo.image_encoder import Features, load_encoder
 from geosleuth.score import Truth
 from geosleuth.team import Member, Placer, Reply, Request, Turn
 from geosleuth.team.learning import (
@@ -218,7 +218,7 @@ def test_asked_anew_every_round_where_that_is_wanted() -> None:
 
 @cache
 def looked_at() -> tuple[list[Drawn], Features, int]:
-    """Pictures of six kinds of land as the bundled eyes see them; the last of them are held out."""
+    """Pictures of six kinds of land as the bundled image encoder sees them; the last of them are held out."""
     pictures = draw_pictures(144, 11, size=(256, 192))
     features = load_encoder().features([first_view(one.photo.photo).image for one in pictures])
     return pictures, features, 54

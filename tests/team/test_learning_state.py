@@ -38,7 +38,7 @@ from geosleuth.team.learning import (
     train,
 )
 from geosleuth.team.learning.learning import LearnPlan
-from geosleuth.team.learning.notebook import Notebook as _Notebook
+from geosleuth.team.learning.learning_db import Notebook as _Notebook
 from geosleuth.team.model import full_links
 from geosleuth.team.network import READABLE, TrainedSociety, open_for_answering
 from members import ScriptedMember
@@ -49,7 +49,7 @@ SUPPORT = Path(__file__).parents[1] / "support"
 
 
 class Plain:
-    """Eyes that see the mean colour of a picture and nothing else; quick."""
+    """An encoder that see the mean colour of a picture and nothing else; quick."""
 
     name = "plain"
     dimension = 3
@@ -69,8 +69,8 @@ def lesson(number: int) -> Lesson:
 
 
 @pytest.fixture
-def _plain_eyes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing here is about what the eyes see."""
+def _plain_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here is about what the encoder sees."""
     for module in ("geosleuth.team.learning.learning", "geosleuth.team.network"):
         monkeypatch.setattr(f"{module}.load_picture_encoder", lambda *_: Plain())
 
@@ -103,7 +103,7 @@ def taught(
     return summary, sum(getattr(member, "calls", 0) for member in team)
 
 
-@pytest.mark.usefixtures("_plain_eyes")
+@pytest.mark.usefixtures("_plain_encoder")
 def test_learning_goes_on_where_it_was_and_nobody_is_asked_twice(
     drawn: tuple[list[Drawn], list[Source]], tmp_path: Path
 ) -> None:
@@ -126,7 +126,7 @@ def test_learning_goes_on_where_it_was_and_nobody_is_asked_twice(
     assert trust_weights == TrainedSociety.open(state).trust_weights([drawn[0][0].photo])
 
 
-@pytest.mark.usefixtures("_plain_eyes")
+@pytest.mark.usefixtures("_plain_encoder")
 def test_limits_end_the_asking_and_what_was_learned_stays(
     drawn: tuple[list[Drawn], list[Source]], tmp_path: Path
 ) -> None:
@@ -138,7 +138,7 @@ def test_limits_end_the_asking_and_what_was_learned_stays(
     assert TrainedSociety.open(tmp_path / "other.db").trust_weights([drawn[0][0].photo]) == TrustWeights.equal(3)
 
 
-@pytest.mark.usefixtures("_plain_eyes")
+@pytest.mark.usefixtures("_plain_encoder")
 def test_of_one_photo_that_is_wanted_one_is_learned_from_however_many_are_asked_about_at_once(
     drawn: tuple[list[Drawn], list[Source]], tmp_path: Path
 ) -> None:
@@ -146,7 +146,7 @@ def test_of_one_photo_that_is_wanted_one_is_learned_from_however_many_are_asked_
     assert (summary.learned, summary.stopped) == (1, "1 photo was learned from")
 
 
-@pytest.mark.usefixtures("_plain_eyes")
+@pytest.mark.usefixtures("_plain_encoder")
 def test_photos_that_nobody_can_answer_hold_no_place_and_the_first_failure_is_named(
     drawn: tuple[list[Drawn], list[Source]], tmp_path: Path
 ) -> None:
@@ -259,7 +259,7 @@ def test_members_may_stand_in_another_order_but_must_be_the_same(tmp_path: Path)
         pass
     other = Plain()
     other.name = "else"
-    with pytest.raises(BadInput, match="with the eyes 'plain'"):
+    with pytest.raises(BadInput, match="with the encoder 'plain'"):
         TrainedSociety.open(state, encoder=other)
 
 

@@ -119,7 +119,7 @@ def test_pictures_are_seen_along_the_directions_in_which_they_differ() -> None:
 def test_a_folder_without_a_vae_is_named() -> None:
     with pytest.raises(BadInput, match="AutoencoderKL"):
         VaeEncoder(Path(__file__).parent)
-    assert load_picture_encoder("eyes").name == "efficientnet-lite2"
+    assert load_picture_encoder("bundled").name == "efficientnet-lite2"
 
 
 def test_without_diffusers_the_install_command_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from geosleuth.answer import Answer
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.team.recorded import WITHIN_KM, Panel, Said, fold_numbers, groups_of, trust_from_json, trust_to_json
-from geosleuth.team.recorded.learning import (
+from geosleuth.team.recorded.learn_trust import (
     LEARNED,
     ORACLE,
     SINGLE,

@@ -5,14 +5,14 @@ import asyncio
 import numpy as np
 import pytest
 
-from expert_learning import PatientEyes, elected, taught
+from expert_learning import CachedEncoder, elected, taught
 from expert_pictures import Drawn, draw_pictures
 from experts import Known, StandInExpert, expert_team, identical_team
 from geosleuth.score.metrics import mean_estimate
 from geosleuth.team import Member, Placer, Society, StrangersSociety
 from geosleuth.team.network import TrainedSociety
 from geosleuth.team.swarm import SwarmSettings
-from geosleuth.team.sweeps.learning import Example, Measured, measure
+from geosleuth.team.sweeps.track_record import Example, Measured, measure
 from geosleuth.team.sweeps.ways import RememberedSociety, ready
 from no_atlas import NoAtlas
 
@@ -21,8 +21,8 @@ PLACER = Placer(NoAtlas())
 
 
 @pytest.fixture(scope="module")
-def eyes() -> PatientEyes:
-    return PatientEyes()
+def encoder() -> CachedEncoder:
+    return CachedEncoder()
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +41,8 @@ def team(train: list[Drawn], test: list[Drawn]) -> list[Member]:
 
 
 @pytest.fixture(scope="module")
-def learned(team: list[Member], train: list[Drawn], eyes: PatientEyes) -> TrainedSociety:
-    return taught(team, train, eyes)
+def learned(team: list[Member], train: list[Drawn], encoder: CachedEncoder) -> TrainedSociety:
+    return taught(team, train, encoder)
 
 
 def run(
@@ -77,10 +77,10 @@ def test_the_learned_swarm_beats_strangers_and_rivals(
 
 
 def test_with_identical_agents_learning_neither_helps_nor_harms(
-    train: list[Drawn], test: list[Drawn], eyes: PatientEyes
+    train: list[Drawn], test: list[Drawn], encoder: CachedEncoder
 ) -> None:
     copies = identical_team(Known([*train, *test]))
-    society = taught(copies, train[:36], eyes)
+    society = taught(copies, train[:36], encoder)
     helped, plain = run("swarm", copies, test, society), run("swarm", copies, test, StrangersSociety(6))
     moved = np.array(helped.right, dtype=np.float64) - np.array(plain.right, dtype=np.float64)
     difference = mean_estimate(moved)

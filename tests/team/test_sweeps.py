@@ -19,7 +19,7 @@ from geosleuth.score import Truth
 from geosleuth.team import Member, Outcome, Placer, Reply, Request, StrangersSociety, TrustWeights
 from geosleuth.team.learning import read_sources
 from geosleuth.team.swarm import SwarmSettings
-from geosleuth.team.sweeps.learning import Example, error_km, examples_of, measure, records, sweep
+from geosleuth.team.sweeps.track_record import Example, error_km, examples_of, measure, records, sweep
 from geosleuth.team.sweeps.ways import (
     WAYS,
     PartOfSociety,

@@ -18,7 +18,7 @@ from PIL import Image, ImageEnhance
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import Album, first_view, open_photo
-from geosleuth.photo.eyes import Eyes
+from geosleuth.photo.image_encoder import BundledEncoder
 from geosleuth.tools.similar import ImageIndex, build_index
 from geosleuth.tools.similar.index import _Row
 from scenery import save, scene
@@ -64,13 +64,13 @@ def test_a_changed_copy_finds_its_original_first_with_its_place(index: ImageInde
 
 
 def test_scores_are_cosines(index: ImageIndex, made: Path) -> None:
-    eyes = Eyes()
+    encoder = BundledEncoder()
     asked = scene(99)
     best = index.find(asked, limit=COUNT)
     assert len(best) == COUNT
     for match in best[:3]:
         there = first_view(open_photo(made / "photos" / match.title).photo).image
-        first, second = eyes.features([asked, there])
+        first, second = encoder.features([asked, there])
         assert match.score == pytest.approx(float(first @ second), abs=2e-3)
 
 
@@ -301,7 +301,7 @@ def test_another_file_is_never_written_over(tmp_path: Path) -> None:
 
 
 def test_other_eyes_need_another_index(tmp_path: Path) -> None:
-    from geosleuth.photo.eyes.network import BUNDLED
+    from geosleuth.photo.image_encoder import BUNDLED
 
     folder, out = album_in(tmp_path / "photos", 1), tmp_path / "x.index"
     (tmp_path / "mine.onnx").write_bytes(BUNDLED.read_bytes())
@@ -323,11 +323,11 @@ def test_a_hundred_thousand_photos_are_searched_in_a_moment() -> None:
     for start in range(0, count, 10_000):
         rows = draws.standard_normal((10_000, 1280), dtype=np.float32)
         features[start : start + 10_000] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    eyes = Eyes()
+    encoder = BundledEncoder()
     asked = scene(1)
-    features[77_777] = eyes.features([asked])[0]
+    features[77_777] = encoder.features([asked])[0]
     rows_of = tuple(_Row(str(number), LatLon(0, 0), b"", b"") for number in range(count))
-    index = ImageIndex(eyes, rows_of, features)
+    index = ImageIndex(encoder, rows_of, features)
     started = time.perf_counter()
     best, *_ = index.find(asked.rotate(0))
     took = time.perf_counter() - started
@@ -336,4 +336,4 @@ def test_a_hundred_thousand_photos_are_searched_in_a_moment() -> None:
 
 
 def test_an_empty_index_finds_nothing() -> None:
-    assert ImageIndex(Eyes(), (), np.empty((0, 1280), dtype=np.float16)).find(Image.new("RGB", (9, 9))) == []
+    assert ImageIndex(BundledEncoder(), (), np.empty((0, 1280), dtype=np.float16)).find(Image.new("RGB", (9, 9))) == []

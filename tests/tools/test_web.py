@@ -17,7 +17,7 @@ from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.tools import Observation, ToolCall, Toolset, WebSearch
 from geosleuth.tools.search import search_web
 from geosleuth.tools.web import IMAGE_NAMES, WEB_NAMES, make_image_search, make_web, search_hosts
-from geosleuth.tools.web.service import plain, web_address
+from geosleuth.tools.web.search_service import plain, web_address
 from search_server import KEY, VARIABLES, SearchServer, serving, settings_for
 from tool_cases import case_of, sign
 

@@ -12,8 +12,8 @@ from geosleuth.errors import BadInput
 from geosleuth.train.configs import accelerate_config
 from geosleuth.train.dryrun import as_lines, as_mapping, dry_run, meta_model
 from geosleuth.train.papers import values_of
-from geosleuth.train.reading import read_recipe, recipe_names
 from geosleuth.train.recipe import ModelPart
+from geosleuth.train.recipe_files import read_recipe, recipe_names
 from scripted_grpo import make_photos
 from stored import about, made
 from tiny_vlm import tiny_vlm_folder

@@ -23,8 +23,8 @@ from geosleuth.train.estimate import (
     token_flops,
 )
 from geosleuth.train.models import adapters
-from geosleuth.train.reading import read_recipe
 from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RunPart
+from geosleuth.train.recipe_files import read_recipe
 from tiny_vlm import tiny_vlm_folder
 
 for needed in ("torch", "transformers", "peft"):
@@ -89,10 +89,10 @@ def tuned(**model: Any) -> Recipe:
 def test_published_models_are_counted_as_they_are_built(name: str) -> None:
     shape, model = shape_of(ARCHITECTURES[name]), built(ARCHITECTURES[name], "meta")
     assert shape.weights == count(model.parameters())
-    assert shape.eye_weights == count(model.model.visual.parameters())
+    assert shape.vision_weights == count(model.model.visual.parameters())
     assert shape.layer_weights == count(model.model.language_model.layers[0].parameters())
     kinds = {type(one).__name__ for one in model.modules()}
-    assert {KINDS[shape.kind].layer, KINDS[shape.kind].eye_layer} <= kinds
+    assert {KINDS[shape.kind].layer, KINDS[shape.kind].vision_layer} <= kinds
 
 
 def test_published_models_have_the_numbers_of_weights_that_their_pages_give() -> None:
@@ -270,8 +270,8 @@ def test_time_follows_from_what_is_assumed() -> None:
     shape = shape_of(ARCHITECTURES[QWEN3])
     tokens = 16 * 16 * 8192
     attention = 2 * 8192 * 48 * 32 * 128
-    eyes = 16 * 16 * (2_000_000 // 256) * 2 * shape.eye_weights
-    by_hand = 6 * (tokens * (2 * shape.used_weights + attention) + eyes)
+    vision = 16 * 16 * (2_000_000 // 256) * 2 * shape.vision_weights
+    by_hand = 6 * (tokens * (2 * shape.used_weights + attention) + vision)
     assert fast.training_s == pytest.approx(by_hand / (32 * 148e12 * 0.4))
     assert recipe.run.devices == 32
 

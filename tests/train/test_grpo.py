@@ -10,11 +10,11 @@ import pytest
 
 from geosleuth.errors import BadInput
 from geosleuth.train.grpo import EnvironmentPlan, failed_calls, grpo_trainer, run_grpo, scaled_advantages
-from geosleuth.train.metrics import part_name, read_metrics, within_name
 from geosleuth.train.models import load_model
 from geosleuth.train.prompts import prompt_rows
 from geosleuth.train.recipe import ModelPart, OptimPart, Recipe, RolloutPart
 from geosleuth.train.rollouts import FAILED_CALLS, Rollouts, RolloutSetup, reward_of, rollout_setup
+from geosleuth.train.training_log import part_name, read_metrics, within_name
 from geosleuth.world.environment import pose_photo
 from scripted_grpo import FAR, MIDDLE, NEAR, called, make_photos, make_tiny, script, tiny_recipe
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import grpo_child
-from geosleuth.train.metrics import read_metrics
 from geosleuth.train.run_folder import Finished, RunFolder, finished, last_checkpoint
+from geosleuth.train.training_log import read_metrics
 from scripted_grpo import make_photos, make_tiny
 
 pytest.importorskip("trl", reason="TRL is not installed; it is part of the developers' environment")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from geosleuth.errors import BadInput
-from geosleuth.train.reading import read_recipe
 from geosleuth.train.recipe import DataPart, ModelPart, OptimPart, Recipe
+from geosleuth.train.recipe_files import read_recipe
 from geosleuth.train.run_folder import RunFolder, finished, held_run, is_whole, last_checkpoint, step_of, write_done
 
 RECIPE = Recipe(name="r", stage="sft", model=ModelPart(path="m"), data=DataPart(store=Path("stores/a")))

@@ -5,7 +5,7 @@ import pytest
 from geosleuth.train.architectures import ARCHITECTURES
 from geosleuth.train.dryrun import dry_run
 from geosleuth.train.nano.model import MAX_POSITIONS, PATCH_PX, SHAPES, VOCABULARY
-from geosleuth.train.reading import read_recipe
+from geosleuth.train.recipe_files import read_recipe
 
 for needed in ("torch", "transformers", "trl", "peft"):
     pytest.importorskip(needed, reason=f"{needed} is not installed; it is part of the developers' environment")
@@ -22,7 +22,7 @@ def test_the_dry_run_knows_the_model_and_says_that_its_weights_are_absent() -> N
 
 def test_sizes_are_those_that_the_nano_model_is_made_with() -> None:
     shape, told = SHAPES["nano"], ARCHITECTURES["geosleuth/nano"]
-    text, eyes = told["text_config"], told["vision_config"]
+    text, vision = told["text_config"], told["vision_config"]
     assert (text["vocab_size"], text["max_position_embeddings"]) == (VOCABULARY, MAX_POSITIONS)
     assert (text["hidden_size"], text["num_hidden_layers"], text["intermediate_size"]) == (
         shape.hidden, shape.layers, shape.inner,
@@ -31,7 +31,8 @@ def test_sizes_are_those_that_the_nano_model_is_made_with() -> None:
         shape.heads, shape.kv_heads, shape.head_dim,
     )  # fmt: skip
     assert text["rope_parameters"]["mrope_section"] == list(shape.rope_sections)
-    assert (eyes["depth"], eyes["hidden_size"], eyes["num_heads"], eyes["intermediate_size"], eyes["patch_size"]) == (
+    sizes = ("depth", "hidden_size", "num_heads", "intermediate_size", "patch_size")
+    assert tuple(vision[name] for name in sizes) == (
         shape.vision_layers, shape.vision_hidden, shape.vision_heads, shape.vision_inner, PATCH_PX,
     )  # fmt: skip
-    assert (eyes["num_position_embeddings"], eyes["deepstack_visual_indexes"]) == (shape.grid**2, [shape.deepstack])
+    assert (vision["num_position_embeddings"], vision["deepstack_visual_indexes"]) == (shape.grid**2, [shape.deepstack])

@@ -9,8 +9,8 @@ import pytest
 from geosleuth.errors import BadInput
 from geosleuth.train import dryrun
 from geosleuth.train.papers import PAPER_VALUES, PaperValue, differences, unaccounted, values_of
-from geosleuth.train.reading import flat, read_recipe
 from geosleuth.train.recipe import ModelPart
+from geosleuth.train.recipe_files import flat, read_recipe
 
 for needed in ("torch", "transformers", "trl", "peft"):
     pytest.importorskip(needed, reason=f"{needed} is not installed; it is part of the developers' environment")

@@ -234,13 +234,13 @@ def test_packed_runs_train_and_count_their_tokens(store: Path, tmp_path: Path) -
 def test_pictures_and_gradients_meet(store: Path, tmp_path: Path) -> None:
     plan = recipe(tiny_vlm_folder(), store, model={"freeze_vision": True}, optim={"steps": 1})
     model, processor = load_model(plan.model)
-    eyes = {name: value.clone() for name, value in model.state_dict().items() if ".visual." in name}
-    assert eyes
+    vision = {name: value.clone() for name, value in model.state_dict().items() if ".visual." in name}
+    assert vision
     mind = model.model.language_model.layers[0].mlp.up_proj.weight.clone()
     trainer = sft_trainer(model, processor, rows_of(store, processor, packing=False), plan, tmp_path)
     trainer.train()
     after = model.state_dict()
-    assert all(after[name].equal(value) for name, value in eyes.items())
+    assert all(after[name].equal(value) for name, value in vision.items())
     assert not after["model.language_model.layers.0.mlp.up_proj.weight"].equal(mind)
 
 

@@ -19,7 +19,7 @@ pytest.importorskip("trl", reason="TRL is not installed; it is part of the devel
 from geosleuth.train.dryrun import as_lines, as_mapping, dry_run
 from geosleuth.train.grpo import run_grpo
 from geosleuth.train.models import check_for_grpo, open_processor, put_on, template_text
-from geosleuth.train.reading import read_recipe
+from geosleuth.train.recipe_files import read_recipe
 from geosleuth.train.sft import run_sft
 
 REMEDY = r"set model\.chat_template: qwen3_vl"

@@ -7,7 +7,7 @@ from PIL import Image
 from drawn_streets import street_scene
 from geosleuth.photo import Photo, View, crop, first_view, open_photo
 from geosleuth.world import Board, Mark, Scene, Visibility
-from geosleuth.world.reader import NOTICED_PX, clue_reader
+from geosleuth.world.scene_reader import NOTICED_PX, clue_reader
 
 LARGE, SMALL = (400, 300, 900, 380), (2000, 1500, 2130, 1520)
 

@@ -73,6 +73,9 @@ def conversation_of(
         sampling=sampling,
         may_call=may_call,
         wants_guess=wants_guess or started.task.force_answer,
+        said_by_people=tuple(
+            event.body.prompt.text for event in events if isinstance(event.body, Prompted) and event.body.by == "person"
+        ),
     )
 
 

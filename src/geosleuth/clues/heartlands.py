@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from geosleuth.atlas.facts import all_countries
 from geosleuth.geo import Extent, FloatArray, LatLon, great_circle_km
-from geosleuth.names.countries import cities_by_country
+from geosleuth.names.country_names import cities_by_country
 
 from .areas import farthest_km, grid
 from .prior import TOWN_PEOPLE_PER_KM2

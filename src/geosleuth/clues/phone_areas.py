@@ -11,7 +11,7 @@ from math import pi, sqrt
 
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold
-from geosleuth.names.countries import City, cities_by_country
+from geosleuth.names.country_names import City, cities_by_country
 from geosleuth.names.folding import fold_once
 
 from .model import Spot

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Literal
 
 from geosleuth.names import fold
-from geosleuth.names.countries import us_states
+from geosleuth.names.country_names import us_states
 from geosleuth.names.folding import fold_once
 
 from .towns import town_people

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from geosleuth.names import fold
-from geosleuth.names.countries import cities_by_country
+from geosleuth.names.country_names import cities_by_country
 from geosleuth.names.folding import fold_once
 
 LARGE_TOWN = 100_000

@@ -9,8 +9,8 @@ from typing import Any, NoReturn, Protocol, get_args
 
 from geosleuth.answer.parse import find_objects
 from geosleuth.bench.sets.model import Fault
-from geosleuth.bench.sets.tables import read_rows
-from geosleuth.data.factory.attempt import id_of, pictures, timeless
+from geosleuth.bench.sets.table_rows import read_rows
+from geosleuth.data.factory.trial import id_of, pictures, timeless
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.names import country_code, country_name, fold, same_country

@@ -31,7 +31,7 @@ from geosleuth.files import write_text_atomically
 from geosleuth.geo import LatLon, threshold_text
 from geosleuth.text.numbers import count, percent, threshold, threshold_name
 
-from .store import make_folder
+from .trajectory_store import make_folder
 
 REGIMES_KM = (1.0, 25.0, 200.0, 750.0)
 """Street, city, region, country."""

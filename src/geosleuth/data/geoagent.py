@@ -23,7 +23,7 @@ from geosleuth.policies import Conversation, Step
 from geosleuth.tools import Toolset
 from geosleuth.world import Clue, Mark, Scene
 from geosleuth.world.design import address_of
-from geosleuth.world.reader import LEGIBLE_PX
+from geosleuth.world.scene_reader import LEGIBLE_PX
 
 METHOD = "geoagent"
 Grade = Literal["low", "moderate", "high"]

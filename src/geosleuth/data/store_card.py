@@ -15,7 +15,7 @@ from geosleuth.files import write_text_atomically
 from geosleuth.text.numbers import count, distance, percent
 
 from .rows import SMALL_COLUMNS, About, sample_of
-from .store import CARD, IMAGES, SHARDS, Store, image_name, read_batches, sha_of
+from .trajectory_store import CARD, IMAGES, SHARDS, Store, image_name, read_batches, sha_of
 
 _MOST_LINES = 12
 

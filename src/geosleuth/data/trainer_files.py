@@ -20,8 +20,8 @@ from geosleuth.errors import BadInput
 from geosleuth.files import link_or_copy, replacing, write_text_atomically
 
 from .rows import sample_of
-from .store import CARD, Store, image_name, make_folder
 from .store_card import card_text, figures_of
+from .trajectory_store import CARD, Store, image_name, make_folder
 
 Trainer = Literal["trl", "ms-swift", "llama-factory"]
 TRAINERS: tuple[Trainer, ...] = get_args(Trainer)

@@ -6,9 +6,9 @@ more names, or a judge that reads, can stand in its place.
 
 from typing import Protocol
 
-from . import cities, countries
+from . import cities, country_names
 from .cities import same_city, same_region
-from .countries import continent_of, country_code, country_name, required_country_code, same_country
+from .country_names import continent_of, country_code, country_name, required_country_code, same_country
 from .folding import fold
 
 __all__ = [
@@ -53,7 +53,7 @@ class RuleNames:
 
     def same_country(self, a: str, b: str) -> bool:
         """Whether two names mean one country, by ISO 3166-1 code."""
-        return countries.same_country(a, b)
+        return country_names.same_country(a, b)
 
     def same_region(self, a: str, b: str, country: str | None = None) -> bool:
         """Whether two names mean one region; see `geosleuth.names.cities`."""

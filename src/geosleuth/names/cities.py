@@ -35,7 +35,7 @@ from typing import Final, NamedTuple
 from geosleuth.errors import DataFault
 from geosleuth.geo.distance import great_circle_km
 
-from .countries import City, cities_by_country, country_code, us_states
+from .country_names import City, cities_by_country, country_code, us_states
 from .folding import MAX_NAME_CHARS, compact, fold, fold_once
 
 _CITY_KINDS: Final = "city|town|village|municipality|metropolis|borough|commune|urban area|metropolitan area"

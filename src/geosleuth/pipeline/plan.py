@@ -17,7 +17,6 @@ from geosleuth.geo import LatLon
 from geosleuth.photo import BoxScale, OpenedPhoto
 from geosleuth.policies import Policy, Sampling, Wire, make_policy
 from geosleuth.policies.detective import Detective, DrivingSide
-from geosleuth.policies.feedback import Rejected
 from geosleuth.policies.model import ReplayPolicy
 from geosleuth.tools import ImageSearch, Tool, Toolset, WebSearch
 from geosleuth.tools.model import supplied
@@ -149,7 +148,7 @@ def prior_of(asked: str | None) -> "VisualPrior | None":
 
 def prior_file(asked: str | None, tools: Collection[str]) -> Path | None:
     """The file of the prior that a run with these tools may ask; None where there is none, or GeoCLIP."""
-    from geosleuth.clues.visual.choosing import GEOCLIP, default_prior_path
+    from geosleuth.clues.visual.clue import GEOCLIP, default_prior_path
 
     if not _asks_prior(tools) or asked == _NO_PRIOR or (asked or "").startswith(GEOCLIP):
         return None
@@ -494,11 +493,8 @@ def _policy(request: LocateRequest, recorded: Trajectory | None, area: Area | No
     side: DrivingSide | None = None
     if request.drives_on is not None:
         side = _one_of(request.drives_on, get_args(DrivingSide), "--drives-on")
-    rejected = request.rejected or Rejected()
     return Detective(
-        left_out=rejected.left_out,
-        not_at=rejected.not_at,
-        not_in=rejected.not_in,
+        rejected=request.rejected,
         within=area.extent if area else None,
         countries=area.countries if area else None,
         hint=_joined(request.hint, request.area),

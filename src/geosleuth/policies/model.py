@@ -95,6 +95,7 @@ class Conversation:
     What a context policy has left out is not here. ``picture`` gives the pixels of any handle named in the messages.
     ``may_call`` is false when the budget allows no more calls: the reply must be the answer.
     ``wants_guess`` is true when a best guess is wanted rather than no place; models are told so in words.
+    ``said_by_people`` is what people said after the task, which is among the messages too.
     """
 
     system: str
@@ -105,6 +106,7 @@ class Conversation:
     sampling: Sampling = field(default_factory=Sampling)
     may_call: bool = True
     wants_guess: bool = False
+    said_by_people: tuple[str, ...] = ()
 
 
 class Policy(Protocol):

@@ -4,7 +4,7 @@ Fea = Linear(Emb + Enc(X))
 A   = softmax(Fea Fea^T / sqrt(d_k))
 Lst = sigmoid(Linear(Flatten(LeakyReLU(A Fea W))))
 
-meta      how it was made: the format, the eyes, how wide their features are
+meta      how it was made: the format, the image encoder, how wide their features are
 member    the members' names in their order
 lesson    one row a picture learned from: features, labels, links, the country it was in (only learning reads it)
 weights   what was learned from how many lessons, with which settings; nothing is overwritten, each version is a row
@@ -32,8 +32,7 @@ import numpy.typing as npt
 
 from geosleuth.errors import BadInput, require
 from geosleuth.photo import OpenedPhoto, first_view
-from geosleuth.photo.eyes import Encoder, Features, Preparation, load_encoder
-from geosleuth.photo.eyes.encoder import digest_of, unit_rows
+from geosleuth.photo.image_encoder import Encoder, Features, Preparation, digest_of, is_bundled, load_encoder, unit_rows
 
 from .model import TrustWeights
 
@@ -254,7 +253,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class StateInfo:
-    """Whose state it is, and with which eyes pictures are looked at."""
+    """Whose state it is, and with which encoder pictures are looked at."""
 
     members: tuple[str, ...]
     encoder: str
@@ -478,14 +477,14 @@ def vae_folder(folder: Path) -> Path | None:
     return None
 
 
-def load_picture_encoder(spec: str = "eyes", side_px: int = SIDE_PX) -> Encoder:
-    """The bundled eyes for ``eyes``, a VAE for a folder that holds one, or whatever else `load_encoder` knows.
+def load_picture_encoder(spec: str = "bundled", side_px: int = SIDE_PX) -> Encoder:
+    """The bundled encoder for ``bundled``, a VAE for a folder that holds one, or whatever else `load_encoder` knows.
 
     Raises:
         BadInput: the spec names none of these.
     """
     folder = Path(spec).expanduser()
-    if spec != "eyes" and folder.is_dir() and vae_folder(folder) is not None:
+    if not is_bundled(spec) and folder.is_dir() and vae_folder(folder) is not None:
         return VaeEncoder(folder, side_px)
     return load_encoder(spec)
 
@@ -525,20 +524,20 @@ class TrainedSociety:
         Args:
             path: the team's state.
             members: the team's members in its own order; as they are in the state by default.
-            encoder: eyes to look with in place of those that the state names; they must be the same ones.
+            encoder: encoder to look with in place of those that the state names; they must be the same ones.
 
         Raises:
-            BadInput: there is no state, it can't be read, or it is of other members or other eyes.
+            BadInput: there is no state, it can't be read, or it is of other members or another encoder.
         """
         place = Path(path)
         with open_for_answering(place) as conn:
             info, weights = read_info(conn, place), read_weights(conn, place)
-        eyes = load_picture_encoder(info.spec) if encoder is None else encoder
-        if eyes.name != info.encoder:
+        encoder = load_picture_encoder(info.spec) if encoder is None else encoder
+        if encoder.name != info.encoder:
             raise BadInput(
-                f"{place}: it was learned with the eyes {info.encoder!r}, and {eyes.name!r} is there now; learn it anew"
+                f"{place}: it was learned with the encoder {info.encoder!r}, not {encoder.name!r}; learn it again"
             )
-        return cls(info, weights, eyes, members)
+        return cls(info, weights, encoder, members)
 
     @property
     def members(self) -> tuple[str, ...]:

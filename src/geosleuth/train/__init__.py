@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from .dryrun import Report, dry_run
     from .evaluation import Evaluation, evaluate, read_evaluation
     from .grpo import grpo_trainer, run_grpo
-    from .metrics import metrics_callback, read_metrics
     from .models import load_model, save_policy
-    from .reading import read_recipe, recipe_names, recipe_of
     from .recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
+    from .recipe_files import read_recipe, recipe_names, recipe_of
     from .run_folder import Finished, RunFolder
     from .run_page import write_page
     from .sft import run_sft, sft_trainer
+    from .training_log import metrics_callback, read_metrics
     from .tries import make_tries
 
 __all__ = [

@@ -24,7 +24,7 @@ class Kind:
 
     model: str
     layer: str
-    eye_layer: str
+    vision_layer: str
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
@@ -115,7 +115,7 @@ class ModelShape:
     Attributes:
         kind: the family, a key of `KINDS`.
         weights: of the whole model.
-        eye_weights: of what sees.
+        vision_weights: of what sees.
         table_weights: of the table of tokens and of the head, once where they share it.
         layer_weights: of one layer of the language model.
         used_layer_weights: those of a layer that one token passes; fewer than all where experts are chosen.
@@ -125,16 +125,16 @@ class ModelShape:
         key: the width of all key heads together.
         inner: the width within a layer's feed-forward part, for one token.
         tokens: how many there are.
-        eye_layers: layers of what sees.
-        eye_hidden: its width between layers.
-        eye_inner: its width within a layer.
+        vision_layers: layers of what sees.
+        vision_hidden: its width between layers.
+        vision_inner: its width within a layer.
         patch_px: the side of a patch in pixels.
         adapted: layer sizes (in, out, how many of them) that adapters can be put on, by name.
     """
 
     kind: str
     weights: int
-    eye_weights: int
+    vision_weights: int
     table_weights: int
     layer_weights: int
     used_layer_weights: int
@@ -144,9 +144,9 @@ class ModelShape:
     key: int
     inner: int
     tokens: int
-    eye_layers: int
-    eye_hidden: int
-    eye_inner: int
+    vision_layers: int
+    vision_hidden: int
+    vision_inner: int
     patch_px: int
     adapted: Mapping[str, tuple[tuple[int, int, int], ...]]
 
@@ -159,15 +159,15 @@ class ModelShape:
         """Weights of the adapters that a recipe asks for."""
         chosen = [one for name in part.targets for one in self.adapted.get(name, ())]
         if not part.freeze_vision and self.kind == "qwen2_5_vl":
-            sides = (self.eye_hidden, self.eye_inner)
-            chosen += [(*sides, self.eye_layers) for name in part.targets if name in _ADAPTED_IN_EYES]
+            sides = (self.vision_hidden, self.vision_inner)
+            chosen += [(*sides, self.vision_layers) for name in part.targets if name in _ADAPTED_IN_EYES]
         return sum(part.rank * (inward + outward) * times for inward, outward, times in chosen)
 
     def trained_weights(self, part: ModelPart) -> int:
         """Weights that move."""
         if part.tuned == "lora":
             return self.adapter_weights(part)
-        return self.weights - (self.eye_weights if part.freeze_vision else 0)
+        return self.weights - (self.vision_weights if part.freeze_vision else 0)
 
 
 def configuration_of(part: ModelPart) -> Mapping[str, Any]:
@@ -210,7 +210,7 @@ def shape_of(configuration: Mapping[str, Any]) -> ModelShape:
 
 
 def _counted(kind: str, configuration: Mapping[str, Any]) -> ModelShape:
-    text, eyes = configuration["text_config"], configuration["vision_config"]
+    text, vision = configuration["text_config"], configuration["vision_config"]
     hidden, heads = int(text["hidden_size"]), int(text["num_attention_heads"])
     each = int(text.get("head_dim") or hidden // heads)
     query, key = heads * each, int(text["num_key_value_heads"]) * each
@@ -223,14 +223,14 @@ def _counted(kind: str, configuration: Mapping[str, Any]) -> ModelShape:
     tied = bool(configuration.get("tie_word_embeddings", text.get("tie_word_embeddings", False)))
     table = tokens * hidden * (1 if tied else 2)
     layer = shared + 3 * hidden * inner * (experts or 1)
-    eye_weights = _eye_weights(kind, eyes)
+    vision_weights = _vision_weights(kind, vision)
     sizes = {"q_proj": (hidden, query), "k_proj": (hidden, key), "v_proj": (hidden, key), "o_proj": (query, hidden)}
     if not experts:
         sizes |= {"gate_proj": (hidden, inner), "up_proj": (hidden, inner), "down_proj": (inner, hidden)}
     return ModelShape(
         kind=kind,
-        weights=layers * layer + hidden + table + eye_weights,
-        eye_weights=eye_weights,
+        weights=layers * layer + hidden + table + vision_weights,
+        vision_weights=vision_weights,
         table_weights=table,
         layer_weights=layer,
         used_layer_weights=shared + 3 * hidden * inner * chosen,
@@ -240,25 +240,27 @@ def _counted(kind: str, configuration: Mapping[str, Any]) -> ModelShape:
         key=key,
         inner=inner * chosen,
         tokens=tokens,
-        eye_layers=int(eyes["depth"]),
-        eye_hidden=int(eyes["hidden_size"]),
-        eye_inner=int(eyes["intermediate_size"]),
-        patch_px=int(eyes["patch_size"]),
+        vision_layers=int(vision["depth"]),
+        vision_hidden=int(vision["hidden_size"]),
+        vision_inner=int(vision["intermediate_size"]),
+        patch_px=int(vision["patch_size"]),
         adapted=MappingProxyType({name: ((*size, layers),) for name, size in sizes.items()}),
     )
 
 
-def _eye_weights(kind: str, eyes: Mapping[str, Any]) -> int:
-    width, inner, depth = int(eyes["hidden_size"]), int(eyes["intermediate_size"]), int(eyes["depth"])
-    merged = width * int(eyes.get("spatial_merge_size", 2)) ** 2
-    out = int(eyes["out_hidden_size"])
-    patch = int(eyes.get("in_channels", 3)) * int(eyes.get("temporal_patch_size", 2)) * int(eyes["patch_size"]) ** 2
+def _vision_weights(kind: str, vision: Mapping[str, Any]) -> int:
+    width, inner, depth = int(vision["hidden_size"]), int(vision["intermediate_size"]), int(vision["depth"])
+    merged = width * int(vision.get("spatial_merge_size", 2)) ** 2
+    out = int(vision["out_hidden_size"])
+    patch = (
+        int(vision.get("in_channels", 3)) * int(vision.get("temporal_patch_size", 2)) * int(vision["patch_size"]) ** 2
+    )
     attention = width * 3 * width + 3 * width + width * width + width
     joining = merged * merged + merged + merged * out + out
     if kind == "qwen2_5_vl":
         feed = 3 * width * inner + 2 * inner + width
         return depth * (attention + feed + 2 * width) + patch * width + joining + width
     feed = 2 * width * inner + inner + width
-    positions = int(eyes["num_position_embeddings"]) * width
-    deeper = len(eyes.get("deepstack_visual_indexes") or ()) * (joining + 2 * merged)
+    positions = int(vision["num_position_embeddings"]) * width
+    deeper = len(vision.get("deepstack_visual_indexes") or ()) * (joining + 2 * merged)
     return depth * (attention + feed + 4 * width) + patch * width + width + positions + joining + 2 * width + deeper

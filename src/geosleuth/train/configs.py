@@ -157,7 +157,7 @@ def accelerate_config(recipe: Recipe) -> dict[str, Any]:
             "fsdp_version": 2,
             "fsdp_reshard_after_forward": True,
             "fsdp_auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
-            "fsdp_transformer_layer_cls_to_wrap": f"{kind.layer},{kind.eye_layer}",
+            "fsdp_transformer_layer_cls_to_wrap": f"{kind.layer},{kind.vision_layer}",
             "fsdp_offload_params": run.offload,
             "fsdp_state_dict_type": "FULL_STATE_DICT",
             "fsdp_cpu_ram_efficient_loading": True,
@@ -212,7 +212,7 @@ def _common(recipe: Recipe, folder: Path, planned: Batches, *, cpu: bool) -> dic
         "save_steps": run.save_steps,
         "save_total_limit": run.keep,
         "logging_steps": run.log_steps,
-        # `metrics` writes what is reported, TensorBoard's files too.
+        # `training_log` writes what is reported, TensorBoard's files too.
         "report_to": [],
         "disable_tqdm": True,
     }

@@ -23,8 +23,8 @@ from .estimate import as_mapping as estimate_mapping
 from .models import adapters, check_for_grpo, check_unseen, freeze_vision, has_gpu, open_processor, template_text
 from .papers import Difference, differences, ours, unaccounted
 from .prompts import prompt_rows
-from .reading import flat
 from .recipe import DataPart, ModelPart, Recipe
+from .recipe_files import flat
 from .rollouts import RolloutSetup, rollout_setup
 from .samples import store_chats
 

@@ -218,15 +218,15 @@ def _memory(recipe: Recipe, shape: ModelShape, trained: int, drawing: "_Drawing 
 
 
 def _eye_activations(recipe: Recipe, shape: ModelShape) -> float:
-    """Bytes that the eyes keep of one picture."""
+    """Bytes that the vision tower keep of one picture."""
     passed = _BYTES[recipe.model.dtype]
     patches = _pixels(recipe) // shape.patch_px**2
-    layer = (10 * shape.eye_hidden + 4 * shape.eye_inner) * passed
+    layer = (10 * shape.vision_hidden + 4 * shape.vision_inner) * passed
     if recipe.model.freeze_vision:
         return patches * layer
     if recipe.optim.gradient_checkpointing:
-        return patches * (shape.eye_layers * shape.eye_hidden * passed + 2 * layer)
-    return patches * shape.eye_layers * layer
+        return patches * (shape.vision_layers * shape.vision_hidden * passed + 2 * layer)
+    return patches * shape.vision_layers * layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ def token_flops(shape: ModelShape, length: float) -> float:
 
 def _eye_flops(recipe: Recipe, shape: ModelShape) -> float:
     patches = _pixels(recipe) // shape.patch_px**2
-    return patches * 2.0 * shape.eye_weights
+    return patches * 2.0 * shape.vision_weights
 
 
 def _sample_flops(recipe: Recipe, shape: ModelShape) -> float:

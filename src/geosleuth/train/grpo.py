@@ -24,7 +24,6 @@ from geosleuth.policies.weights import check_folder
 from geosleuth.world.environment import prompt_for
 
 from .configs import grpo_config
-from .metrics import metrics_callback
 from .models import adapters, check_for_grpo, has_gpu, load_model, open_processor, quietly
 from .prompts import Row, phases, prompt_rows, run_order
 from .recipe import Recipe
@@ -44,6 +43,7 @@ from .rollouts import (
 )
 from .run_folder import Finished, Progress, finished, held_run, nobody
 from .sft import silence, train_to_end
+from .training_log import metrics_callback
 
 _EPSILON = 1e-4  # as in TRL, so that both objectives treat groups of equal rewards alike
 

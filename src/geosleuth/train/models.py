@@ -252,7 +252,7 @@ def limit_pixels(processor: Any, most: int) -> None:
 
 
 def freeze_vision(model: Any) -> None:
-    """Leave the eyes of a model as they are.
+    """Leave the vision tower of a model as they are.
 
     Raises:
         BadInput: it can't be told which weights they are.

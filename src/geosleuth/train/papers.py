@@ -10,8 +10,8 @@ from math import isclose
 from types import MappingProxyType
 from typing import Any
 
-from .reading import flat
 from .recipe import Recipe
+from .recipe_files import flat
 
 QWEN25 = "Qwen/Qwen2.5-VL-7B-Instruct"
 QWEN3 = "Qwen/Qwen3-VL-30B-A3B-Instruct"

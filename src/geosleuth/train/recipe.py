@@ -24,7 +24,7 @@ class ModelPart:
         rank: of the adapters.
         alpha: their scale.
         targets: the layers that get one.
-        freeze_vision: leave the eyes as they are.
+        freeze_vision: leave the vision tower as they are.
         dtype: what the passes are computed in.
         max_pixels: the most pixels a picture is shown with; None leaves the processor's own.
         chat_template: how chats are written, in training and by the policy: "qwen3_vl" or another of TRL's templates,

@@ -41,8 +41,8 @@ from geosleuth.world.environment import (
 from geosleuth.world.environment.for_trl import last_words
 from geosleuth.world.world import world_atlas
 
-from .metrics import part_name, within_name
 from .recipe import Recipe, RolloutPart
+from .training_log import part_name, within_name
 
 WITHIN_KM = (0.5, 25.0, 200.0, 750.0)
 CALL_RATE = "tools/call_rate"

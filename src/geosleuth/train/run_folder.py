@@ -40,8 +40,8 @@ from geosleuth.errors import BadInput
 from geosleuth.files import lock_file, plain_yaml_values, write_text_atomically
 from geosleuth.policies.weights import check_safetensors
 
-from .reading import as_mapping, recipe_of
 from .recipe import Recipe
+from .recipe_files import as_mapping, recipe_of
 
 _ZIPS = (".pt", ".pth", ".bin")
 # Up to here all checksums are compared. Of larger files only those that say how the rest is to be read are: reading

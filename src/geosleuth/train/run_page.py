@@ -18,7 +18,9 @@ from geosleuth.text.numbers import count, percent_sign, plural, threshold
 
 from .curves import STYLE, Axis, LineChart, Point, chart_on_page, key_of
 from .curves import Line as ChartLine
-from .metrics import (
+from .rollouts import ANSWERED, CALL_RATE, CALLS, FAILURE_RATE
+from .run_folder import Finished, RunFolder, finished
+from .training_log import (
     GPU_MEMORY,
     GPU_UTILISATION,
     MFU,
@@ -29,8 +31,6 @@ from .metrics import (
     within_name,
     within_of,
 )
-from .rollouts import ANSWERED, CALL_RATE, CALLS, FAILURE_RATE
-from .run_folder import Finished, RunFolder, finished
 
 INSTEAD = {"tools/call_frequency": CALLS, "tools/failure_frequency": FAILURE_RATE}
 """Figures of TRL's that charts leave out where ours are there: TRL counts as failed only what reached no tool."""

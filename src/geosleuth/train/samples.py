@@ -22,7 +22,7 @@ from geosleuth.agent.exports.dialect import IMAGE, PLACES
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.data import Store, geoagent
 from geosleuth.data.rows import sample_of
-from geosleuth.data.store import image_name
+from geosleuth.data.trajectory_store import image_name
 from geosleuth.errors import BadInput, require
 from geosleuth.photo import BoxScale, Photo, first_view, open_photo
 from geosleuth.photo.runtime import no_probing
@@ -30,7 +30,7 @@ from geosleuth.photo.text import script_of
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from geosleuth.tools.model import ImageInfo
 from geosleuth.world import Clue, MadeScene, Mark, Scene
-from geosleuth.world.reader import LEGIBLE_PX
+from geosleuth.world.scene_reader import LEGIBLE_PX
 
 from .masks import IGNORED, Chat, Encoded, Message, Writer, encode, length_of
 from .run_folder import Progress, nobody

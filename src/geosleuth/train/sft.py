@@ -14,7 +14,6 @@ from geosleuth.world import make_scenes, open_world, read_scenes
 
 from .configs import sft_config
 from .masks import Chat, Writer
-from .metrics import metrics_callback
 from .models import adapters, has_gpu, load_model, quietly, save_trained
 from .recipe import ModelPart, Recipe
 from .run_folder import (
@@ -40,6 +39,7 @@ from .samples import (
     scene_chats,
     store_chats,
 )
+from .training_log import metrics_callback
 
 _MOST_LOADERS = 8
 # What differs between two runs of the same.

@@ -33,7 +33,7 @@ from geosleuth.clues.towns import LARGE_TOWN
 from geosleuth.errors import ServiceFault
 from geosleuth.geo import LatLon, Range, range_fixes
 from geosleuth.names import country_name, fold
-from geosleuth.names.countries import City, cities_by_country
+from geosleuth.names.country_names import City, cities_by_country
 from geosleuth.names.folding import fold_once
 from geosleuth.photo.text import script_of
 from geosleuth.policies import Conversation, Policy, Prompt, Sampling

@@ -190,7 +190,7 @@ def with_gallery(folder: Path, kind: str) -> Path:
     table.write_text("\n".join(rows) + "\n")
     gallery = folder / "gallery"
     made = CliRunner().invoke(
-        whole_app(), ["dataset", "gallery", str(table), "--encoder", "eyes", "--out", str(gallery)]
+        whole_app(), ["dataset", "gallery", str(table), "--encoder", "bundled", "--out", str(gallery)]
     )
     assert made.exit_code == 0, made.output
     return folder

@@ -15,8 +15,8 @@ from starlette.types import Message, Receive, Scope, Send
 from geosleuth.app.service.http import Hosts, Keys, named_hosts
 from geosleuth.app.service.http.door import Sessions, check_host, check_origin
 from geosleuth.app.service.http.limits import Bodies, Pace, Streams, client_of
-from geosleuth.app.service.http.page import tile_origin
 from geosleuth.app.service.http.responses import PAGE_POLICY, Refused, with_online_tiles
+from geosleuth.app.service.http.static_page import tile_origin
 from geosleuth.errors import BadInput
 from geosleuth.net import host_name
 

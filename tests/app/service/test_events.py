@@ -16,8 +16,8 @@ from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.agent.methods import method
 from geosleuth.app.report.chain import call_words, outcome_words, points_found
 from geosleuth.app.service import shapes
-from geosleuth.app.service.events import EventTranslator, StreamItem
-from geosleuth.app.service.views import compare_view, result_view
+from geosleuth.app.service.finding_view import compare_view, result_view
+from geosleuth.app.service.stream_events import EventTranslator, StreamItem
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.geo import LatLon
@@ -139,7 +139,7 @@ def test_going_on_is_told_after_what_was_before(atlas: OfflineAtlas) -> None:
     sight = Sight(atlas, (PHARMACY, POLISH_BUS))
     first = sight.run()
     rejected = Rejected(texts=PHARMACY)
-    detective = Detective(left_out=rejected.left_out)
+    detective = Detective(rejected=rejected)
     listening = Listening(EventTranslator(detective=detective))
     for event in first.events:
         listening(event)

@@ -11,9 +11,9 @@ import pytest
 from geosleuth.agent import Trajectory, conversation_of
 from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.app.service import shapes
+from geosleuth.app.service.finding_view import compare_view, result_view
 from geosleuth.app.service.requests import rejected_from_dict, rejected_of, rejected_to_dict, with_rejected
 from geosleuth.app.service.shapes import PlaceView, ResultView
-from geosleuth.app.service.views import compare_view, result_view
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.errors import BadInput, ServiceFault
@@ -75,7 +75,7 @@ def test_two_runs_side_by_side(atlas: OfflineAtlas) -> None:
     first = sight.run()
     rejected = Rejected(texts=PHARMACY)
     second = sight.go_on(first, rejected)
-    left, right = result_of(sight, first), result_of(sight, second, Detective(left_out=rejected.left_out))
+    left, right = result_of(sight, first), result_of(sight, second, Detective(rejected=rejected))
     compared = compare_view(left, right)
     assert set(compared) == set(get_type_hints(shapes.CompareView))
     assert compared["same"] is False
@@ -124,7 +124,7 @@ def test_what_a_page_rejects_by_id_is_ruled_out(atlas: OfflineAtlas) -> None:
     third = sight.go_on(first, gone)
     assert third.answer is not None
     assert not third.answer.located
-    after = result_of(sight, third, Detective(left_out=gone.left_out))
+    after = result_of(sight, third, Detective(rejected=gone))
     assert {one["seen"] for one in after["clues"] if one["rejected"]} == {"GRANADA"}
     with pytest.raises(BadInput, match="no candidate 'h99'"):
         rejected_of(result["clues"], candidates, reject_candidates=["h99"])

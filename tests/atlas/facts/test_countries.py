@@ -4,7 +4,7 @@ import pytest
 
 from geosleuth.atlas.facts import all_countries, country_facts
 from geosleuth.errors import BadInput
-from geosleuth.names.countries import countries as geonames_countries
+from geosleuth.names.country_names import countries as geonames_countries
 
 LEFT_DRIVING_STATES = {
     *("AG", "AU", "BB", "BD", "BN", "BS", "BT", "BW", "CY", "DM", "FJ", "GB", "GD", "GY", "ID", "IE", "IN", "JM", "JP"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.bench.makers.labels import LEFT_OUT, Placed, leave_strips, read_shares, split
+from geosleuth.bench.makers.place_labels import LEFT_OUT, Placed, leave_strips, read_shares, split
 from geosleuth.errors import BadInput
 from geosleuth.geo import distances_km
 

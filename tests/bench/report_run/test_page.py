@@ -10,8 +10,8 @@ from rich.console import Console
 
 from geosleuth.bench.report import rows_for
 from geosleuth.bench.report_run import GroundMap, RunsReport, report_run, report_runs, with_pictures
-from geosleuth.bench.report_run.page import render_run_page
-from geosleuth.bench.report_run.views import run_view
+from geosleuth.bench.report_run.documents import run_view
+from geosleuth.bench.report_run.html import render_run_page
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.scored import score_file
 from geosleuth.geo import Box, LatLon

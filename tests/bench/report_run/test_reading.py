@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from drawn import examples
 from geosleuth.answer import Answer
 from geosleuth.bench.report_run import RunsReport, frame, hung_on_of_folders, report_run, report_runs
+from geosleuth.bench.report_run.documents import run_document
 from geosleuth.bench.report_run.figures import COST, SECONDS, TOKENS, by_spending, common_measure, read_journal, spread
 from geosleuth.bench.report_run.run_report import PER_COUNTRY, choose
-from geosleuth.bench.report_run.views import run_document
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.run.journal import name_of
 from geosleuth.bench.scored import Scored, score_file

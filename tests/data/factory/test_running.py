@@ -19,7 +19,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.bench.run import RunLimits
 from geosleuth.data import About, Rejected, Sample, write_store
 from geosleuth.data.factory import kept_files, made_in, photo_of, replays, run_factory, tally_in
-from geosleuth.data.factory.attempt import drawn_of, pack_scene, unpack
+from geosleuth.data.factory.trial import drawn_of, pack_scene, unpack
 from geosleuth.errors import BadInput
 from geosleuth.photo import open_photo
 

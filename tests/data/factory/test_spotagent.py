@@ -11,7 +11,7 @@ from geosleuth.agent import Event, ToolObserved, Trajectory
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.data import Sample
 from geosleuth.data.factory import made_in, replay_difference, replays, run_factory
-from geosleuth.data.factory.attempt import timeless
+from geosleuth.data.factory.trial import timeless
 from geosleuth.data.spotagent import TOOLS, judge, states_reasons, synthesise
 from geosleuth.data.standins import NO_SLIPS, Slips, StandInCaller, StandInObserver
 from geosleuth.data.standins.observer import Slipped
@@ -149,7 +149,7 @@ def test_two_models_behind_a_server_make_a_trajectory(tmp_path: Path) -> None:
     assert ending.why == "done"
     (sample,) = made_in(tmp_path / "run")
     assert isinstance(sample, Sample)
-    assert sample.trajectory.started.policy == "server:eyes + server:mind"
+    assert sample.trajectory.started.policy == "server:observer + server:mind"
     assert [one.name for one in sample.trajectory.observations] == ["maps_geocode"]
     assert "Buildings: brick." in sample.trajectory.steps[0].thinking
     assert sample.trajectory.spent.usage.input_tokens == 300

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factory_scenes import opened, plain_picture, scene_of, without
-from geosleuth.data.factory.attempt import SceneRange, pack_scene
-from geosleuth.data.factory.recipe import opened as as_worked_on
+from geosleuth.data.factory.maker import opened as as_worked_on
+from geosleuth.data.factory.trial import SceneRange, pack_scene
 from geosleuth.data.spotagent import Lettering, lettering_words, read_lettering, read_told, told
 from geosleuth.data.standins import NO_SLIPS, Slips, StandInObserver, misread
 from geosleuth.data.standins.caller_notes import country_odds, is_address, is_phone, is_web, locality
@@ -29,17 +29,17 @@ def the_album() -> Album:
 def test_a_small_sign_is_read_after_a_zoom_and_not_before() -> None:
     scene, marks = scene_of()
     album = the_album()
-    eyes = StandInObserver(scene, marks, slips=NO_SLIPS)
-    at_first = {one.board: one for one in eyes.lettering(album["image-1"])}
+    observer = StandInObserver(scene, marks, slips=NO_SLIPS)
+    at_first = {one.board: one for one in observer.lettering(album["image-1"])}
     assert at_first["shop front"].lines == ("Bäckerei Lindemann", "Tel. 02921 34567")
     assert at_first["town sign"].lines == ()
     assert at_first["town sign"].unread
     left, top, right, bottom = at_first["town sign"].box
     crop = album.crop("image-1", [left - 20, top - 20, right + 20, bottom + 20])
-    from_near = eyes.lettering(crop)
+    from_near = observer.lettering(crop)
     assert [one.lines for one in from_near] == [("Soest",)]
-    assert "too small to read" in eyes.describe(album["image-1"])
-    assert "Soest" not in eyes.describe(album["image-1"])
+    assert "too small to read" in observer.describe(album["image-1"])
+    assert "Soest" not in observer.describe(album["image-1"])
 
 
 def test_boxes_are_on_the_view_that_is_shown() -> None:
@@ -93,10 +93,10 @@ def test_a_line_that_a_crop_cuts_off_is_not_told() -> None:
 def test_of_another_photo_nothing_is_told() -> None:
     scene, marks = scene_of()
     view, other = the_album()["image-1"], the_album()["image-1"]
-    eyes = StandInObserver(scene, marks, photo=view.photo_handle, slips=NO_SLIPS)
-    assert eyes.lettering(view)
-    assert eyes.lettering(other) == []
-    assert eyes.describe(other) == "This is no part of the photo."
+    observer = StandInObserver(scene, marks, photo=view.photo_handle, slips=NO_SLIPS)
+    assert observer.lettering(view)
+    assert observer.lettering(other) == []
+    assert observer.describe(other) == "This is no part of the photo."
 
 
 def test_panoramas_are_refused() -> None:

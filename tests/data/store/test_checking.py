@@ -12,9 +12,9 @@ from PIL import Image
 
 from geosleuth.data import Store, StoreWriter, write_store
 from geosleuth.data.rows import Row, row_of, schema
-from geosleuth.data.store import CARD, sha_of
 from geosleuth.data.store_card import check_store
 from geosleuth.data.trainer_files import export_store
+from geosleuth.data.trajectory_store import CARD, sha_of
 from geosleuth.errors import BadInput
 from stored import ABOUT, made, pictures, sample
 

@@ -123,7 +123,7 @@ def test_a_killed_writer_loses_nothing_that_it_said_was_finished(tmp_path: Path)
 
 @pytest.mark.parametrize("moment", ["shard", "manifest"])
 def test_killed_while_a_shard_is_written(tmp_path: Path, moment: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    import geosleuth.data.store as module
+    import geosleuth.data.trajectory_store as module
 
     def die(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

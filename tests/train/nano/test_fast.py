@@ -349,7 +349,7 @@ def test_the_patched_tower_sees_the_same(
     torch.testing.assert_close(patched.pooler_output, own.pooler_output)
     # Sums in another order: single precision leaves them apart by a hair.
     torch.testing.assert_close(patched.last_hidden_state, own.last_hidden_state, atol=1e-5, rtol=1e-5)
-    # A copy of the patched model has eyes of its own.
+    # A copy of the patched model has vision of its own.
     copied = deepcopy(model)
     with torch.no_grad():
         for weight in tower.parameters():

@@ -17,7 +17,7 @@ from geosleuth.photo import open_photo
 from geosleuth.policies import make_policy
 from geosleuth.tools.toolset import all_tools
 from geosleuth.world import World, world_atlas
-from geosleuth.world.reader import clue_reader
+from geosleuth.world.scene_reader import clue_reader
 from nano_lessons import Taught
 
 NANO = Path(__file__).resolve().parents[3] / "models" / "nano"

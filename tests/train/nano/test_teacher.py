@@ -19,7 +19,7 @@ from geosleuth.train.nano.lessons import AREAS, CHAIN, Chat, closer_looks, preci
 from geosleuth.train.nano.teacher import Notes, looking_up, stroll, teach
 from geosleuth.world import World, truth_of, world_atlas
 from geosleuth.world.environment import GeoEnvironment, Posed, environment_for, offline_setting
-from geosleuth.world.reader import clue_reader
+from geosleuth.world.scene_reader import clue_reader
 from nano_lessons import Taught, calls, pairs, words_of
 
 

@@ -579,8 +579,8 @@ def gallery(
     *,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The gallery.")],
     encoder: Annotated[
-        str, typer.Option(metavar="SPEC", help="eyes, an .onnx or .pt file, or a folder with a network in it.")
-    ] = "eyes",
+        str, typer.Option(metavar="SPEC", help="bundled, an .onnx or .pt file, or a folder with a network in it.")
+    ] = "bundled",
     trust_code: Annotated[
         bool, typer.Option("--trust-code", help="Load a .pt file, which runs code of whoever made it.")
     ] = False,

@@ -42,8 +42,8 @@ def index(
         typer.Option(metavar="FILE", help="The index; by default one for all folders."),
     ] = None,
     encoder: Annotated[
-        str, typer.Option(metavar="SPEC", help="eyes (bundled), an .onnx file, or a folder with a transformers model.")
-    ] = "eyes",
+        str, typer.Option(metavar="SPEC", help="bundled, an .onnx file, or a folder with a transformers model.")
+    ] = "bundled",
     coordinates: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="CSV", help="Columns path, lat, lon; goes before what the photos claim."),

@@ -23,8 +23,8 @@ def learn(
         typer.Option(metavar="FILE", help="The prior; by default the one that locate uses."),
     ] = None,
     encoder: Annotated[
-        str, typer.Option(metavar="SPEC", help="eyes (bundled), an .onnx file, or a folder with a transformers model.")
-    ] = "eyes",
+        str, typer.Option(metavar="SPEC", help="bundled, an .onnx file, or a folder with a transformers model.")
+    ] = "bundled",
     as_json: JsonFlag = False,
 ) -> None:
     """Learn what places look like. A run that is cut off goes on where it was.

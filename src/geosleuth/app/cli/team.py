@@ -181,8 +181,8 @@ class LearnOptions:
         typer.Option(metavar="FILE", help="Where it is kept; by default its society, or beside the team's file."),
     ] = None
     encoder: Annotated[
-        str, typer.Option(metavar="SPEC", help="eyes (bundled), an .onnx file, or a folder with a VAE or vision model.")
-    ] = "eyes"
+        str, typer.Option(metavar="SPEC", help="bundled, an .onnx file, or a folder with a VAE or vision model.")
+    ] = "bundled"
     preset: Annotated[
         Preset, typer.Option(help="quick, or all as in the paper: its rounds, its network, its schooling.")
     ] = Preset.quick

@@ -22,7 +22,7 @@ from geosleuth.text.numbers import distance, plural
 from geosleuth.text.safe import one_line
 
 from .digest import ESTIMATE, Digest, Rival, as_finding, digest_of
-from .team import team_lines
+from .team_page import team_lines
 
 Mask = npt.NDArray[np.bool_]
 Frame = tuple[float, float, float]

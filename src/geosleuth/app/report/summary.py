@@ -21,7 +21,7 @@ from geosleuth.pipeline.outputs import SUMMARY_GENERATOR
 from geosleuth.text.numbers import count, plural
 
 from .digest import as_finding, digest_of
-from .page import document, now
+from .finding_page import document, now
 from .pictures import WORLD, uri
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import BinaryIO
 from geosleuth.errors import BadInput
 from geosleuth.photo import check_case_pixels
 
+from .database import Store, new_id
 from .frames import full_disk_told
 from .model import NotThere, PhotoRow, ServiceLimits, TooLarge, TooMany, WrongState, file_name
 from .processes import WorkerPool
-from .store import Store, new_id
 
 _PHOTOS, _PICTURES, _RUNS, _PART = "photos", "pictures", "runs", ".part"
 _PRIVATE = 0o700

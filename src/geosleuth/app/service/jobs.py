@@ -15,10 +15,10 @@ from typing import Any
 
 from geosleuth.errors import GeosleuthError
 
+from .database import Store
 from .frames import DiskFull
 from .model import NotThere, RunRow, RunState, StreamEvent
 from .processes import CalledOff, Gone, News, OutOfMemory, WorkerProcess
-from .store import Store
 
 RECENT = 256
 """How many of the newest things told of a run are kept at hand."""

@@ -24,11 +24,11 @@ from geosleuth.pipeline.team import files_beside
 from geosleuth.policies.detective import Detective
 from geosleuth.policies.feedback import feedback_words
 
-from .events import EventTranslator, StreamItem
+from .finding_view import for_the_wire, reasoning_of, result_view
 from .model import request_from_dict
 from .requests import check_consent, locate_request, rejected_from_dict, with_rejected
-from .tasks import Tell, photos_of
-from .views import for_the_wire, reasoning_of, result_view
+from .stream_events import EventTranslator, StreamItem
+from .worker_tasks import Tell, photos_of
 
 _STEP = 0.05
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from geosleuth.errors import BadInput
 from geosleuth.geo import is_valid
 
+from .database import Store, new_id
 from .frames import DiskFull
 from .intake import Folders, Intake
 from .jobs import Feed, Jobs
@@ -35,7 +36,6 @@ from .model import (
 )
 from .processes import WorkerPool
 from .requests import allowed_granularity, continued, settled
-from .store import Store, new_id
 
 Keys = Callable[[], Mapping[str, str]]
 """Gives the keys of services by the names of their environment variables, whenever a run begins; may take a while."""
@@ -398,7 +398,7 @@ class CaseService:
         return await self._told_as("result", run_id)
 
     async def view(self, run_id: str) -> dict[str, Any]:
-        """Return the same as pages show it; see `views.result_view`.
+        """Return the same as pages show it; see `finding_view.result_view`.
 
         Raises:
             NotThere: there is no such run.
@@ -461,7 +461,7 @@ class CaseService:
         return made
 
     async def compare(self, left: str, right: str) -> dict[str, Any]:
-        """What differs between two runs; see `views.compare_view`.
+        """What differs between two runs; see `finding_view.compare_view`.
 
         Raises:
             NotThere: there is no such run.

@@ -20,10 +20,10 @@ from geosleuth.pipeline.plan import DETECTIVE, Plan, make_plan
 from geosleuth.pipeline.result import check_claim, result_document
 from geosleuth.pipeline.team import try_file, verifier_file
 
+from .finding_view import for_the_wire, reasoning_of, result_view
 from .model import BY_ENDING, FILES, JPEG_QUALITY, PAGE, TRAJECTORY, NotThere, RunRequest, WrongState, request_from_dict
 from .requests import locate_request, rejected_from_dict
-from .tasks import photos_of
-from .views import for_the_wire, reasoning_of, result_view
+from .worker_tasks import photos_of
 
 
 async def result_of(details: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from .model import NeedsConsent, NotThere, WrongState
 _DIE_WITH_PARENT = 1
 _READY_FOR = {
     "runs": ("geosleuth.app.service.runner",),
-    "opens": ("geosleuth.app.service.tasks", "geosleuth.photo"),
+    "opens": ("geosleuth.app.service.worker_tasks", "geosleuth.photo"),
     "helps": ("geosleuth.app.service.stored",),
 }
 _SAID_ON_PURPOSE = (UserError, GeosleuthError)
@@ -87,7 +87,7 @@ class _Worker:
             self._outbox.flush()
 
     async def _carry_out(self, message: dict[str, Any], blob: bytes) -> None:
-        from .tasks import TASKS
+        from .worker_tasks import TASKS
 
         def news(*told: tuple[str, Mapping[str, Any], float]) -> None:
             if told:

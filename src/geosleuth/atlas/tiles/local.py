@@ -18,7 +18,7 @@ from geosleuth.errors import BadInput
 
 from .mvt import EXTENT, MAX_ZOOM, Feature, Frame, Geometries, Value, in_buffer
 from .settlements import written
-from .world import Detail, thinned
+from .world_tiles import Detail, thinned
 
 FROM_ZOOM = 7
 SPOTS_FROM_ZOOM = 15

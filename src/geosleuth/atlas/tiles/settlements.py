@@ -30,7 +30,7 @@ from geosleuth.geo import FloatArray
 from geosleuth.names import fold
 
 from .mvt import EXTENT, MAX_ZOOM, TILE_PX, Feature, Frame, Value, on_plane
-from .world import Folder, country_shapes
+from .world_tiles import Folder, country_shapes
 
 _ISOLATED, _FINAL, _INITIAL, _MEDIAL = "<isolated>", "<final>", "<initial>", "<medial>"
 _FORMS_BLOCKS = (range(0xFB50, 0xFDD0), range(0xFE80, 0xFEFD))

@@ -9,7 +9,7 @@ from geosleuth.atlas.maps import style as look
 from geosleuth.errors import BadInput
 
 from .settlements import COUNTRIES_TO_ZOOM
-from .world import Detail
+from .world_tiles import Detail
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from .local import FROM_ZOOM, Layers, local_layers
 from .mvt import Feature, Frame, Value, encode_tile
 from .settlements import ROOM_FROM, Settlements, cell_of, countries
 from .style import make_style
-from .world import Detail, Folder, Memory, borders, detail_of, land
+from .world_tiles import Detail, Folder, Memory, borders, detail_of, land
 
 FORMAT = 1
 """Counts up with every change of what tiles hold, so that none made before is handed out after it."""

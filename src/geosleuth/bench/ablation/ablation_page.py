@@ -6,8 +6,8 @@ from math import isnan
 from geosleuth import __version__
 from geosleuth.bench.page.charts import error_chart, headline, threshold_chart
 from geosleuth.bench.page.markup import Html, caption, el, join, name
+from geosleuth.bench.page.report_tables import cell, main_table, scroll_box
 from geosleuth.bench.page.score_page import content_policy, method_section, page_head
-from geosleuth.bench.page.tables import cell, main_table, scroll_box
 from geosleuth.bench.report import FileReport
 from geosleuth.text.numbers import count, p_value, percent, plural, signed, threshold
 

@@ -15,7 +15,7 @@ from geosleuth.bench.sets import BoxKind
 from geosleuth.errors import BadInput
 from geosleuth.files import write_text_atomically
 from geosleuth.score import PublishedRow, published_rows
-from geosleuth.team.swarm.reading import Value, read_yaml
+from geosleuth.team.swarm.strict_yaml import Value, read_yaml
 from geosleuth.text.numbers import plural
 
 Setting = str | int | float | bool | None

@@ -21,7 +21,7 @@ from geosleuth.agent.locate import album_photos
 from geosleuth.bench.sets.model import DataSet
 from geosleuth.errors import BadInput
 from geosleuth.photo import first_view, open_photo
-from geosleuth.policies.baselines.options import picture_key
+from geosleuth.policies.baselines.baseline_spec import picture_key
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -15,10 +15,9 @@ from geosleuth.bench.sets.model import DataSet, Item
 from geosleuth.errors import BadInput
 from geosleuth.files import replacing, write_text_atomically
 from geosleuth.photo import first_view, open_photo
-from geosleuth.photo.eyes import Encoder, Features
-from geosleuth.photo.eyes.encoder import unit_rows
+from geosleuth.photo.image_encoder import Encoder, Features, lasting_spec, unit_rows
+from geosleuth.policies.baselines.baseline_spec import picture_key
 from geosleuth.policies.baselines.gallery import encoder_of
-from geosleuth.policies.baselines.options import picture_key
 
 _HEADER: Final = ("id", "lat", "lon", "pixels")
 _TOGETHER: Final = 16
@@ -86,19 +85,19 @@ def make_gallery(
         BadInput: the folder can't be written or holds a gallery, there is no such encoder, or no photo can be opened.
         MissingExtra: what the encoder needs is not installed.
     """
-    eyes = encoder_of(encoder, trust_code=trust_code)
+    network = encoder_of(encoder, trust_code=trust_code)
     if (out / "features.npy").exists():
         raise BadInput(f"{out}: holds a gallery already; give another folder")
-    spec = encoder if encoder == "eyes" else str(Path(encoder).expanduser().resolve())
+    spec = lasting_spec(encoder)
     try:
         out.mkdir(parents=True, exist_ok=True)
         told = out / "encoder"
         if told.is_file() and told.read_text(encoding="utf-8").strip() != spec:
             raise BadInput(f"{out}: was begun with another encoder; give another folder")
         write_text_atomically(told, f"{spec}\n")
-        half = _Half(out / "features.part", out / "places.part", eyes.dimension)
+        half = _Half(out / "features.part", out / "places.part", network.dimension)
         known = half.ids()
-        left_out = _look(data, eyes, half, frozenset(known), progress)
+        left_out = _look(data, network, half, frozenset(known), progress)
         count = _finish(half, out)
     except OSError as error:
         raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
@@ -106,7 +105,7 @@ def make_gallery(
 
 
 def _look(
-    data: DataSet, eyes: Encoder, half: _Half, known: frozenset[str], progress: Callable[[int], None]
+    data: DataSet, encoder: Encoder, half: _Half, known: frozenset[str], progress: Callable[[int], None]
 ) -> list[str]:
     left_out: list[str] = []
     rows: list[Features] = []
@@ -115,7 +114,7 @@ def _look(
     for done, item in enumerate(data, 1):
         if _one_line(item.id) not in known:
             try:
-                row, place = _seen(item, eyes)
+                row, place = _seen(item, encoder)
             except BadInput as error:
                 left_out.append(f"{item.id}: {error}")
                 continue
@@ -131,10 +130,10 @@ def _look(
     return left_out
 
 
-def _seen(item: Item, eyes: Encoder) -> tuple[Features, list[str]]:
+def _seen(item: Item, encoder: Encoder) -> tuple[Features, list[str]]:
     views = [first_view(photo).image for photo, _ in album_photos(open_photo(item.picture.read()))]
     point = item.truth.point
-    row = unit_rows(eyes.features(views).mean(axis=0, keepdims=True))
+    row = unit_rows(encoder.features(views).mean(axis=0, keepdims=True))
     return row, [item.id, repr(point.lat), repr(point.lon), picture_key(views)]
 
 

@@ -237,7 +237,7 @@ class _Towns:
 
 
 def _towns() -> _Towns:
-    from geosleuth.names.countries import cities_by_country
+    from geosleuth.names.country_names import cities_by_country
 
     known = [(one, country_name(code)) for code, cities in cities_by_country().items() for one in cities]
     return _Towns(

@@ -23,7 +23,7 @@ from geosleuth.atlas.base.build import CITY, Progress
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.facts import all_countries
 from geosleuth.bench.sets.model import Fault, Item
-from geosleuth.bench.sets.tables import read_rows
+from geosleuth.bench.sets.table_rows import read_rows
 from geosleuth.errors import BadInput
 from geosleuth.geo import CellGrid
 from geosleuth.names import country_code, fold

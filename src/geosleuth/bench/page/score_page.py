@@ -17,7 +17,7 @@ from geosleuth.text.numbers import count, distance, place, plural, threshold
 
 from .charts import confidence_section, error_chart, headline, headline_km, series, threshold_chart
 from .markup import Html, caption, clean, data_block, el, join, name
-from .tables import cell, main_table, pairs_section, scroll_box, slices_section
+from .report_tables import cell, main_table, pairs_section, scroll_box, slices_section
 from .worldmap import map_data, map_section, placed_dots, shared_drawing, worst_rows
 
 

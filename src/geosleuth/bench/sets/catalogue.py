@@ -15,7 +15,7 @@ from .hugging_face import METADATA_NAMES, open_geobench, open_geoseek_val, open_
 from .model import Card, DataSet, SetKind
 from .photo_folders import open_exif, open_llmgeo
 from .street_view_text import open_street_view_text
-from .tables import TABLE_ENDINGS, open_table
+from .table_rows import TABLE_ENDINGS, open_table
 
 Opener = Callable[[Path, Path | None], DataSet]
 

@@ -16,7 +16,7 @@ from geosleuth.score import Truth
 from .archives import BadName, Shelf
 from .cards import CARDS
 from .model import Card, DataSet, Entry, Fault, Item, Strict
-from .tables import (
+from .table_rows import (
     Columns,
     Row,
     cells_of,

@@ -17,7 +17,7 @@ from geosleuth.score import Truth
 from .archives import ENDINGS, InsidePicture
 from .cards import CARDS
 from .model import DataSet, Entry, Fault, Item, Strict
-from .tables import clean_text
+from .table_rows import clean_text
 
 _LIMITS = Limits()
 

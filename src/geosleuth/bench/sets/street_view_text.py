@@ -17,7 +17,7 @@ from geosleuth.score import Truth
 from .archives import BadName, Shelf
 from .cards import CARDS
 from .model import Box, DataSet, Entry, Fault, Item, Strict, box_of_pixels
-from .tables import USUAL, cells_of, clean_text, degrees, pick, read_rows, text_of, us_address
+from .table_rows import USUAL, cells_of, clean_text, degrees, pick, read_rows, text_of, us_address
 
 _MOST_BYTES = 64 * 1024 * 1024
 _PARTS = ("test.xml", "train.xml")

@@ -1,16 +1,13 @@
 """Where a picture may have been taken by its look alone, as one more likelihood among the clues.
 
-`VisualPrior` is what can be asked. `learn` makes one from photos whose places are known and the eyes that look at them;
+`VisualPrior` is what can be asked. `learn` makes one from photos whose places are known;
 `GeoClipPrior` uses a model that others trained.
 """
 
-from .choosing import HOW_TO_LEARN, default_prior_path, load_prior, prior_at_hand
-from .clue import NAMED, visual_clue
+from .clue import HOW_TO_LEARN, NAMED, default_prior_path, load_prior, prior_at_hand, visual_clue
 from .geoclip import GeoClipPrior
-from .learned import LearnedPrior
-from .learning import FEWEST_PHOTOS, learn
-from .measuring import Comparison, Figures, compare
-from .model import GRID, NEAR_KM, Best, Cell, Distribution, Reach, VisualPrior
+from .learned import FEWEST_PHOTOS, Comparison, Figures, LearnedPrior, compare, learn
+from .prior import GRID, NEAR_KM, Best, Cell, Distribution, Reach, VisualPrior
 
 __all__ = [
     "FEWEST_PHOTOS",

@@ -23,12 +23,11 @@ from geosleuth.atlas.folders import cache_dir
 from geosleuth.errors import BadInput, require
 from geosleuth.files import replacing
 from geosleuth.geo import FloatArray
-from geosleuth.photo.eyes.encoder import digest_of, unit_rows
-from geosleuth.photo.eyes.tower import TowerEncoder
+from geosleuth.photo.image_encoder import TowerEncoder, digest_of, unit_rows
 
-from .model import Distribution, Reach
-from .scaling import Rows
-from .spreading import Places
+from .cells import Places
+from .experts import Rows
+from .prior import Distribution, Reach
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -1,8 +1,8 @@
 """The factory: trajectories to learn from, made on the machinery of benchmark runs."""
 
-from .attempt import Kind, SceneFolder, SceneRange, Scenes
 from .factory_run import Work, kept_files, made_in, photo_of, replay_difference, replays, run_factory, tally_in
-from .recipe import STAND_IN, Recipe, atlas_of
+from .maker import STAND_IN, Recipe, atlas_of
+from .trial import Kind, SceneFolder, SceneRange, Scenes
 
 __all__ = [
     "STAND_IN",

@@ -46,8 +46,8 @@ from geosleuth.policies.endpoints import Rests, listening
 from geosleuth.score import Truth
 from geosleuth.tools.toolset import all_tools
 
-from .attempt import FIRST, META, PHOTO, beside, id_of
-from .recipe import FactoryMaking, Recipe
+from .maker import FactoryMaking, Recipe
+from .trial import FIRST, META, PHOTO, beside, id_of
 
 
 @dataclass(slots=True)

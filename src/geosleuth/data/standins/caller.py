@@ -15,7 +15,6 @@ from geosleuth.policies import Conversation, Prompt, Step, Usage
 from geosleuth.tools import ToolCall
 from geosleuth.world import Mark, Scene
 
-from .asking import CROSSING, FACTS, GEOCODE, RANGES, REVERSE, SEARCH, ZOOM, Question, questions, spelt, widened
 from .caller_notes import (
     SAYS_ITSELF,
     CallMade,
@@ -30,6 +29,7 @@ from .caller_notes import (
     reasons,
     seen_words,
 )
+from .next_call import CROSSING, FACTS, GEOCODE, RANGES, REVERSE, SEARCH, ZOOM, Question, questions, spelt, widened
 from .observer import USUAL_SLIPS, Slipped, Slips, StandInObserver
 
 _SIZE = re.compile(r"(image-\d+) \((\d+) x (\d+) pixels\)")

@@ -11,7 +11,7 @@ from geosleuth.errors import BadInput
 from geosleuth.photo import View
 from geosleuth.policies import Conversation, Prompt, Step
 from geosleuth.world import Clue, Look, Mark, Scene, SceneKind, Sky, Sort
-from geosleuth.world.reader import LEGIBLE_PX, is_in_view
+from geosleuth.world.scene_reader import LEGIBLE_PX, is_in_view
 
 BOARDS = {
     "shop_front": "shop front", "street_plate": "street plate", "house_number": "house number",
@@ -224,8 +224,8 @@ class StandInObserver:
     """Says what the marks of a scene would let somebody see in each view, with misses and misreadings.
 
     Lettering is read where it lies in the view that is shown and its letters are large enough there, so that small
-    clues are read after a zoom alone; see `geosleuth.world.reader`. What is not written is seen where it has a mark. A
-    line is missed or misread by chance, which hangs on the seed, the scene, the clue and the view.
+    clues are read after a zoom alone; see `geosleuth.world.scene_reader`. What is not written is seen where it has a
+    mark. A line is missed or misread by chance, which hangs on the seed, the scene, the clue and the view.
     """
 
     name = "stand-in observer"

@@ -23,10 +23,19 @@ import numpy.typing as npt
 
 from geosleuth.errors import BadInput, require
 from geosleuth.geo import FloatArray, LatLon, is_valid
-from geosleuth.photo.eyes import Encoder, Features, load_encoder
-from geosleuth.photo.eyes.encoder import BATCH, digest_of, pooled, unit_rows
-from geosleuth.photo.eyes.preparing import Preparation, preparation_of
-from geosleuth.tools.similar.store import open_for_reading, read_info, shown
+from geosleuth.photo.image_encoder import (
+    BATCH,
+    Encoder,
+    Features,
+    Preparation,
+    digest_of,
+    is_bundled,
+    load_encoder,
+    pooled,
+    preparation_of,
+    unit_rows,
+)
+from geosleuth.tools.similar.index_file import open_for_reading, read_info, shown
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -39,7 +48,7 @@ _USUAL_SIDE_PX: Final = 224
 def encoder_of(spec: str, *, trust_code: bool = False) -> Encoder:
     """Return what looks at pictures.
 
-    ``eyes``, an ONNX file, a folder that transformers can read, a TorchScript file, or a folder with one ONNX or
+    ``bundled``, an ONNX file, a folder that transformers can read, a TorchScript file, or a folder with one ONNX or
     TorchScript file in it. TorchScript runs code of whoever made the file, so it must be asked for.
 
     Raises:
@@ -57,7 +66,7 @@ def encoder_of(spec: str, *, trust_code: bool = False) -> Encoder:
         raise BadInput(
             f"{path}: weights alone are no network; save one as ONNX or with torch.jit.trace, or give features"
         )
-    return load_encoder(spec if spec == "eyes" else str(path))
+    return load_encoder(spec if is_bundled(spec) else str(path))
 
 
 def is_code(spec: str) -> bool:
@@ -254,7 +263,7 @@ def _folder(path: Path, asked: Mapping[str, Features], given: Encoder | None) ->
     if encoder is None and told.is_file():
         spec = told.read_text(encoding="utf-8", errors="replace").strip()
         beside = path / spec
-        encoder = _named(path, str(beside) if spec != "eyes" and beside.exists() else spec)
+        encoder = _named(path, str(beside) if not is_bundled(spec) and beside.exists() else spec)
     elif encoder is None and not asked:
         raise BadInput(
             f"{path}: nothing says how photos are looked at; put the encoder's path into a file named 'encoder', or "

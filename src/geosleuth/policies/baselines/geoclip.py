@@ -14,7 +14,7 @@ from geosleuth.geo import LatLon, great_circle_km
 from geosleuth.names import country_name
 from geosleuth.policies.model import Conversation, Step
 
-from .options import answering, first_images
+from .baseline_spec import answering, first_images
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -87,6 +87,7 @@ class Notebook:
         """
         self.tools = Names(conversation.tools, known)
         self.may_call = conversation.may_call
+        self.said_by_people = conversation.said_by_people
         self._picture = conversation.picture
         self._messages = conversation.messages
         self.done = tuple(_done(conversation.messages, self.tools))
@@ -97,12 +98,6 @@ class Notebook:
         """The handles of the pictures that people showed, the task's first."""
         shown = (handle for message in self._messages if isinstance(message, Prompt) for handle in message.images)
         return tuple(dict.fromkeys(shown))
-
-    @property
-    def later_words(self) -> tuple[str, ...]:
-        """What was said after the task itself: by a person who goes on with the run, or by the loop."""
-        prompts = [message.text for message in self._messages if isinstance(message, Prompt)]
-        return tuple(prompts[1:])
 
     @property
     def answered(self) -> int:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from geosleuth.answer import render
 from geosleuth.geo import Extent
+from geosleuth.policies.feedback import Rejected
 from geosleuth.policies.model import Conversation, Step
 from geosleuth.tools import ToolCall
 
@@ -60,9 +61,7 @@ class Detective:
         taken: datetime | None = None,
         drives_on: DrivingSide | None = None,
         force_answer: bool = False,
-        left_out: Sequence[str] = (),
-        not_at: Sequence[Extent] = (),
-        not_in: Sequence[str] = (),
+        rejected: Rejected | None = None,
     ) -> None:
         """Take in what is known beforehand.
 
@@ -73,22 +72,24 @@ class Detective:
             taken: when the photo was taken; tells something of the place where it has its zone.
             drives_on: the side of the road that traffic keeps to, where somebody has seen it.
             force_answer: a best guess is wanted in any case.
-            left_out: texts, and ids of clues (`clue_id`), that carry no weight and are not looked up.
-            not_at: ground where it was not taken; what lies there is no candidate.
-            not_in: ISO codes of countries where it was not taken.
+            rejected: what a person has ruled out of an earlier run: texts and clues that carry no weight and are not
+                looked up, ground and countries that hold no candidate. Where it is given, a person's later words are
+                not searched for hints.
         """
+        ruled_out = rejected or Rejected()
         self._known = Known(
-            within=rest_of(within, not_at),
-            countries=countries_left(countries, not_in),
+            within=rest_of(within, ruled_out.not_at),
+            countries=countries_left(countries, ruled_out.not_in),
             hint=hint,
             taken=taken,
             drives_on=drives_on,
             force_answer=force_answer,
             area=within,
             area_countries=None if countries is None else tuple(countries),
-            left_out=tuple(left_out),
-            not_at=tuple(not_at),
-            not_in=tuple(code.upper() for code in not_in),
+            left_out=ruled_out.left_out,
+            not_at=ruled_out.not_at,
+            not_in=ruled_out.not_in,
+            has_feedback=rejected is not None,
         )
         self._newest: Reasoning | None = None
         self._watched = False

@@ -19,7 +19,6 @@ from geosleuth.clues.vocabulary import tokens, words_seen
 from geosleuth.clues.web import addresses_seen
 from geosleuth.clues.weighing import distinct
 from geosleuth.names import fold
-from geosleuth.policies.feedback import GOES_ON
 from geosleuth.tools.ranges import KM_A_MILE
 
 from .asking import text_of
@@ -29,8 +28,6 @@ from .searches import SEARCH_OF_TOOL
 from .stated import Known, hint_reliability, hinted_names, stated_clues
 from .visual import visual_clues
 
-# Words of the loop itself, which come after the task as a person's words do.
-_OF_THE_LOOP = re.compile(r"No more tool calls are possible|answer that could be read|best guess", re.IGNORECASE)
 _DENIAL = re.compile(r"\b(?:not|isn't|isnt|never|wrong|no)\b", re.IGNORECASE)
 POINTS_TO = 0.6
 """From this probability on the clues point somewhere."""
@@ -65,21 +62,16 @@ class Reasoning:
         """The lines that are worth a question as names."""
         return tuple(line for line in self.lines if not self._left_out.name(line.text))
 
-    @cached_property
-    def later_words(self) -> tuple[str, ...]:
-        """What was said after the task itself; feedback is given as data, and its words quote the photo."""
-        return tuple(words for words in self.notebook.later_words if not words.startswith(GOES_ON))
-
     @property
     def is_taken_up(self) -> bool:
         """Whether a person goes on with a run that had ended."""
-        later = self.notebook.later_words
-        return any(words.startswith(GOES_ON) or not _OF_THE_LOOP.search(words) for words in later)
+        return bool(self.notebook.said_by_people)
 
     @cached_property
     def hints(self) -> tuple[str, ...]:
         """What people say about the place: with the task, and when they go on with a run."""
-        later = (words for words in self.later_words if not _OF_THE_LOOP.search(words))
+        # Feedback that is given as data is not read from its words, which quote the photo.
+        later = () if self.known.has_feedback else self.notebook.said_by_people
         said = (*([self.known.hint] if self.known.hint else ()), *later)
         return tuple(words for words in said if not _DENIAL.search(words))
 

@@ -61,6 +61,7 @@ class Known:
         left_out: texts and ids of clues that carry no weight.
         not_at: ground where it was not taken.
         not_in: countries where it was not taken.
+        has_feedback: what people said of an earlier run is in here, and need not be read from their words.
     """
 
     within: Extent | None = None
@@ -74,6 +75,7 @@ class Known:
     left_out: tuple[str, ...] = ()
     not_at: tuple[Extent, ...] = ()
     not_in: tuple[str, ...] = ()
+    has_feedback: bool = False
 
     @property
     def rules_out(self) -> bool:

@@ -24,7 +24,7 @@ from geosleuth.answer import Address, Level
 from geosleuth.geo import FloatArray
 from geosleuth.geo.extent import BoolArray
 from geosleuth.names import PlaceNames, country_code, fold, same_city, same_country, same_region
-from geosleuth.names.countries import cities_by_country
+from geosleuth.names.country_names import cities_by_country
 from geosleuth.names.folding import compact, fold_once
 from geosleuth.score.levels import NO_NAME, RULES, AnswerNames, TruthNames, match_levels
 

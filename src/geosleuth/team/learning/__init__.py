@@ -5,7 +5,7 @@ with right answers; ``training`` teaches the network to tell that from the pictu
 """
 
 from .learning import Budget, LearnSummary, Source, learn, read_sources, without_claims
-from .notebook import Lesson, Notebook, Overview, best_of, overview
+from .learning_db import Lesson, Notebook, Overview, best_of, overview
 from .rounds import (
     PAPER,
     PAPER_ROUNDS,

@@ -17,15 +17,15 @@ from geosleuth.atlas.borders import Borders
 from geosleuth.errors import BadInput
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
-from geosleuth.photo.eyes import Encoder
+from geosleuth.photo.image_encoder import Encoder, lasting_spec
 from geosleuth.score import Truth
 from geosleuth.team import Member, Placer, Request, Turn
 from geosleuth.team.network import Weights, load_picture_encoder, read_weights
 from geosleuth.team.swarm import SwarmSettings
 from geosleuth.tools.similar.index import ENDINGS
-from geosleuth.tools.similar.store import pixel_digest, read_coordinates
+from geosleuth.tools.similar.index_file import pixel_digest, read_coordinates
 
-from .notebook import Lesson, Notebook
+from .learning_db import Lesson, Notebook
 from .rounds import QUICK, LearnSettings, Observation, RememberingMember, TrainSettings, learn_picture, swarm_stages
 from .training import Examples, train
 
@@ -175,7 +175,7 @@ async def learn(
     state: Path,
     *,
     placer: Placer,
-    encoder: str = "eyes",
+    encoder: str = "bundled",
     plan: LearnPlan = _USUAL,
     at_once: int = 1,
     progress: Progress = lambda _what, _done, _total: None,
@@ -190,7 +190,7 @@ async def learn(
         members: the team, in the order of its file; they are not closed.
         state: the team's state, made where there is none.
         placer: finds the places that answers name.
-        encoder: the eyes, see `load_picture_encoder`.
+        encoder: the image encoder, see `load_picture_encoder`.
         plan: how they learn.
         at_once: photos that are asked about at the same time.
         progress: called with what is done, how many are done, and how many there are.
@@ -202,9 +202,9 @@ async def learn(
     if len(names) < 2 or len(set(names)) < len(names):
         raise BadInput("learning whom to trust needs at least two members with different names; see the team's file")
     training = plan.training
-    eyes = load_picture_encoder(encoder, training.side_px)
-    with Notebook.open(state, names, eyes, _spec(encoder)) as notebook:
-        run = _Run(members, placer, eyes, plan, notebook)
+    look = load_picture_encoder(encoder, training.side_px)
+    with Notebook.open(state, names, look, lasting_spec(encoder)) as notebook:
+        run = _Run(members, placer, look, plan, notebook)
         # Runs that share a state begin at different places, so that they seldom ask about the same photo at once.
         order = random.sample(list(sources), len(sources))
         waiting = iter(order)
@@ -244,11 +244,11 @@ class _Run:
         self,
         members: Sequence[Member],
         placer: Placer,
-        eyes: Encoder,
+        encoder: Encoder,
         plan: LearnPlan,
         notebook: Notebook,
     ) -> None:
-        self._members, self._placer, self._eyes = members, placer, eyes
+        self._members, self._placer, self._encoder = members, placer, encoder
         self._settings, self._swarm, self._budget, self._notebook = plan.settings, plan.swarm, plan.budget, notebook
         self._begin = time.monotonic()
         # A photo holds its place until it is known whether it counts, so that no more are asked about than are wanted.
@@ -304,7 +304,7 @@ class _Run:
         if seen.empty:
             self.left_out[NOBODY_ANSWERED] += 1
             return False
-        (features,) = await asyncio.to_thread(self._eyes.features, [image])
+        (features,) = await asyncio.to_thread(self._encoder.features, [image])
         lesson = Lesson(key, features, seen, _country(point))
         added = self._notebook.add(lesson, _told(self._settings))
         self.learned += added
@@ -334,11 +334,6 @@ class _Run:
     def _hear(self, turn: Turn) -> None:
         if self.failure is None and turn.reply.failure is not None:
             self.failure = f"{turn.member}: {turn.reply.failure}"
-
-
-def _spec(encoder: str) -> str:
-    """What finds the eyes again from any folder."""
-    return encoder if encoder == "eyes" else str(Path(encoder).expanduser().resolve())
 
 
 def _country(point: LatLon) -> str:

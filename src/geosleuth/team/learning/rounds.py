@@ -76,7 +76,7 @@ class TrainSettings:
         decay: how fast weights that nothing speaks for go back to zero.
         folds: so many further networks, each kept from another part of the pictures, show how far the network's word
             holds on pictures it has not seen; it is drawn towards equal trust as far as it does not. 0 believes all.
-        side_px: how large pictures are for a VAE; other eyes have a size of their own.
+        side_px: how large pictures are for a VAE; other encoders have a size of their own.
         seed: what the beginning and the order of pictures depend on.
     """
 

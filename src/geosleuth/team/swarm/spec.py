@@ -17,7 +17,7 @@ from geosleuth.policies import Sampling
 from geosleuth.team import AGREE_WITHIN_KM
 from geosleuth.tools.toolset import all_tools
 
-from .reading import Value, read_yaml
+from .strict_yaml import Value, read_yaml
 
 Walk = Literal["onward", "neighbours"]
 """How reviewers are drawn: along one walk that goes on from reviewer to reviewer, or each from the answer agent's own

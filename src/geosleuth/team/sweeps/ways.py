@@ -21,7 +21,7 @@ from geosleuth.policies import Usage
 from geosleuth.team import Member, Outcome, Placer, Reply, Request, Society, StrangersSociety, TrustWeights
 from geosleuth.team.rivals import RIVALS, rival
 from geosleuth.team.swarm import SwarmSettings, run_swarm
-from geosleuth.tools.similar.store import pixel_digest
+from geosleuth.tools.similar.index_file import pixel_digest
 
 Ask = Callable[[Request], Awaitable[Outcome]]
 """A way of working, ready to be asked."""

@@ -18,10 +18,19 @@ from geosleuth.errors import BadInput
 from geosleuth.files import committed
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.photo import OpenedPhoto, View, first_view, open_photo
-from geosleuth.photo.eyes import Encoder, Features, load_encoder
+from geosleuth.photo.image_encoder import Encoder, Features, lasting_spec, load_encoder
 from geosleuth.tools.model import Similar
 
-from .store import Halves, key_of, open_for_change, open_for_reading, pixel_digest, read_coordinates, read_info, shown
+from .index_file import (
+    Halves,
+    key_of,
+    open_for_change,
+    open_for_reading,
+    pixel_digest,
+    read_coordinates,
+    read_info,
+    shown,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -55,7 +64,7 @@ class _Row:
 
 
 class ImageIndex:
-    """The photos of an index, held in memory: 2.6 kB a photo with the bundled eyes. Searched from any thread.
+    """The photos of an index, held in memory: 2.6 kB a photo with the bundled image encoder. Searched from any thread.
 
     It is an `ImageSearch`. What the index holds is a snapshot: later runs of `build_index` are not noticed.
     """
@@ -74,10 +83,10 @@ class ImageIndex:
         """
         with open_for_reading(path) as conn:
             info = read_info(conn, path)
-            eyes = encoder or load_encoder(info.spec)
-            if eyes.name != info.encoder:
+            encoder = encoder or load_encoder(info.spec)
+            if encoder.name != info.encoder:
                 raise BadInput(
-                    f"{path}: it was made with the encoder {info.encoder!r}, not {eyes.name!r}; make it anew"
+                    f"{path}: it was made with the encoder {info.encoder!r}, not {encoder.name!r}; make it anew"
                 )
             (count,) = conn.execute("SELECT count(*) FROM photo WHERE features IS NOT NULL").fetchone()
             features: Halves = np.empty((count, info.dimension), dtype=np.float16)
@@ -88,7 +97,7 @@ class ImageIndex:
                     raise BadInput(f"{path}: the index is damaged; delete it and make it anew")
                 features[number] = np.frombuffer(blob, dtype="<f2")
                 rows.append(_Row(shown(name), LatLon(lat, lon), file_sha256, pixel_sha256))
-        return cls(eyes, tuple(rows), features)
+        return cls(encoder, tuple(rows), features)
 
     def searching_for(self, photos: Iterable[OpenedPhoto]) -> "ImageIndex":
         """The same index, which now knows the photos in question and so won't offer them as evidence for themselves.
@@ -229,7 +238,7 @@ class _Refused:
 def build_index(
     folder: Path,
     out: Path,
-    encoder: str = "eyes",
+    encoder: str = "bundled",
     progress: Progress = lambda _done, _total: None,
     *,
     coordinates: Path | None = None,
@@ -245,19 +254,19 @@ def build_index(
     Args:
         folder: where the photos are.
         out: the index's file.
-        encoder: which eyes to look with, see `load_encoder`.
+        encoder: which image encoder to use, see `load_encoder`.
         progress: called with photos done and photos to do.
         coordinates: a CSV table of path, lat, lon, which goes before what the photos claim.
         only_listed: look at the photos that the table names and at no others; none leaves the index.
 
     Raises:
-        BadInput: there is nothing to look at, the table or the index can't be used, or the index has other eyes.
+        BadInput: there is nothing to look at, the table or the index can't be used, or the index has another encoder.
     """
     told = {} if coordinates is None else read_coordinates(coordinates, folder)
     files, closed = _photos_listed(folder, told) if only_listed else _photos_in(folder)
-    eyes, spec = load_encoder(encoder), encoder if encoder == "eyes" else str(Path(encoder).expanduser().resolve())
-    with open_for_change(out, eyes, spec) as conn:
-        run = _Run(conn, _root(conn, folder), eyes, told, closed)
+    network = load_encoder(encoder)
+    with open_for_change(out, network, lasting_spec(encoder)) as conn:
+        run = _Run(conn, _root(conn, folder), network, told, closed)
         todo = run.not_yet_known(files)
         with _openers() as pool:
             for start in range(0, len(todo), BATCH):

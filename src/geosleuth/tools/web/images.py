@@ -24,7 +24,7 @@ from geosleuth.errors import BadInput, ServiceFault
 from geosleuth.photo import Photo, View, encode
 from geosleuth.tools.model import Similar
 
-from .service import KeyPlace, SearchService, plain, web_address
+from .search_service import KeyPlace, SearchService, plain, web_address
 
 # What the strictest service takes is 500 KB; no search looks at more detail than this.
 _MOST_BYTES = 490_000

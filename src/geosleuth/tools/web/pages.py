@@ -17,7 +17,7 @@ from geosleuth.atlas.online.http import Question, parse_json
 from geosleuth.atlas.online.replies import Object, clean, inner, need_object, number, objects, query_text
 from geosleuth.errors import ServiceFault
 
-from .service import KeyPlace, SearchService, TolerantParser, plain, web_address
+from .search_service import KeyPlace, SearchService, TolerantParser, plain, web_address
 
 _QUERY_CHARS = 400
 _TITLE_CHARS = 200

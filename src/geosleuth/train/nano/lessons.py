@@ -36,7 +36,7 @@ from geosleuth.world.design import design_scene, truth_of
 from geosleuth.world.drawing import Drawing
 from geosleuth.world.environment import Posed
 from geosleuth.world.model import Clue, Mark, Scene
-from geosleuth.world.reader import clue_reader
+from geosleuth.world.scene_reader import clue_reader
 from geosleuth.world.world import World
 
 Kind = Literal["echo", "perception", "reading", "format", "copying", "telling", "levels", "trajectory", "undrawn"]

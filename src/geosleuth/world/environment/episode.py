@@ -39,7 +39,7 @@ from geosleuth.world.consistency import RuleReader
 from geosleuth.world.design import design_scene, truth_of
 from geosleuth.world.drawing import draw_scene
 from geosleuth.world.model import Mark, Scene, SceneKind, Split
-from geosleuth.world.reader import clue_reader
+from geosleuth.world.scene_reader import clue_reader
 from geosleuth.world.world import World, open_world, world_atlas
 
 

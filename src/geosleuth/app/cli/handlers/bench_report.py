@@ -16,9 +16,9 @@ from geosleuth.bench.records import read_records
 from geosleuth.bench.report import PairReport, compare_files
 from geosleuth.bench.report_run import RunReport, RunsReport, frame, report_run, with_pictures
 from geosleuth.bench.report_run import report_runs as put_together
-from geosleuth.bench.report_run.page import render_run_page
+from geosleuth.bench.report_run.documents import run_document, run_view
+from geosleuth.bench.report_run.html import render_run_page
 from geosleuth.bench.report_run.run_report import MAP_PX, GroundMap, Shot, same_photos
-from geosleuth.bench.report_run.views import run_document, run_view
 from geosleuth.bench.run.folder import RunFolder
 from geosleuth.bench.scored import Field, Scored, score_records
 from geosleuth.bench.sets import CARDS, DataSet, Item, open_set

@@ -59,9 +59,9 @@ from geosleuth.data.filtering import (
 )
 from geosleuth.data.spotagent import REASON_WORDS, TOOLS, Tally, tally_markdown, tally_to_dict, toolset_of
 from geosleuth.data.standins import Slips
-from geosleuth.data.store import CARD, MANIFEST, SCENES
 from geosleuth.data.store_card import Figures, card_text, check_store, figures_of
 from geosleuth.data.trainer_files import INFO, Trainer, export_store, split_file
+from geosleuth.data.trajectory_store import CARD, MANIFEST, SCENES
 from geosleuth.errors import BadInput, require
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.policies import Policy, consent_line, make_policy

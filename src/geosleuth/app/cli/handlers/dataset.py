@@ -34,8 +34,8 @@ from geosleuth.bench.makers.duplicates import (
     pairs_within,
     prints,
 )
-from geosleuth.bench.makers.labels import TIER, Tiered, with_tiers
 from geosleuth.bench.makers.photo_tables import check_table, field_names, writing_table, written_rows
+from geosleuth.bench.makers.place_labels import TIER, Tiered, with_tiers
 from geosleuth.bench.makers.ratings import (
     FIELDS,
     HEURISTIC,

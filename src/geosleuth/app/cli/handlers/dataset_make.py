@@ -29,17 +29,6 @@ from geosleuth.atlas import OfflineAtlas, regions_dir
 from geosleuth.atlas.regions import Regions
 from geosleuth.bench.makers.duplicates import HEADER, Digest, digests
 from geosleuth.bench.makers.galleries import make_gallery
-from geosleuth.bench.makers.labels import (
-    FIELDS,
-    LEFT_OUT,
-    LEVELS,
-    Labelled,
-    Placed,
-    label,
-    leave_strips,
-    read_shares,
-    split,
-)
 from geosleuth.bench.makers.mosaics import Mosaics, MosaicSettings, find_scenes, make_mosaics
 from geosleuth.bench.makers.panoramas import Panoramas, find_tiles, make_panoramas
 from geosleuth.bench.makers.photo_tables import (
@@ -49,6 +38,17 @@ from geosleuth.bench.makers.photo_tables import (
     read_places,
     writing_table,
     written_rows,
+)
+from geosleuth.bench.makers.place_labels import (
+    FIELDS,
+    LEFT_OUT,
+    LEVELS,
+    Labelled,
+    Placed,
+    label,
+    leave_strips,
+    read_shares,
+    split,
 )
 from geosleuth.bench.makers.pois import AtlasPois, PoiSource, TablePois, choose_pois, write_pois
 from geosleuth.bench.makers.ratings import in_order

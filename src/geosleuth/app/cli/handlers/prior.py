@@ -31,10 +31,10 @@ from geosleuth.clues.visual import (
 from geosleuth.errors import BadInput
 from geosleuth.names import country_name
 from geosleuth.photo import first_view, open_photo
-from geosleuth.photo.eyes import load_encoder
+from geosleuth.photo.image_encoder import load_encoder
 from geosleuth.text import printable
 from geosleuth.tools.similar import IndexSummary, build_index
-from geosleuth.tools.similar.store import Contents, read_contents, read_coordinates
+from geosleuth.tools.similar.index_file import Contents, read_contents, read_coordinates
 
 _LEAST_SHARE = 0.0005
 _COUNTRIES_SHOWN = 10
@@ -148,11 +148,11 @@ def show_look(photo: Path, prior: str | None, *, as_json: bool) -> None:
 
 
 def _looked_at(source: Path, encoder: str, tell: Progress) -> tuple[IndexSummary, Contents]:
-    """The photos of a folder or a table as the eyes see them; what was looked at before is not looked at again."""
+    """The photos of a folder or a table with their features; features found before are used again."""
     table = source if source.is_file() else None
     folder = source if table is None else source.parent
-    eyes = load_encoder(encoder)
-    index = cache_dir() / "looks" / f"{_NOT_FOR_A_NAME.sub('-', eyes.name)}.index"
+    name = load_encoder(encoder).name
+    index = cache_dir() / "looks" / f"{_NOT_FOR_A_NAME.sub('-', name)}.index"
     _make_folder(index.parent)
     summary = build_index(
         folder,

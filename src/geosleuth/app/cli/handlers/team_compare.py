@@ -31,7 +31,7 @@ from geosleuth.app.console import (
     show_json,
     talk,
 )
-from geosleuth.app.report.team import curves_of, render_team_page
+from geosleuth.app.report.team_page import curves_of, render_team_page
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.errors import BadInput, GeosleuthError, UserError
 from geosleuth.files import refuse_to_replace, write_text_atomically
@@ -48,7 +48,7 @@ from geosleuth.team.swarm import SwarmSettings
 from geosleuth.team.swarm.locate import Team, make_team
 from geosleuth.team.swarm.members import Surroundings
 from geosleuth.team.swarm.spec import AgentSpec, TeamSpec, read_team
-from geosleuth.team.sweeps.learning import Example, Measured, examples_of, measure, records, sweep
+from geosleuth.team.sweeps.track_record import Example, Measured, examples_of, measure, records, sweep
 from geosleuth.team.sweeps.ways import (
     SWARM,
     USUAL,

@@ -17,7 +17,7 @@ from geosleuth.agent.setup import Resources
 from geosleuth.app.cli.handlers.atlas import facts_view
 from geosleuth.app.cli.handlers.team_compare import ask_leave
 from geosleuth.app.console import CTRL_C, cancelled_by_ctrl_c, offline_atlas, progress, show, show_json, talk
-from geosleuth.app.report.team import Drawn, country_words, network_svg, standing_page
+from geosleuth.app.report.team_page import Drawn, country_words, network_svg, standing_page
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.photo import open_photo

@@ -24,7 +24,7 @@ from geosleuth.files import refuse_to_replace, write_text_atomically
 from geosleuth.geo import FloatArray, great_circle_km, threshold_text
 from geosleuth.score import Comparison, Summary, Truth, compare_paired, summarise
 from geosleuth.team.recorded import SAME_PLACE_KM, WITHIN_KM, Panel, Said, groups_of, trust_from_json, trust_to_json
-from geosleuth.team.recorded.learning import LEARNED, REPORTED_KM, SINGLE, Known, Replay, learn, replay
+from geosleuth.team.recorded.learn_trust import LEARNED, REPORTED_KM, SINGLE, Known, Replay, learn, replay
 from geosleuth.team.recorded.panel import IntArray
 from geosleuth.team.recorded.trust import even_odds_km
 from geosleuth.text.numbers import p_value

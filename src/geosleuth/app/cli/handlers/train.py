@@ -31,9 +31,8 @@ from geosleuth.policies import Sampling
 from geosleuth.text.numbers import NONE, count, plural, threshold
 from geosleuth.text.safe import one_line
 from geosleuth.train.curves import chart_alone, in_words, names_of, read_chart
-from geosleuth.train.metrics import missing_tensorboard
-from geosleuth.train.reading import as_mapping, override_of, read_recipe, recipe_names
 from geosleuth.train.recipe import Recipe, Stage
+from geosleuth.train.recipe_files import as_mapping, override_of, read_recipe, recipe_names
 from geosleuth.train.run_folder import (
     Finished,
     Progress,
@@ -53,6 +52,7 @@ from geosleuth.train.run_page import (
     review_document,
     write_page,
 )
+from geosleuth.train.training_log import missing_tensorboard
 
 if TYPE_CHECKING:
     from geosleuth.train.run_folder import Pieces

@@ -17,7 +17,7 @@ from geosleuth.app.service import CaseService, DiskFull, NeedsConsent, NotThere,
 from geosleuth.errors import GeosleuthError, MissingExtra, ServiceFault, UserError
 from geosleuth.policies.registry import SERVICES
 
-from . import page, routes
+from . import routes, static_page
 from .door import Door
 from .keys import Keys
 from .limits import JSON_BYTES, Bodies, Paced
@@ -64,7 +64,13 @@ def make_app(service: CaseService, settings: ServeSettings | None = None, *, key
     )
     state = State(service, keys or Keys(), settings)
     app.state.geosleuth = state
-    for router in (routes.about_router, routes.cases_router, routes.runs_router, routes.tiles_router, page.router):
+    for router in (
+        routes.about_router,
+        routes.cases_router,
+        routes.runs_router,
+        routes.tiles_router,
+        static_page.router,
+    ):
         app.include_router(router)
     _add_handlers(app)
     photo_bytes = settings.limits.photo.max_bytes

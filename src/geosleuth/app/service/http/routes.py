@@ -21,7 +21,6 @@ from geosleuth.pipeline.result import result_schema
 from .door import COOKIE, SESSION_S, check_token, session_cookie
 from .keys import keyring_there, models_within_reach, region_names
 from .limits import JSON_BYTES
-from .page import tile_origin
 from .responses import REPORT_POLICY, Refused
 from .schemas import (
     EMPTY,
@@ -53,6 +52,7 @@ from .schemas import (
     model_of,
 )
 from .state import EventStream, State
+from .static_page import tile_origin
 
 cases_router = APIRouter(prefix="/api/cases", tags=["cases"], responses=REFUSALS)
 

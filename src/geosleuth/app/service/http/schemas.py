@@ -1,6 +1,6 @@
 """What requests may say and what answers hold: the types that the OpenAPI document promises.
 
-What a run tells and comes to is in `geosleuth.app.service.views`, made from the service's own shapes.
+What a run tells and comes to is in `geosleuth.app.service.finding_view`, made from the service's own shapes.
 """
 
 from dataclasses import fields

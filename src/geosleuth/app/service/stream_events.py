@@ -28,6 +28,17 @@ from geosleuth.photo import BoxScale, Claims
 from geosleuth.policies.detective import Detective
 from geosleuth.tools import ImageInfo, Observation, ToolCall
 
+from .finding_view import (
+    answer_view,
+    budget_view,
+    candidate_view,
+    ended_view,
+    for_the_wire,
+    radii_of,
+    shown,
+    spent_view,
+    views_of_clues,
+)
 from .shapes import (
     AnswerView,
     CandidateView,
@@ -42,17 +53,6 @@ from .shapes import (
     SaidView,
     SpentView,
     StartedView,
-)
-from .views import (
-    answer_view,
-    budget_view,
-    candidate_view,
-    ended_view,
-    for_the_wire,
-    radii_of,
-    shown,
-    spent_view,
-    views_of_clues,
 )
 
 _THOUGHT_CHARS = 4000

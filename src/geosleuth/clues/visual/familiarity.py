@@ -6,9 +6,9 @@ import numpy as np
 
 from geosleuth.geo import FloatArray
 
-from .areas import Mask
-from .model import Reach
-from .scaling import Rows
+from .cells import Mask
+from .experts import Rows
+from .prior import Reach
 
 _NEIGHBOURS = 5
 _ROWS_AT_ONCE = 512

@@ -7,8 +7,8 @@ from math import ceil, floor, isnan, log10
 from geosleuth.bench.page import render_page
 from geosleuth.bench.page.charts import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
 from geosleuth.bench.page.markup import Html, caption, clean, el, join, name
+from geosleuth.bench.page.report_tables import cell, scroll_box
 from geosleuth.bench.page.score_page import MoreSections
-from geosleuth.bench.page.tables import cell, scroll_box
 from geosleuth.bench.report import PairReport
 from geosleuth.score import PublishedRow
 from geosleuth.text.numbers import NONE, count, distance, p_value, percent_sign, place, plural, signed, threshold

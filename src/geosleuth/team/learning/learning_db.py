@@ -17,7 +17,7 @@ import numpy as np
 
 from geosleuth.errors import BadInput
 from geosleuth.files import committed
-from geosleuth.photo.eyes import Encoder, Features
+from geosleuth.photo.image_encoder import Encoder, Features
 from geosleuth.team.network import (
     APPLICATION,
     BUSY_SECONDS,
@@ -56,12 +56,12 @@ class Notebook:
     @classmethod
     @contextmanager
     def open(
-        cls, path: Path, members: Sequence[str] | None = None, encoder: Encoder | None = None, spec: str = "eyes"
+        cls, path: Path, members: Sequence[str] | None = None, encoder: Encoder | None = None, spec: str = "bundled"
     ) -> "Iterator[Notebook]":
         """The state to add to; it is made where there is none and members and encoder are given.
 
         Raises:
-            BadInput: something else is there, it can't be written, or it is of other members or other eyes.
+            BadInput: something else is there, it can't be written, or it is of other members or another encoder.
         """
         if not path.parent.is_dir():
             raise BadInput(f"{path}: the folder {path.parent} does not exist")
@@ -82,8 +82,8 @@ class Notebook:
                     )
                 if encoder is not None and (encoder.name, encoder.dimension) != (info.encoder, info.dimension):
                     raise BadInput(
-                        f"{path}: it was learned with the eyes {info.encoder!r}, not {encoder.name!r}; use those, "
-                        "or another --state"
+                        f"{path}: it was learned with the encoder {info.encoder!r}, not {encoder.name!r}; "
+                        "use that one, or another --state"
                     )
                 yield cls(conn, path, info)
 

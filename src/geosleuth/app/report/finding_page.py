@@ -14,8 +14,6 @@ from geosleuth.agent import Trajectory
 from geosleuth.agent.display import BEST, Seen, speaks_of, text_seen
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.model import percent_words
-from geosleuth.app.report.digest import conflict_of, failures, making_of
-from geosleuth.app.report.jinja import render
 from geosleuth.atlas import Atlas
 from geosleuth.bench.page.charts import n
 from geosleuth.bench.page.markup import Html, clean, el, join
@@ -23,16 +21,10 @@ from geosleuth.bench.page.worldmap import shared_drawing
 from geosleuth.geo import coordinates
 
 from .chain import chain_section
-from .digest import (
-    Digest,
-    Rival,
-    as_finding,
-    claims_of,
-    digest_of,
-    first_sentence,
-)
+from .digest import Digest, Rival, as_finding, claims_of, conflict_of, digest_of, failures, first_sentence, making_of
+from .jinja import render
 from .pictures import Embedded, Ground, Pictures, badges, draw_ground, ground_figure, map_credits, world_figure
-from .team import team_section
+from .team_page import team_section
 
 _DOTS = 20
 _EVIDENCE_CHARS = 400

@@ -19,7 +19,7 @@ from geosleuth.errors import BadInput
 from geosleuth.files import MAX_LINE_BYTES
 from geosleuth.geo import LatLon
 from geosleuth.names import country_code, fold
-from geosleuth.names.countries import City, cities_by_country, us_states
+from geosleuth.names.country_names import City, cities_by_country, us_states
 from geosleuth.names.folding import fold_once
 from geosleuth.score import Truth
 from geosleuth.text.safe import one_line

@@ -19,7 +19,7 @@ from geosleuth.world import Scene
 from geosleuth.world.design import truth_of
 from geosleuth.world.world import Noise, open_world
 
-from .attempt import Drawn, FactoryAttempt, FactoryReady, Kind, Maker, Worked, drawn_of
+from .trial import Drawn, FactoryAttempt, FactoryReady, Kind, Maker, Worked, drawn_of
 
 STAND_IN = "stand-in"
 """The name of the embedded stand-in where a model's name may stand."""

@@ -1,4 +1,4 @@
-"""Reading a scene by its clue boxes: a stand-in for eyes that read as well as letters are large, and look at no pixel.
+"""Reading a scene by its clue boxes: a stand-in that reads large letters better, and looks at no pixel.
 
 It serves to tell what text reading costs from what thinking costs, and where reading pixels would be too slow. Every
 line says that it was read so: its engine is "clue boxes".

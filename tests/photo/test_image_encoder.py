@@ -1,4 +1,4 @@
-"""The bundled eyes and other encoders."""
+"""The bundled encoder and other encoders."""
 
 import hashlib
 import json
@@ -14,25 +14,24 @@ import pytest
 from PIL import Image, ImageEnhance
 
 from geosleuth.errors import BadInput, MissingExtra
-from geosleuth.photo.eyes import Eyes, OnnxEncoder, Preparation, TowerEncoder, load_encoder
-from geosleuth.photo.eyes.network import BUNDLED
+from geosleuth.photo.image_encoder import BUNDLED, BundledEncoder, OnnxEncoder, Preparation, TowerEncoder, load_encoder
 from scenery import scene
 
 SCENES = [scene(seed) for seed in range(12)]
 
 
 @pytest.fixture(scope="module")
-def bundled() -> Eyes:
-    return Eyes()
+def bundled() -> BundledEncoder:
+    return BundledEncoder()
 
 
 def test_the_shipped_network_is_the_exported_one() -> None:
-    noted, name = BUNDLED.with_name("eyes.onnx.sha256").read_text(encoding="ascii").split()
+    noted, name = BUNDLED.with_name("image_encoder.onnx.sha256").read_text(encoding="ascii").split()
     assert name == BUNDLED.name
     assert hashlib.sha256(BUNDLED.read_bytes()).hexdigest() == noted
 
 
-def test_features_are_unit_rows_in_order(bundled: Eyes) -> None:
+def test_features_are_unit_rows_in_order(bundled: BundledEncoder) -> None:
     together = bundled.features(SCENES)
     assert together.shape == (12, bundled.dimension) == (12, 1280)
     assert together.dtype == np.float32
@@ -42,7 +41,7 @@ def test_features_are_unit_rows_in_order(bundled: Eyes) -> None:
     assert bundled.features([]).shape == (0, 1280)
 
 
-def test_a_changed_picture_is_most_like_itself(bundled: Eyes) -> None:
+def test_a_changed_picture_is_most_like_itself(bundled: BundledEncoder) -> None:
     originals = bundled.features(SCENES)
     darker = [ImageEnhance.Brightness(image).enhance(0.7) for image in SCENES]
     closer = [image.crop((60, 40, 600, 450)) for image in SCENES]
@@ -51,13 +50,13 @@ def test_a_changed_picture_is_most_like_itself(bundled: Eyes) -> None:
         assert (bundled.features(changed) @ originals.T).argmax(axis=1).tolist() == list(range(12))
 
 
-def test_any_mode_and_shape_of_picture_is_looked_at(bundled: Eyes) -> None:
+def test_any_mode_and_shape_of_picture_is_looked_at(bundled: BundledEncoder) -> None:
     pictures = [Image.new("L", (1, 1)), Image.new("RGBA", (5000, 3), "red"), Image.new("P", (3, 900)), SCENES[0]]
     assert np.isfinite(bundled.features(pictures)).all()
 
 
 def test_threads_see_the_same() -> None:
-    fresh = Eyes()
+    fresh = BundledEncoder()
     with ThreadPoolExecutor(4) as pool:
         seen = list(pool.map(lambda _: fresh.features(SCENES[:2]), range(4)))
     for rows in seen[1:]:
@@ -66,9 +65,9 @@ def test_threads_see_the_same() -> None:
 
 def test_nothing_is_loaded_before_the_first_picture_and_no_usage_is_written_down(tmp_path: Path) -> None:
     program = (
-        "import sys; from geosleuth.photo.eyes import load_encoder; eyes = load_encoder(); "
-        "eyes.name, eyes.dimension; early = 'onnxruntime' in sys.modules; from PIL import Image; "
-        "eyes.features([Image.new('RGB', (9, 9))]); print(early, 'onnxruntime' in sys.modules, 'torch' in sys.modules)"
+        "import sys; from geosleuth.photo.image_encoder import load_encoder; net = load_encoder(); "
+        "net.name, net.dimension; early = 'onnxruntime' in sys.modules; from PIL import Image; "
+        "net.features([Image.new('RGB', (9, 9))]); print(early, 'onnxruntime' in sys.modules, 'torch' in sys.modules)"
     )
     home = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=home)
@@ -76,7 +75,7 @@ def test_nothing_is_loaded_before_the_first_picture_and_no_usage_is_written_down
     assert list(tmp_path.rglob("*")) == []
 
 
-def test_an_onnx_file_on_disk_is_an_encoder(tmp_path: Path, bundled: Eyes) -> None:
+def test_an_onnx_file_on_disk_is_an_encoder(tmp_path: Path, bundled: BundledEncoder) -> None:
     copy = tmp_path / "mine.onnx"
     copy.write_bytes(BUNDLED.read_bytes())
     mine = load_encoder(str(copy))

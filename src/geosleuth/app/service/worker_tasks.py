@@ -150,7 +150,7 @@ async def check(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
 
 async def compare(details: Mapping[str, Any], _blob: bytes, _tell: Tell) -> Made:
     """What differs between two results."""
-    from .views import compare_view
+    from .finding_view import compare_view
 
     return dict(compare_view(details["left"], details["right"])), b""
 

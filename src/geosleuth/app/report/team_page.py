@@ -16,7 +16,7 @@ from geosleuth.team import TrustWeights
 from geosleuth.team.learning import Overview, best_of
 from geosleuth.team.network import TrainedSociety
 from geosleuth.team.parallel import answered, evidence_named
-from geosleuth.team.sweeps.learning import Measured
+from geosleuth.team.sweeps.track_record import Measured
 from geosleuth.team.sweeps.ways import PERSONAS_AGAINST_BACKBONES, Point
 from geosleuth.text.numbers import plural
 

@@ -11,7 +11,7 @@ from geosleuth.agent.display import Seen, first_views, is_withheld, shares_of, t
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.formats import area_geometry
 from geosleuth.app.report.digest import Rival, digest_of
-from geosleuth.app.report.team import agreement_line
+from geosleuth.app.report.team_page import agreement_line
 from geosleuth.clues import Clue
 from geosleuth.clues.finding import named_there
 from geosleuth.clues.posterior import Contribution, Posterior

@@ -51,7 +51,7 @@ class Worked:
 
 
 class Maker(Protocol):
-    """Makes one trajectory from what it is given, see `geosleuth.data.factory.attempt`."""
+    """Makes one trajectory from what it is given, see `geosleuth.data.factory.trial`."""
 
     async def __call__(self, content: bytes) -> Worked:
         """Make it.

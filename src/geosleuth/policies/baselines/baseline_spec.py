@@ -11,7 +11,7 @@ from geosleuth.answer import Answer, render
 from geosleuth.errors import BadInput
 from geosleuth.geo import FARTHEST_KM
 from geosleuth.policies.model import Conversation, Policy, Prompt, Step, Usage
-from geosleuth.tools.similar.store import pixel_digest
+from geosleuth.tools.similar.index_file import pixel_digest
 
 if TYPE_CHECKING:
     from PIL.Image import Image

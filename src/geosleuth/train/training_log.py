@@ -291,7 +291,7 @@ def metrics_callback(
     """A ``transformers.TrainerCallback`` that keeps a run's figures and its page, from the first process alone.
 
     The page is drawn anew at checkpoints, at the end, and about once a minute in between. Arguments are those of
-    `Recorder`; where no ``figures`` are given, a GPU that torch sees is watched, see `geosleuth.train.metrics`.
+    `Recorder`; where no ``figures`` are given, a GPU that torch sees is watched, see `geosleuth.train.training_log`.
 
     Raises:
         MissingExtra: transformers is not installed.
@@ -344,7 +344,7 @@ class GpuWatch:
         self._ended.set()
 
     def __call__(self) -> dict[str, float]:
-        """The figures, by the names of `geosleuth.train.metrics`."""
+        """The figures, by the names of `geosleuth.train.training_log`."""
         with self._lock:
             total, asked = self._sum, self._asked
             self._sum, self._asked = 0.0, 0
