@@ -87,6 +87,23 @@ def test_a_line_for_each_try_as_it_ends_and_the_card_says_who_said_what(tmp_path
     assert "4 tries: 3 agree within 1 km" in report.text
 
 
+def test_the_page_shows_what_the_try_that_was_picked_has_looked_at(tmp_path: Path) -> None:
+    def looks(request: Request) -> Reply:
+        if len(request.json["messages"]) > 2 or is_verifier(request):
+            return by_seed(request)
+        return chat_reply("A sign.", [("image_zoom_in_tool", {"bbox_2d": [40, 30, 140, 90], "rotate": 10})])
+
+    page = tmp_path / "report.html"
+    with openai_server([looks]) as url:
+        words = ("--tools", "image_zoom_in_tool", "--parallel", 2, "--verifier", "same", "--out", page)
+        done = locate_here(photo_file(tmp_path), *at(url), *words)
+    assert done.code == 0, done.err
+    report = Page(page.read_text(encoding="utf-8"))
+    report.assert_alone()
+    assert "The try that was picked" in report.text
+    assert 'aria-label="image-2"' in page.read_text(encoding="utf-8"), "the cut that the try was shown"
+
+
 def test_a_model_that_verifies_reads_the_tries_and_names_its_evidence(tmp_path: Path, server: ServerUrl) -> None:
     done = run(tmp_path, server, "--verifier", "same", "--json")
     assert done.code == 0, done.err

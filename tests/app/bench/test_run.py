@@ -77,6 +77,19 @@ def test_recorded_answers_are_run_kept_and_scored(make_set: MakeSet, tmp_path: P
     assert '"records": 6' in scored.stdout or '"n": 6' in scored.stdout
 
 
+def test_a_papers_form_counts_as_it_is(make_set: MakeSet, tmp_path: Path) -> None:
+    """Neither is a place that is only named looked up, nor is anybody asked for odds."""
+    replies = {"geovista": '<answer>{"country": "France", "city": "Paris"}</answer>', "twm": PARIS}
+    for name, reply in replies.items():
+        with openai_server([chat_reply(reply)]) as url:
+            model = ("--model", "server:any", "--base-url", url, "--method", name)
+            result = bench("run", "--data", make_set(2), *model, "--out", tmp_path / name, "--json")
+        assert result.exit_code == 0, result.output
+        told = document(result)
+        assert (told["answered"], told["unlocated"]) == (2, 2 if name == "geovista" else 0)
+        assert len(url.requests) == 2
+
+
 def test_the_same_command_goes_on_and_repeats_nothing(make_set: MakeSet, tmp_path: Path) -> None:
     table, out, whole = make_set(8), tmp_path / "run", tmp_path / "whole"
     assert replayed(table, whole).exit_code == 0

@@ -48,14 +48,17 @@ _BY = {"task": "The task", "loop": "Told by the loop", "person": "A person says"
 _ANSWERED_BY = {"policy": "Answer", "pool": "Answer, from the candidates noted", "nobody": "No answer"}
 
 
-def chain_section(digest: Digest, embedded: Embedded) -> Html:
-    """The whole chain."""
-    steps = _steps(digest.trajectory, embedded)
+def chain_section(digest: Digest, embedded: Embedded, picked: Trajectory | None = None) -> Html:
+    """The whole chain; of several tries that of the one that was picked, and then the verifier's."""
+    own = el("ol", {"class": "chain"}, *_steps(digest.trajectory, embedded))
+    if picked is not None:
+        tried = el("ol", {"class": "chain"}, *_steps(picked, embedded))
+        own = join((el("h3", None, "The try that was picked"), tried, el("h3", None, "The verifier"), own))
     return el(
         "section",
         {"id": "chain", "aria-labelledby": "chain-h"},
         el("h2", {"id": "chain-h"}, "How it was found, step by step"),
-        el("ol", {"class": "chain"}, *steps),
+        own,
     )
 
 

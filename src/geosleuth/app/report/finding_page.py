@@ -95,7 +95,7 @@ def render_report(
         team=team_section(finding),
         failures=failures(digest),
         claims=claims_of(finding, digest),
-        chain=chain_section(digest, embedded),
+        chain=chain_section(digest, embedded, finding.picked),
         making=making_of(finding, generated),
         version=__version__,
         generated=generated,

@@ -223,7 +223,7 @@ def locate(
             prior=prior,
             force_answer=force_answer,
         )
-        plan = make_plan(request, (), batch=True, thinker=NobodyYet())
+        plan = replace(make_plan(request, (), batch=True, thinker=NobodyYet()), completes=False)
         chosen = subset(open_set(data), limit=limit, sample=sample, seed=seed)
         samples, pictures = _samples(chosen)
         photos = Photos(pictures, plan, open_atlas(needed=plan.needs_atlas))
