@@ -60,9 +60,7 @@ def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> Diff
         return None
     values = list(dict.fromkeys(value for row in rows.values() for value in row))
     unnamed = UNLISTED if guide.attributes[attribute].complete else _UNNAMED
-    spread = [
-        _shares([CHANCE[row[value]] if value in row else unnamed for value in values]) for row in rows.values()
-    ]
+    spread = [_shares([CHANCE[row[value]] if value in row else unnamed for value in values]) for row in rows.values()]
     mean = [sum(column) / len(spread) for column in zip(*spread, strict=True)]
     bits = sum(share * log2(share / mean[at]) for row in spread for at, share in enumerate(row) if share) / len(spread)
     usual = {

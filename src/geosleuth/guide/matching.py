@@ -33,7 +33,7 @@ _BOUNDARIES = frozenset({
 })  # fmt: skip
 _IDLE = frozenset({
     "a", "an", "the", "of", "to", "is", "are", "there", "and", "or", "its", "it", "one", "some", "very", "this", "that",
-    "has", "have", "as", "like", "s", "into", "along", "shaped", "any", "seen", "visible", "painted", "coloured",
+    "has", "have", "as", "like", "s", "into", "for", "shaped", "any", "seen", "visible", "painted", "coloured",
 })  # fmt: skip
 _LOOKS = frozenset({
     "red", "orange", "yellow", "green", "blue", "white", "black", "grey", "brown", "pink", "purple", "silver", "gold",
