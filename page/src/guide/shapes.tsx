@@ -103,9 +103,6 @@ export function Sign({ attribute, value, first, second }: { attribute: string; v
       </>
     );
   }
-  if (hasWord(value, "diamond")) return <path d="M24 3L40 18L24 33L8 18Z" fill={first} stroke="#22262a" stroke-width="2" />;
-  if (hasWord(value, "pennant")) return <path d="M6 5V31L44 18Z" fill={first} stroke="#22262a" stroke-width="2" />;
-  if (hasWord(value, "triangle")) return <path d="M24 4L43 32H5Z" fill={first} stroke={hasWord(value, "black") ? "#22262a" : "#c62f2f"} stroke-width="4" />;
   if (attribute === "crossing_sign") {
     return (
       <>
@@ -115,6 +112,9 @@ export function Sign({ attribute, value, first, second }: { attribute: string; v
       </>
     );
   }
+  if (hasWord(value, "diamond")) return <path d="M24 3L40 18L24 33L8 18Z" fill={first} stroke="#22262a" stroke-width="2" />;
+  if (hasWord(value, "pennant")) return <path d="M6 5V31L44 18Z" fill={first} stroke="#22262a" stroke-width="2" />;
+  if (hasWord(value, "triangle")) return <path d="M24 4L43 32H5Z" fill={first} stroke={hasWord(value, "black") ? "#22262a" : "#c62f2f"} stroke-width="4" />;
   const ink = first === "#ffffff" || first === "#f6c81e" ? "#22262a" : "#ffffff";
   return (
     <>

@@ -11,7 +11,9 @@ from .tables import CHANCE, UNLISTED, FieldGuide, Grade, Visible, field_guide
 SEEN: Mapping[Visible, float] = {"often": 1.0, "sometimes": 0.6, "seldom": 0.25}
 """How much an attribute counts that a photo shows this often."""
 
-_LEAST = 0.02
+_LEAST, _ALIKE = 0.02, 0.4
+_UNNAMED = 0.15
+"""How common a value may be that a table does not name, where tables name only what is usual or telling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +48,19 @@ def tell_apart(candidates: Sequence[str], *, limit: int = 12) -> list[Difference
     return sorted(telling, key=lambda one: -one.bits)[:limit]
 
 
+def look_alike(found: Sequence[Difference]) -> bool:
+    """Whether little but writing tells places apart."""
+    attributes = field_guide().attributes
+    return all(one.bits < _ALIKE for one in found if attributes[one.attribute].group != "writing")
+
+
 def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> Difference | None:
     rows = {code: row for code in codes if (row := _row(guide, attribute, code))}
     if len(rows) < 2:
         return None
     values = list(dict.fromkeys(value for row in rows.values() for value in row))
-    spread = [_shares([guide.chance(attribute, code, value) or UNLISTED for value in values]) for code in rows]
+    unnamed = UNLISTED if guide.attributes[attribute].complete else _UNNAMED
+    spread = [_shares([CHANCE[row[value]] if value in row else unnamed for value in values]) for row in rows.values()]
     mean = [sum(column) / len(spread) for column in zip(*spread, strict=True)]
     bits = sum(share * log2(share / mean[at]) for row in spread for at, share in enumerate(row) if share) / len(spread)
     usual = {

@@ -23,7 +23,7 @@ _HEAD_LOOSE = 4
 _ACROSS = 2
 """How much further a word is that stands behind "with" or "on": it belongs to another thing."""
 
-_LONGEST_COMPOUND = 4
+_LONGEST_COMPOUND = 5
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _NOT = "no:"
 _NEGATIONS = frozenset({"no", "without", "not", "lacking", "missing"})
@@ -33,7 +33,7 @@ _BOUNDARIES = frozenset({
 })  # fmt: skip
 _IDLE = frozenset({
     "a", "an", "the", "of", "to", "is", "are", "there", "and", "or", "its", "it", "one", "some", "very", "this", "that",
-    "has", "have", "as", "like", "s", "into", "along", "shaped", "any", "seen", "visible", "painted", "coloured",
+    "has", "have", "as", "like", "s", "into", "for", "shaped", "any", "seen", "visible", "painted", "coloured",
 })  # fmt: skip
 _LOOKS = frozenset({
     "red", "orange", "yellow", "green", "blue", "white", "black", "grey", "brown", "pink", "purple", "silver", "gold",
@@ -52,6 +52,8 @@ class _Phrase:
     words: frozenset[str]
     headed: bool
     """Whether one of the attribute's heads must be said besides."""
+    length: int
+    """How many words it has with its heads."""
 
 
 def described(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -61,7 +63,7 @@ def described(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     for phrase in _candidates(said):
         attribute = field_guide().attributes[phrase.attribute]
         heads = attribute.heads.intersection(said)
-        if attribute.unless.intersection(said) or not _close(phrase.words, said):
+        if attribute.unless.intersection(said) or not _close(phrase, said):
             continue
         if phrase.headed:
             heads = frozenset(head for head in heads if _near(said[head], phrase.words, said))
@@ -112,8 +114,8 @@ def _phrases_by_word() -> Mapping[str, tuple[_Phrase, ...]]:
     return {word: tuple(phrases) for word, phrases in found.items()}
 
 
-def _phrases(attribute: Attribute, texts: Iterable[str]) -> Iterator[tuple[frozenset[str], bool]]:
-    """Phrases as words without heads, and whether they had one.
+def _phrases(attribute: Attribute, texts: Iterable[str]) -> Iterator[tuple[frozenset[str], bool, int]]:
+    """Phrases as words without heads, whether they had one, and their length.
 
     A single word counts alone where it names a thing, as no colour does.
     """
@@ -122,15 +124,15 @@ def _phrases(attribute: Attribute, texts: Iterable[str]) -> Iterator[tuple[froze
         core = words - attribute.heads
         headed = core != words
         if headed and core:
-            yield core, True
+            yield core, True, len(words)
         elif words and (len(words) > 1 or not words <= _LOOKS):
-            yield words, False
+            yield words, False, len(words)
 
 
-def _close(words: Iterable[str], said: Mapping[str, Sequence[int]]) -> bool:
-    """Whether words stand together."""
-    places = [said[word] for word in words]
-    room = len(places) - 1 + _LOOSE
+def _close(phrase: _Phrase, said: Mapping[str, Sequence[int]]) -> bool:
+    """Whether the words of a phrase stand together."""
+    places = [said[word] for word in phrase.words]
+    room = phrase.length - 1 + _LOOSE
     for start in places[0]:
         nearest = [min(each, key=lambda at: abs(at - start)) for each in places]
         if max(nearest) - min(nearest) <= room:

@@ -110,7 +110,7 @@ async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG0
         candidates: countries or ISO 3166-2 regions.
     """
     from geosleuth.guide import field_guide as tables
-    from geosleuth.guide import place_code
+    from geosleuth.guide import look_alike, place_code
     from geosleuth.guide import tell_apart as differences
 
     found = await asyncio.to_thread(differences, [place_code(one) for one in candidates])
@@ -127,7 +127,7 @@ async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG0
     }
     if not found:
         return Output("The field guide has nothing that tells these apart: they look alike.", data, sources=(_SOURCE,))
-    lines = []
+    lines = ["Their streets look much alike."] if look_alike(found) else []
     for one in found:
         labels = guide.values[one.attribute]
         each = (f"{code} {', '.join(labels[value].label for value in values)}" for code, values in one.values.items())
@@ -146,7 +146,7 @@ async def field_guide(case: Case, about: str) -> Output:  # noqa: ARG001  # ever
     """What a country's streets look like, or where each form of a thing is found.
 
     Args:
-        about: a country, region, or thing such as "bollard".
+        about: a country, region, or thing: "bollard".
     """
     from geosleuth.guide import field_guide as tables
     from geosleuth.guide import place_code

@@ -6,7 +6,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from geosleuth.app.console import show, show_json, talk
-from geosleuth.guide import field_guide, place_code, shown, weigh_sightings
+from geosleuth.guide import field_guide, look_alike, place_code, shown, weigh_sightings
 from geosleuth.guide import tell_apart as differences
 from geosleuth.names import country_name
 
@@ -62,6 +62,8 @@ def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
     if not found:
         talk("The field guide has nothing that tells these apart: they look alike.")
         return
+    if look_alike(found):
+        talk("Their streets look much alike: what follows tells little.")
     tables = field_guide()
     rows = []
     for one in found:

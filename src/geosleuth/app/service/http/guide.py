@@ -66,7 +66,9 @@ def _odds(code: str, share: float) -> CountryOdds:
     from geosleuth.clues.heartlands import heartland
 
     land = heartland(code)
+    if land is None:
+        return CountryOdds(code=code, name=country_name(code), share=share, lat=None, lon=None, radius_km=None)
     return CountryOdds(
-        code=code, name=country_name(code), share=share, lat=land and land.point.lat, lon=land and land.point.lon,
-        radius_km=land and land.radius_km,
+        code=code, name=country_name(code), share=share,
+        lat=land.point.lat, lon=land.point.lon, radius_km=land.radius_km,
     )  # fmt: skip
