@@ -204,12 +204,12 @@ def test_values_that_a_team_is_too_small_for_are_named() -> None:
 
 def test_another_file_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("nothing of the kind" * 100, encoding="utf-8")
-    with pytest.raises(BadInput, match="can't be kept"), open_store(tmp_path / "text"):
+    with pytest.raises(BadInput, match="can't store replies here"), open_store(tmp_path / "text"):
         pass
     with sqlite3.connect(tmp_path / "other.sqlite") as conn:
         conn.execute("CREATE TABLE other (x)")
     conn.close()
-    with pytest.raises(BadInput, match="no store of replies"), open_store(tmp_path / "other.sqlite"):
+    with pytest.raises(BadInput, match="not a store of replies"), open_store(tmp_path / "other.sqlite"):
         pass
 
 
