@@ -157,7 +157,7 @@ def test_failures_are_tried_again(tmp_path: Path, pictures: list[Drawn]) -> None
         stored = StoredMember(member, store)
         request = Request((pictures[0].photo,))
         assert asyncio.run(stored.reply(request)).failure == "down"
-        assert asyncio.run(stored.reply(request)).stands
+        assert asyncio.run(stored.reply(request)).names_place
 
 
 def test_a_reply_that_took_too_long_is_not_there_at_once_for_the_next(tmp_path: Path, pictures: list[Drawn]) -> None:
@@ -183,7 +183,7 @@ def test_a_reply_that_took_too_long_is_not_there_at_once_for_the_next(tmp_path: 
         *hurried, patient = asyncio.run(ask(stored))
         assert hurried == [None] * 4
         assert patient is not None
-        assert patient.stands
+        assert patient.names_place
         assert store.get(store.key("a", request)) is None
         asyncio.run(stored.reply(request))
         assert store.get(store.key("a", request)) is not None

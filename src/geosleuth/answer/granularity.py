@@ -82,13 +82,13 @@ async def cap(answer: Answer, granularity: Granularity, gazetteer: Gazetteer | N
         return answer
     place = await _place(granularity, answer.point, answer.address, answer.radius_km, gazetteer)
     point, radius_km = _circle(granularity, answer.point, answer.radius_km, place)
-    told = answer.explanation is not None or any(_says_more(level) for level in _levels(answer.address))
+    has_text = answer.explanation is not None or any(_says_more(level) for level in _levels(answer.address))
     return Answer(
         point=point,
         address=_names(granularity, place),
         probability=answer.probability,
         radius_km=radius_km,
-        explanation=withheld(granularity) if told else None,
+        explanation=withheld(granularity) if has_text else None,
         candidates=await _cap_candidates(answer.candidates, granularity, gazetteer),
     )
 
@@ -127,7 +127,7 @@ def cap_sources(sources: Iterable[str], granularity: Granularity) -> tuple[str, 
 
 def withheld(granularity: Granularity) -> str:
     """Return the note that replaces a text."""
-    return f"[left out: nothing finer than the {granularity} may be told]"
+    return f"[left out: nothing finer than the {granularity} may be shown]"
 
 
 def round_up(value: float) -> float:

@@ -214,7 +214,7 @@ def _setting(value: Any) -> str:
 
 def _rejections(figures: Figures) -> str:
     if not figures.rejections:
-        return "Nothing: whatever was made was kept, or nobody noted what was not."
+        return "Nothing, or rejections were not recorded."
     made = figures.samples + figures.rejections
     rows = []
     for source, reasons in figures.rejected.items():
@@ -414,7 +414,7 @@ def _stray_shards(store: Store) -> Iterator[str]:
     shards = {shard.file for shard in store.manifest.shards}
     for path in sorted((store.path / SHARDS).glob("*")):
         if f"{SHARDS}/{path.name}" not in shards:
-            yield f"{SHARDS}/{path.name}: nobody counts it; a writer that was killed left it, and the next replaces it"
+            yield f"{SHARDS}/{path.name}: not in the manifest; a killed writer left it, and the next replaces it"
 
 
 def _stray_pictures(store: Store, seen: Mapping[str, object]) -> Iterator[str]:

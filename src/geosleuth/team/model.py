@@ -68,7 +68,7 @@ class Reply:
     trajectory: Trajectory | None = field(default=None, repr=False)
 
     @property
-    def stands(self) -> bool:
+    def names_place(self) -> bool:
         """Return whether it names a place: a point or an address."""
         return self.failure is None and (self.answer.located or bool(self.answer.address))
 

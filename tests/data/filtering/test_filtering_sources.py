@@ -96,7 +96,7 @@ def test_tables_of_distances_are_wide_long_or_lines_of_json(tmp_path: Path) -> N
         ("x.jsonl", '{"id": "a", "distances_km": [1]}\n{"dista\n', "x.jsonl:2: not JSON"),
         ("x.csv", "id,try_1\n", "no tries found"),
         ("x.csv", "name,km\na,1\n", "has id and try_1, try_2 and so on, or id and distance_km"),
-        ("x.txt", "words", "read from files that end in"),
+        ("x.txt", "words", "give a .jsonl or .csv file"),
     ],
 )
 def test_what_is_no_table_is_refused_in_one_line(tmp_path: Path, name: str, text: str, trouble: str) -> None:

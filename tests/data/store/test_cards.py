@@ -59,7 +59,7 @@ def test_a_set_with_little_to_say_has_a_card_too(tmp_path: Path) -> None:
     store = write_store(tmp_path / "s", [sample(0, truth=None, images={})], bare)
     card = card_text(store.about, figures_of(store))
     assert "None are noted, which does not mean that there are none." in card
-    assert "Nothing: whatever was made was kept" in card
+    assert "Nothing, or rejections were not recorded" in card
     assert "No truth names a country." in card
     empty = write_store(tmp_path / "e", [], ABOUT)
     assert figures_of(empty).samples == 0

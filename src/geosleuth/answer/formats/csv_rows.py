@@ -106,7 +106,7 @@ def to_darwin_core(entries: Sequence[Entry]) -> str:
 def _remarks(answer: Answer, *, whole: bool) -> str:
     sure = odds(answer, whole=whole)
     parts = [
-        "No place could be told from the picture." if answer.point is None else "An estimate from the picture.",
+        "No place could be determined from the picture." if answer.point is None else "An estimate from the picture.",
         f"{sure}, by its own estimate." if sure else None,
         answer.explanation,
         f"Also considered: {'; '.join(map(candidate_line, answer.candidates))}." if answer.candidates else None,

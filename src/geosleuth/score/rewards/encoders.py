@@ -170,10 +170,10 @@ def similarities(
     unsettled: list[tuple[int, int]] = []
     pairs: list[tuple[str, str]] = []
     for row, (truth, answer) in enumerate(zip(truths, answers, strict=True)):
-        told = table_verdicts(truth, answer, names) if names is not None else (None, None, None)
+        verdicts = table_verdicts(truth, answer, names) if names is not None else (None, None, None)
         for level, (right, said) in enumerate(zip(truth_levels(truth), answer_levels(answer), strict=True)):
-            if told[level] is not None:
-                found[row, level] = float(told[level] is True)
+            if verdicts[level] is not None:
+                found[row, level] = float(verdicts[level] is True)
             elif encoder is not None and right and said and right.strip() and said.strip():
                 unsettled.append((row, level))
                 pairs.append((right, said))

@@ -307,7 +307,7 @@ def swarm_stages(
         own_km: dict[int, float] = {}
         reviewed_km: dict[int, float] = {}
         for turn in outcome.turns:
-            if turn.stage in ("answer", "summary") and turn.reply.stands:
+            if turn.stage in ("answer", "summary") and turn.reply.names_place:
                 extent = await placer.extent(turn.reply.answer)
                 distance_km = float("inf") if extent is None else extent_distance_km(extent, place)
                 (own_km if turn.stage == "answer" else reviewed_km)[names.index(turn.member)] = distance_km

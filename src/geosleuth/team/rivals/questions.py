@@ -249,7 +249,7 @@ async def vote(replies: Sequence[Reply], placer: Placer, within_km: float = AGRE
     A country agrees with each of its towns, so a vague answer can win; then its most supported town is returned.
     None if no reply names a place.
     """
-    extents = [await placer.extent(reply.answer) if reply.stands else None for reply in replies]
+    extents = [await placer.extent(reply.answer) if reply.names_place else None for reply in replies]
     circles = cluster(extents, within_km)
     sure = [reply.answer.probability or 0.0 for reply in replies]
     placed = [index for index, circle in enumerate(circles) if circle]

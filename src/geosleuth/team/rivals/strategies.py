@@ -64,7 +64,7 @@ async def single_best(
     talk = Talk(members, request, placer, seconds_per_reply)
     for number, member in enumerate(_from(members, lead)):
         reply = await talk.ask(Question(member), number)
-        if reply.stands:
+        if reply.names_place:
             return Outcome(reply.answer, "the best by record", talk.turns, talk.names[member], talk.seconds)
     return nothing(talk)
 
@@ -111,7 +111,7 @@ async def progressive_hints(
                 else Question(member, "discussion", hint_prompt([reply.answer for reply in said]), sample=number)
             )
             reply = await talk.ask(question, number)
-            if not reply.stands:
+            if not reply.names_place:
                 break
             said.append(reply)
             if len(said) > 1 and await same_place(said[-2], said[-1], placer, within_km):
@@ -143,7 +143,7 @@ async def reflexion(
         for trial in range(trials):
             asked = retry_prompt(lessons) if lessons else None
             reply = await talk.ask(Question(member, words=asked, sample=trial), trial)
-            if not reply.stands:
+            if not reply.names_place:
                 break
             last = reply
             judged = await talk.ask(Question(member, "judge", evaluate_prompt(reply.answer), about=member), trial)
@@ -211,7 +211,7 @@ async def blender(
     talk = Talk(members, request, placer, seconds_per_reply)
     names = talk.hidden
     replies = await talk.ask_all([Question(place) for place in range(len(members))])
-    placed = [index for index, reply in enumerate(replies) if reply.stands]
+    placed = [index for index, reply in enumerate(replies) if reply.names_place]
     if not placed:
         return nothing(talk)
 
@@ -231,7 +231,7 @@ async def blender(
         order = await _bubbled(placed, fused, preferred)
     top = order[:fused]
     final = await talk.ask(Question(lead, "summary", fuse_prompt([replies[i].answer for i in top], names)), 2)
-    if final.stands:
+    if final.names_place:
         return Outcome(final.answer, f"made of the best {len(top)} answers", talk.turns, talk.names[lead], talk.seconds)
     return Outcome(replies[top[0]].answer, "the best by comparison", talk.turns, talk.names[top[0]], talk.seconds)
 
@@ -258,7 +258,7 @@ async def debate(
         said = freshest
         questions = []
         for index in range(len(members)):
-            others = [reply.answer for other, reply in enumerate(said) if other != index and reply.stands]
+            others = [reply.answer for other, reply in enumerate(said) if other != index and reply.names_place]
             now = discussion_prompt(
                 quoted_answer(said[index].answer, names), [quoted_answer(answer, names) for answer in others]
             )
@@ -266,7 +266,7 @@ async def debate(
             history[index].append(f"Said earlier, round {number}:\n\n{listed(others, names, 'Earlier opinion')}")
         replies = await talk.ask_all(questions, number)
         # A member that fails in this round keeps its previous answer.
-        freshest = [new if new.stands else old for new, old in zip(replies, said, strict=True)]
+        freshest = [new if new.names_place else old for new, old in zip(replies, said, strict=True)]
     return await _elected(talk, freshest, placer, within_km)
 
 
@@ -331,7 +331,7 @@ async def dylan(
         words = layer_prompt(before, talk.hidden) if before else None
         asked = [Question(index, "discussion" if words else "answer", words) for index in active]
         said, won = await _until_agreed(talk, asked, layer, placer, within_km)
-        placed = [pair for pair in said if pair[1].stands]
+        placed = [pair for pair in said if pair[1].names_place]
         if won is not None and won.support > 2 * len(asked) // 3:
             winner = said[won.winner]
             decided = f"{won.support} of {len(asked)} agree in layer {layer + 1}"
@@ -372,7 +372,7 @@ async def importance(outcome: Outcome, placer: Placer, within_km: float = AGREE_
     """
     by_layer: dict[int, list[Turn]] = {}
     for turn in outcome.turns:
-        if turn.stage != "judge" and turn.reply.stands:
+        if turn.stage != "judge" and turn.reply.names_place:
             by_layer.setdefault(turn.round, []).append(turn)
     layers = [by_layer[number] for number in sorted(by_layer)]
     total: defaultdict[str, float] = defaultdict(float)

@@ -358,7 +358,9 @@ async def locate_with_team(
 
 async def _others(outcome: Outcome, placer: Placer, within_km: float) -> tuple[Candidate, ...]:
     """Return the places of other answer agents that do not agree with the answer, in order of appearance."""
-    last = {turn.member: turn.reply.answer for turn in outcome.turns if turn.stage != "review" and turn.reply.stands}
+    last = {
+        turn.member: turn.reply.answer for turn in outcome.turns if turn.stage != "review" and turn.reply.names_place
+    }
     chosen = await placer.extent(outcome.answer)
     return tuple(
         [

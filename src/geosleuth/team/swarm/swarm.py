@@ -329,7 +329,7 @@ class AnswerAgent:
 
     async def update(self, reply: Reply, discussion: Discussion) -> bool:
         """Take over a new reply. A reply that names no place keeps the previous answer."""
-        if not reply.stands:
+        if not reply.names_place:
             return False
         self.extent = await discussion.place(reply.answer)
         self.answer = reply.answer
