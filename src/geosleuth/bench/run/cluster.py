@@ -29,7 +29,7 @@ from geosleuth.answer import Answer
 from geosleuth.errors import BadInput, UserError, require
 from geosleuth.policies.endpoints import HostNews, tell_listeners
 
-from .cluster_nodes import GateHolder, NodeWorker, Refused, NodeResult
+from .cluster_nodes import GateHolder, NodeResult, NodeWorker, Refused
 from .folder import RunFolder
 from .journal import Attempted, Job, Making
 
