@@ -70,7 +70,7 @@ def test_the_brief_form_of_an_unlocated_answer_stays_unlocated() -> None:
     ("change", "reason"),
     [
         ({"format": "geosleuth-answer/2"}, "geosleuth-answer/2"),
-        ({"lat": 1.0}, "come together"),
+        ({"lat": 1.0}, "must be given together"),
         ({"lat": 91.0, "lon": 0.0}, "91"),
         ({"lat": True, "lon": 0.0}, "not a number"),
         ({"lat": 10**400, "lon": 0.0}, "can't be read"),

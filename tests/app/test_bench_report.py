@@ -92,12 +92,12 @@ def test_a_run_in_which_all_failed_is_told_in_words(tmp_path: Path) -> None:
     photos = [replace(photo, tries=(lost,)) for photo in world_photos(5)]
     run, out = write_run(tmp_path / "lost", photos, settings={"sampling": {"seed": None}}), tmp_path / "report.html"
     said = done(run, "--out", out).stdout
-    assert "lost: holds no answer that could be measured" in said
+    assert "lost: has no answer that can be scored" in said
     assert "failed, 5 photos" in said
     assert "nan" not in said
     assert "(0–100)" not in said
     page = out.read_text("utf-8")
-    for chart in ("Share of photos by error", "Accuracy against cost", "Accuracy by what was spent"):
+    for chart in ("Share of photos by error", "Accuracy against cost", "Accuracy by cost"):
         assert chart not in page
     assert "all photos" in page
     assert "the method" in page
@@ -122,7 +122,7 @@ def test_two_runs_that_saw_everything_are_compared(runs: Path, tmp_path: Path) -
 
 
 def test_what_can_not_be_reported_is_said_in_one_line(runs: Path, tmp_path: Path) -> None:
-    assert "holds no run" in refused(runs / "set")
+    assert "not a run" in refused(runs / "set")
     assert "--out writes .html or .json" in refused(runs / "whole", "--out", tmp_path / "report.pdf")
     assert "no record has a field 'mood'" in refused(runs / "whole", "--by", "mood")
     assert "given twice" in refused(runs / "whole", runs / "set" / ".." / "whole")

@@ -278,9 +278,9 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
 BAD = {
     "missing file": (["bench", "score", "missing.jsonl"], "missing.jsonl: No such file"),
     "folder": (["bench", "score", "folder.jsonl"], "folder.jsonl: this is a folder and no run"),
-    "wrong ending": (["bench", "score", "notes.txt"], "end in .jsonl or .csv"),
+    "wrong ending": (["bench", "score", "notes.txt"], "give a .jsonl or .csv file"),
     "bad line": (["bench", "score", "bad.jsonl"], "bad.jsonl:2: not JSON"),
-    "empty": (["bench", "score", "empty.jsonl"], "holds no record"),
+    "empty": (["bench", "score", "empty.jsonl"], "no records found"),
     "within text": (["bench", "score", "answers.jsonl", "--within", "1,x"], "--within takes positive distances"),
     "within zero": (["bench", "score", "answers.jsonl", "--within", "0"], "--within takes positive distances"),
     "within NaN": (["bench", "score", "answers.jsonl", "--within", "nan"], "--within takes positive distances"),
@@ -300,7 +300,7 @@ BAD = {
     "compare strangers": (["bench", "compare", "answers.jsonl", "table.csv"], "share no image id"),
     "tier alone": (["bench", "tier", "answers.jsonl"], "at least two files"),
     "tier NaN": (["bench", "tier", "answers.jsonl", "answers.jsonl", "--within-km", "nan"], "--within-km takes"),
-    "paper": (["bench", "published", "--paper", "nobody"], "no paper is called 'nobody'"),
+    "paper": (["bench", "published", "--paper", "nobody"], "unknown paper 'nobody'"),
     "table": (["bench", "published", "--table", "99"], "no published row fits"),
 }  # fmt: skip
 

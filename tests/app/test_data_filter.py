@@ -74,7 +74,7 @@ def test_what_cannot_be_done_is_one_line(table: Path, tmp_path: Path) -> None:
     for words, trouble in (
         ((tmp_path / "nowhere.csv", "--out", tmp_path / "f"), "nowhere.csv: can't be read"),
         ((table, "--tries", "9", "--out", tmp_path / "f"), "no photo has 9 tries; the most is 3"),
-        ((tmp_path, "--out", tmp_path / "f"), "holds no run with results.jsonl"),
+        ((tmp_path, "--out", tmp_path / "f"), "no results.jsonl here"),
     ):
         done = filtering(*words)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

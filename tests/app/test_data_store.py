@@ -78,7 +78,7 @@ def test_an_export_can_be_imported_again(store: Store, tmp_path: Path) -> None:
 
 def test_what_is_no_store_is_refused_in_one_line(store: Store, tmp_path: Path) -> None:
     for command in (("info",), ("check",), ("card",), ("export", "--to", "trl", "--out", tmp_path / "x")):
-        refused(geosleuth("data", command[0], tmp_path, *command[1:]), "holds no store of trajectories")
+        refused(geosleuth("data", command[0], tmp_path, *command[1:]), "not a store of trajectories")
     words = ("data", "export", store.path, "--to", "trl", "--out")
     refused(geosleuth(*words, store.path), "is the store itself; choose another folder")
     told = "holds no trajectory of the split 'dev'; its splits are: held-out, train"

@@ -107,7 +107,7 @@ def test_words_that_make_no_sense_are_refused_before_any_work(tmp_path: Path) ->
     out = tmp_path / "set" / "out.csv"
     assert "heuristic looks then" in run("rate", table, "--out", out, "--model", "detective", fails=True)
     assert "name it with --model" in run("rate", table, "--out", out, "--base-url", "http://a/v1", fails=True)
-    assert "read by this very command" in run("rate", table, "--out", table, fails=True)
+    assert "is an input of this command" in run("rate", table, "--out", table, fails=True)
     assert "such as 1600x1200" in run("filter", table, "--out", out, "--least-size", "big", fails=True)
     assert "run geosleuth dataset rate first" in run("filter", table, "--out", out, fails=True)
     assert "three numbers" in run("sample", table, "-n", 1, "--out", out, "--weights", "1,2", fails=True)

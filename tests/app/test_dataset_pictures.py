@@ -82,7 +82,7 @@ def test_scenes_become_mosaics(tmp_path: Path) -> None:
     (tmp_path / "cities.csv").write_text("name,lat,lon\nLisbon,38.72,-9.14\nPorto,41.15,-8.61\n")
     done = run("mosaic", tmp_path / "scenes", "--cities", tmp_path / "cities.csv", "--side", 32, "--tif", "--out", out)
     assert done.exit_code == 1
-    assert "not made: Porto: no scene shows any" in done.stderr
+    assert "not made: Porto: no scene covers any" in done.stderr
     assert "no city is given" in refused("mosaic", tmp_path / "scenes", "--out", out)
 
 
@@ -156,4 +156,4 @@ def test_a_gallery_is_made_from_any_set_and_goes_on_where_it_was_cut_off(tmp_pat
     assert answer.point == LatLon(31, 1)
     itself = ask(make_policy(f"nearest:{gallery}"), open_photo(photos / "3.jpg").photo.image)
     assert itself.point != LatLon(31, 1)
-    assert "holds a gallery already" in refused("gallery", f"exif:{photos}", "--out", gallery)
+    assert "already holds a gallery" in refused("gallery", f"exif:{photos}", "--out", gallery)

@@ -131,9 +131,9 @@ def test_what_is_wrong_is_said_before_anything_is_asked(photos: Path, tmp_path: 
     with openai_server([says]) as url:
         team = team_file(tmp_path, url)
         for ways, setting, complaint in (
-            ("prayer", Setting(photos, team), "there is no way of working 'prayer'"),
+            ("prayer", Setting(photos, team), "unknown method of teamwork 'prayer'"),
             ("all", Setting(photos, tmp_path / "no.yaml"), "no.yaml"),
-            ("all", Setting(tmp_path / "none.csv", team), "there is no such folder or table"),
+            ("all", Setting(tmp_path / "none.csv", team), "no such folder or table"),
         ):
             with pytest.raises(BadInput, match=complaint):
                 compare_ways(setting, ways, None, None, overwrite=False, as_json=False)

@@ -59,7 +59,7 @@ def test_files_without_a_shared_image_are_refused() -> None:
 @pytest.mark.parametrize("lon", [2.0, 179.9])
 def test_conflicting_truths_are_refused_wherever_they_lie(lon: float) -> None:
     one, two = (file(name, {"a": 1}, LatLon(48.0, lon + shift)) for name, shift in (("one", 0), ("two", 0.0001)))
-    with pytest.raises(BadInput, match=r"disagree on where 1 image\(s\) were, for example a"):
+    with pytest.raises(BadInput, match=r"disagree on where 1 image\(s\) were taken, for example a"):
         compare_files(one, two)
 
 

@@ -83,7 +83,7 @@ def test_names_in_an_answer_may_be_plain_texts(tmp_path: Path) -> None:
 def test_pipes_are_refused_at_once(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     os.mkfifo(path)
-    assert "plain files" in refused(path) or ".jsonl or .csv" in refused(path)
+    assert "plain file" in refused(path) or ".jsonl or .csv" in refused(path)
     with pytest.raises(BadInput, match=name):
         score_file(path, parser="strict", distance="geodesic")
 
@@ -92,7 +92,7 @@ def test_pipes_are_refused_at_once(tmp_path: Path, name: str) -> None:
 def test_devices_are_refused_at_once(tmp_path: Path, device: str) -> None:
     link = tmp_path / "link.jsonl"
     link.symlink_to(device)
-    assert "plain files" in refused(link)
+    assert "plain file" in refused(link)
     assert ".jsonl or .csv" in refused(Path(device))
     with pytest.raises(BadInput):
         score_file(Path(device), parser="strict", distance="geodesic")
@@ -184,7 +184,7 @@ def test_an_empty_file_holds_no_record(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "empty.jsonl"
     path.write_bytes(content)
     assert read(path) == []
-    with pytest.raises(BadInput, match=r"empty\.jsonl: the file holds no record"):
+    with pytest.raises(BadInput, match=r"empty\.jsonl: no records found"):
         score_file(path, parser="lenient", distance="geodesic")
 
 
@@ -197,8 +197,8 @@ def test_a_csv_of_its_header_alone_holds_no_record(tmp_path: Path) -> None:
 BAD_LINES = {
     "cut off": (b'{"id": "b", "truth": {"lat"', "not JSON"),
     "no JSON": (b"lat: 1, lon: 2", "not JSON"),
-    "a list": (b"[1, 2]", "a record is a JSON object"),
-    "a number": (b"3", "a record is a JSON object"),
+    "a list": (b"[1, 2]", "a record must be a JSON object"),
+    "a number": (b"3", "a record must be a JSON object"),
     "not UTF-8": (b'{"id": "\xff\xfe"}', "not UTF-8"),
     "no id": (b'{"truth": {"lat": 1, "lon": 2}, "reply": ""}', "'id' is missing"),
     "id null": (b'{"id": null, "truth": {"lat": 1, "lon": 2}, "reply": ""}', "an id must be"),
@@ -221,7 +221,7 @@ BAD_LINES = {
     "no reply": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}}', "'reply' is missing"),
     "reply number": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "reply": 5}', "reply must be a text"),
     "answer list": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": [1]}', "answer must be an object"),
-    "half a point": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"lat": 1}}', "come together"),
+    "half a point": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"lat": 1}}', "must be given together"),
     "sure of 2": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"probability": 2}}', "probability"),
     "answer lat text": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"lat": "x"}}', "lat must be a number"),
     "country list": (
@@ -263,7 +263,7 @@ BAD_ROWS = {
     "too few cells": (CSV_HEAD, "b,1,2", "fewer cells"),
     "no id": (CSV_HEAD, ",1,2,3,4", "must not be empty"),
     "no truth": (CSV_HEAD, "b,,2,3,4", "must not be empty"),
-    "half a point": (CSV_HEAD, "b,1,2,3,", "lat and lon come together"),
+    "half a point": (CSV_HEAD, "b,1,2,3,", "lat and lon must be given together"),
     "a word": (CSV_HEAD, "b,1,2,north,4", "lat 'north' is not a number"),
     "truth out of range": (CSV_HEAD, "b,91,2,3,4", "91"),
     "truth NaN": (CSV_HEAD, "b,nan,2,3,4", "nan"),

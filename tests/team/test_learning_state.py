@@ -328,12 +328,12 @@ def test_files_that_are_no_state_are_refused_in_one_line(tmp_path: Path) -> None
     with pytest.raises(BadInput, match="geosleuth team learn"):
         TrainedSociety.open(tmp_path / "gone.db")
     (tmp_path / "text.db").write_text("this is no database at all, " * 100)
-    with pytest.raises(BadInput, match="no team's state"):
+    with pytest.raises(BadInput, match="not a team's state"):
         TrainedSociety.open(tmp_path / "text.db")
     with sqlite3.connect(tmp_path / "other.db") as conn:
         conn.execute("CREATE TABLE t (x)")
     conn.close()
-    with pytest.raises(BadInput, match="no team's state"):
+    with pytest.raises(BadInput, match="not a team's state"):
         TrainedSociety.open(tmp_path / "other.db")
     state = learned_state(tmp_path)
     with sqlite3.connect(state) as conn:

@@ -153,7 +153,7 @@ def test_a_stored_trust_judges_the_same() -> None:
         ({"format": "geosleuth-trust/0"}, "reads 'geosleuth-trust/1'"),
         ({"signs": []}, "learn it again"),
         ({"weights": [[1.0]]}, "learn it again"),
-        ({"agents": ["a", "a", "b"]}, "told apart"),
+        ({"agents": ["a", "a", "b"]}, "have the same name"),
         ({"record": {}}, "learn it again"),
     ],
 )

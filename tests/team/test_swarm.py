@@ -296,7 +296,7 @@ def test_what_can_be_no_swarm_is_refused() -> None:
         swarm([])
     with pytest.raises(BadInput, match="share a name"):
         swarm([steady("Ada", NICE), steady("Ada", ROME)])
-    with pytest.raises(BadInput, match="learned is about 3"):
+    with pytest.raises(BadInput, match="learned with 3"):
         swarm([steady("Ada", NICE)], (0.5, 0.5, 0.5))
     for wrong in ({"answerers": 0}, {"reviewers": -1}, {"within_km": float("nan")}, {"seconds": 0.0}, {"walk": "x"}):
         with pytest.raises(BadInput):

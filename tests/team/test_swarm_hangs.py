@@ -158,7 +158,7 @@ def test_no_swarm_hangs(hundred: int) -> None:
         turns = [turn for turn in outcome.turns if turn.stage == "discussion"]
         assert all(turn.round <= settings.rounds for turn in turns), seed
         # Whenever anybody named a place, there is an answer with one.
-        stood = any(turn.reply.stands for turn in outcome.turns if turn.stage == "answer")
+        stood = any(turn.reply.names_place for turn in outcome.turns if turn.stage == "answer")
         assert (outcome.voice is not None) == stood, seed
         assert len(outcome.answer.explanation or "") <= 25_000
         answered += stood

@@ -68,7 +68,7 @@ def test_a_plain_model_answers_with_its_persona_before_the_methods_words(
     assert (len(seen.tools), seen.sampling.seed) == (0, 5)
     assert str(given.answer.address) == "Nice, France"
     assert given.answer.probability == 0.8
-    assert (given.text, given.failure, given.stands) == (NICE, None, True)
+    assert (given.text, given.failure, given.names_place) == (NICE, None, True)
     assert given.usage.input_tokens == 100
     assert given.trajectory is not None
 
@@ -112,14 +112,14 @@ def test_reviewers_see_the_photo_and_the_words_and_are_read_as_commenting(
     assert "JSON" not in seen.system
     assert given.answer.explanation == "The palms fit Sanremo too."
     assert given.answer.probability == 0.4
-    assert not given.stands
+    assert not given.names_place
     assert given.failure is None
 
 
 def test_choices_and_comments_in_one_line_are_taken_as_they_are(photo: OpenedPhoto, around: Surroundings) -> None:
     model = ScriptedPolicy([says("The second.")])
     chosen = reply(member(model, around), photo, stage="judge", words="The first or the second?", force_answer=True)
-    assert (chosen.text, chosen.failure, chosen.stands) == ("The second.", None, False)
+    assert (chosen.text, chosen.failure, chosen.names_place) == ("The second.", None, False)
     model = ScriptedPolicy([says('{"comment": "It is Sanremo.", "confidence": "40%"}')])
     given = reply(member(model, around), photo, stage="review", words="?")
     assert "Sanremo" in (given.answer.explanation or "")
@@ -175,7 +175,7 @@ def test_trouble_is_a_reply_with_a_failure(
 ) -> None:
     given = reply(member(ScriptedPolicy([trouble]), around), photo)
     assert given.failure == told
-    assert not given.stands
+    assert not given.names_place
 
 
 def test_a_guess_is_forced_where_one_is_wanted_except_of_reviewers(photo: OpenedPhoto, around: Surroundings) -> None:
@@ -216,7 +216,7 @@ def test_one_model_serves_several_personas_at_once(photo: OpenedPhoto, around: S
             await one.aclose()
         return given
 
-    assert all(one.stands for one in asyncio.run(all_at_once()))
+    assert all(one.names_place for one in asyncio.run(all_at_once()))
     assert {seen.system.split("\n")[0] for seen in model.seen} == {"You are Ada.", "You are Bob.", "You are Cy."}
     # The model belongs to the team, not to one of its members.
     assert not model.closed

@@ -157,7 +157,7 @@ def test_failures_are_tried_again(tmp_path: Path, pictures: list[Drawn]) -> None
         stored = StoredMember(member, store)
         request = Request((pictures[0].photo,))
         assert asyncio.run(stored.reply(request)).failure == "down"
-        assert asyncio.run(stored.reply(request)).stands
+        assert asyncio.run(stored.reply(request)).names_place
 
 
 def test_a_reply_that_took_too_long_is_not_there_at_once_for_the_next(tmp_path: Path, pictures: list[Drawn]) -> None:
@@ -183,7 +183,7 @@ def test_a_reply_that_took_too_long_is_not_there_at_once_for_the_next(tmp_path: 
         *hurried, patient = asyncio.run(ask(stored))
         assert hurried == [None] * 4
         assert patient is not None
-        assert patient.stands
+        assert patient.names_place
         assert store.get(store.key("a", request)) is None
         asyncio.run(stored.reply(request))
         assert store.get(store.key("a", request)) is not None
@@ -204,12 +204,12 @@ def test_values_that_a_team_is_too_small_for_are_named() -> None:
 
 def test_another_file_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("nothing of the kind" * 100, encoding="utf-8")
-    with pytest.raises(BadInput, match="can't be kept"), open_store(tmp_path / "text"):
+    with pytest.raises(BadInput, match="can't store replies here"), open_store(tmp_path / "text"):
         pass
     with sqlite3.connect(tmp_path / "other.sqlite") as conn:
         conn.execute("CREATE TABLE other (x)")
     conn.close()
-    with pytest.raises(BadInput, match="no store of replies"), open_store(tmp_path / "other.sqlite"):
+    with pytest.raises(BadInput, match="not a store of replies"), open_store(tmp_path / "other.sqlite"):
         pass
 
 

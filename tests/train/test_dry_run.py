@@ -110,7 +110,7 @@ def test_adapters_that_find_no_layer() -> None:
 
 
 def test_a_reward_or_method_that_there_is_not() -> None:
-    with pytest.raises(BadInput, match="there is no reward"):
+    with pytest.raises(BadInput, match="unknown reward"):
         dry_run(read_recipe("twm-grpo", {"rollout.reward": "mine"}))
     with pytest.raises(BadInput, match="there is no method"):
         dry_run(read_recipe("twm-grpo", {"rollout.method": "mine"}))

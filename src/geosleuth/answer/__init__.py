@@ -1,8 +1,8 @@
-"""The answer: what a finding is, how it is written down, and how a model's reply is read.
+"""The answer: its type, its file formats, and the parsers of models' replies.
 
 ``Answer`` is the one type that policies return, teams merge, scorers judge and reports show. Replies become answers
-in ``parse`` and nowhere else; no coordinate is ever invented, substituted or looked up there. Answers leave through
-``cap``, which keeps them as coarse as they must be, and ``geosleuth.answer.formats``.
+only in ``parse``; no coordinate is ever invented, substituted or looked up there. Answers leave through ``cap``, which
+limits their precision, and ``geosleuth.answer.formats``.
 """
 
 from .granularity import GRANULARITIES, Admitted, Gazetteer, Granularity, cap, cap_text, coarsest

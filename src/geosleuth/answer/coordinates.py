@@ -1,4 +1,4 @@
-"""Coordinates as people write them: decimals, hemisphere letters, degrees-minutes-seconds, labelled or in pairs."""
+"""Parse coordinates as people write them: decimals, hemisphere letters, degrees and minutes, labelled or in pairs."""
 
 import re
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from math import isfinite
 
 from geosleuth.geo import LatLon, is_valid
 
-# A number must stand free: "1e400", "3.4.5" and the tail of "195.0" are not readings of "1", "3.4" or "95.0".
+# A number must stand alone: "1e400", "3.4.5" and the tail of "195.0" are not readings of "1", "3.4" or "95.0".
 _FREE = r"(?![\d]|[.,]\d|[eE][+-]?\d)"
 _SIGN = r"(?<![\d.])[+\-−–]?"
-# A decimal comma counts where a label or a hemisphere letter says that this is a coordinate: "2,3522° E".
+# A decimal comma counts only with a label or a hemisphere letter: "2,3522° E".
 _NUMBER = rf"{_SIGN}\d{{1,3}}(?:\.\d{{1,20}}|,\d{{2,20}})?{_FREE}"
 _DEGREES = r"\s*(?:°|º|˚|deg(?:rees?)?\b\.?|度)"
 _MINUTES = r"\s*(?:'|’|′|ʹ|min\b|分)"
@@ -44,8 +44,8 @@ _CHINESE = re.compile(
     rf"(?P<lat_letter>[北南])纬\s*(?P<lat>{_ANGLE})[\s,，;；]*(?P<lon_letter>[东西])经\s*(?P<lon>{_ANGLE})"
 )
 _COMMA = rf"(?:{_DEGREES})?\s*[,;/]\s*"
-# House numbers and prices come in pairs too ("Location: 12, 14 Rue Grimaldi"): only decimals can be coordinates, more
-# of them the less the words around say so. One after "coordinates", three after "location" or in brackets, else four.
+# House numbers and prices also come in pairs ("Location: 12, 14 Rue Grimaldi"): only decimals can be coordinates, and
+# they need more digits with less context: one after "coordinates", three after "location" or in brackets, else four.
 _DECIMAL = rf"{_SIGN}\d{{1,3}}\.\d{{1,20}}(?![\d]|\.\d|[eE][+-]?\d)"
 _FINE = rf"{_SIGN}\d{{1,3}}\.\d{{3,20}}(?![\d]|\.\d|[eE][+-]?\d)"
 _FINER = rf"{_SIGN}\d{{1,3}}\.\d{{4,20}}(?![\d]|\.\d|[eE][+-]?\d)"
@@ -71,7 +71,7 @@ _PARTS = re.compile(r"[+\-−–]?\d+(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class FoundPoint:
-    """A pair of coordinates and where in the text it stands."""
+    """A pair of coordinates and its position in the text."""
 
     point: LatLon
     start: int
@@ -79,7 +79,7 @@ class FoundPoint:
 
 
 def find_points(text: str) -> list[FoundPoint]:
-    """All readable coordinate pairs of a text, in order, overlapping readings settled for the most explicit one."""
+    """Return all readable coordinate pairs of a text, in order; of overlapping readings the most explicit."""
     found: list[FoundPoint] = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):
@@ -94,13 +94,13 @@ def find_points(text: str) -> list[FoundPoint]:
 
 
 def parse_angle(text: str) -> float | None:
-    """One coordinate standing alone, such as ``48.85``, ``48.85° N`` or ``48°51'30"N``; None if it is not one."""
+    """Parse a single coordinate such as ``48.85``, ``48.85° N`` or ``48°51'30"N``; None if it is not one."""
     match = _ONE_ANGLE.fullmatch(text[:80])
     return None if match is None else _signed(match["angle"], match["before"] or match["after"])
 
 
 def to_point(lat: object, lon: object) -> LatLon | None:
-    """A point of two numbers, or None where they are missing, not finite or out of range. Nothing is swapped."""
+    """Return a point of two numbers, or None if they are missing, not finite or out of range. Nothing is swapped."""
     if not _is_number(lat) or not _is_number(lon):
         return None
     lat_degrees, lon_degrees = float(lat), float(lon)  # type: ignore[arg-type]
@@ -114,7 +114,7 @@ def _is_number(value: object) -> bool:
 
 
 def _signed(angle: str, letter: str | None) -> float | None:
-    """Degrees of an angle text; a sign and a letter that contradict each other are no reading."""
+    """Return the degrees of an angle; None if its sign and its letter contradict each other."""
     parts = _PARTS.findall(angle.replace(",", "."))
     negative = parts[0][0] in "-−–"
     numbers = [float(part.lstrip("+-−–")) for part in parts]

@@ -1,16 +1,16 @@
-"""How finely an answer may be told, and the cut that makes it so.
+"""Granularity: how precise a published answer may be, and the cap that enforces it.
 
-``cap`` is for everything that leaves: the card, the report, every file and every log. It takes away and never adds:
+``cap`` is for everything that leaves: the card, the report, every file and every log. It removes and never adds:
 
     country   the country's centre and a circle around all of it; its name
     region    the same for the first-level region
     city      the centre of the settlement and a circle around it; its name
     street    the middle of a square of some 100 m; the street's name, if the atlas knows it, and no house number
-    exact     as it was answered
+    exact     as answered
 
-Names come from a gazetteer and not from the answer, since anything may stand in a text. Free text is left out for the
-same reason. What is kept depends on the place alone and not on where in it the point lies: two answers in one city,
-equally sure, come out the same.
+Names come from a gazetteer and not from the answer, since a text may contain anything. Free text is left out for the
+same reason. The result depends on the place and not on where in it the point lies: two equally confident answers in one
+city give the same result.
 """
 
 import re
@@ -29,15 +29,15 @@ GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 
 
 def coarsest(levels: Iterable[Granularity]) -> Granularity:
-    """The coarsest of some levels; ``exact`` where there is none."""
+    """Return the coarsest of some levels; ``exact`` if there are none."""
     return min(levels, key=GRANULARITIES.index, default="exact")
 
 
-# Sides of the squares that stand in where no place is known, in degrees of latitude; for streets always.
+# Sides of the squares used if no place is known, in degrees of latitude; for streets always.
 _SQUARES_DEG: dict[Granularity, float] = {"country": 10.0, "region": 2.0, "city": 0.2, "street": 0.001}
 _KM_PER_DEGREE = 111.2
 _STEPS = (1.0, 2.0, 5.0, 10.0)
-# What sources call themselves without saying what was looked for there.
+# Names of sources that do not reveal what was looked up.
 _TELLS_NOTHING = frozenset(
     {"photo", "GeoNames", "borders, GeoNames", "landmarks", "sun formula", "geosleuth facts", "name-suggestion-index",
      "own photos", "map"}
@@ -47,7 +47,7 @@ _MAKERS = re.compile(r"OpenStreetMap|Overture Maps|Overture")
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A place of the level that may be told: its centre, a circle that holds it, and the names that lead to it.
+    """A place of the permitted level: its centre, a circle that contains it, and its names.
 
     The three depend on the place and on what the answer names, never on where in the place the answer's point is.
     """
@@ -58,37 +58,37 @@ class Admitted:
 
 
 class Gazetteer(Protocol):
-    """Whoever knows places by point and by name; `geosleuth.atlas.granular` has one."""
+    """Finds places by point and by name; `geosleuth.atlas.granular` implements one."""
 
     async def place_of(
         self, level: Granularity, point: LatLon | None, address: Address, radius_km: float | None
     ) -> Admitted | None:
-        """The place of that level that an answer speaks of; None where none is known.
+        """Return the place of that level that an answer refers to; None if none is known.
 
-        Names are the gazetteer's own, and only those of levels that the answer speaks of: one that says "France" and
-        no more does not get a city because its point lies in one.
+        Names are the gazetteer's own, and only those of levels that the answer names: an answer that says only "France"
+        does not get a city because its point lies in one.
         """
         ...
 
 
 async def cap(answer: Answer, granularity: Granularity, gazetteer: Gazetteer | None = None) -> Answer:
-    """The answer with nothing in it finer than allowed.
+    """Return the answer with nothing in it finer than allowed.
 
-    The probability stays: the new circle holds all of the old one, so it is the least that can be said. Capping twice
-    is the same as once. Without a gazetteer, or where it knows no place (at sea), points go to the middle of a square
-    of about the level's size, and names are left out.
+    The probability stays: the new circle contains the old one, so it is a lower bound. Capping twice is the same as
+    once. Without a gazetteer, or where it knows no place (at sea), points move to the centre of a square of about the
+    level's size, and names are left out.
     """
     if granularity == "exact":
         return answer
     place = await _place(granularity, answer.point, answer.address, answer.radius_km, gazetteer)
     point, radius_km = _circle(granularity, answer.point, answer.radius_km, place)
-    told = answer.explanation is not None or any(_says_more(level) for level in _levels(answer.address))
+    has_text = answer.explanation is not None or any(_says_more(level) for level in _levels(answer.address))
     return Answer(
         point=point,
         address=_names(granularity, place),
         probability=answer.probability,
         radius_km=radius_km,
-        explanation=withheld(granularity) if told else None,
+        explanation=withheld(granularity) if has_text else None,
         candidates=await _cap_candidates(answer.candidates, granularity, gazetteer),
     )
 
@@ -100,7 +100,7 @@ async def cap_candidate(
     *,
     radius_km: float | None = None,
 ) -> Candidate | None:
-    """A candidate as it may be told; None where nothing of it may."""
+    """Return a candidate at the permitted precision; None if nothing of it may be shown."""
     if granularity == "exact":
         return candidate
     address = Address.of(precise=candidate.name)
@@ -113,12 +113,12 @@ async def cap_candidate(
 
 
 def cap_text(text: str, granularity: Granularity) -> str:
-    """A free text, for logs and the like: whole at ``exact``, otherwise a note in its place; nothing stays nothing."""
+    """Return a free text for logs and the like: whole at ``exact``, else a note in its place; empty stays empty."""
     return text if granularity == "exact" or not text else withheld(granularity)
 
 
 def cap_sources(sources: Iterable[str], granularity: Granularity) -> tuple[str, ...]:
-    """The sources that tell nothing of the place: a host or the name of an added region may."""
+    """Return the sources that do not reveal the place: a host or the name of a region may."""
     if granularity == "exact":
         return tuple(sources)
     kept = (source if source in _TELLS_NOTHING else _maker(source) for source in sources)
@@ -126,12 +126,12 @@ def cap_sources(sources: Iterable[str], granularity: Granularity) -> tuple[str, 
 
 
 def withheld(granularity: Granularity) -> str:
-    """What stands in the place of a text that is left out."""
-    return f"[left out: nothing finer than the {granularity} may be told]"
+    """Return the note that replaces a text."""
+    return f"[left out: nothing finer than the {granularity} may be shown]"
 
 
 def round_up(value: float) -> float:
-    """The next of 1, 2, 5, 10, 20, 50 … in whatever decade, so that a length gives nothing away."""
+    """Return the next of 1, 2, 5, 10, 20, 50 … in any decade, so that a length reveals nothing."""
     decade = 10.0 ** floor(log10(value))
     return next((step * decade for step in _STEPS if value <= step * decade * (1 + 1e-9)), 10.0 * decade)
 
@@ -139,7 +139,7 @@ def round_up(value: float) -> float:
 async def _cap_candidates(
     candidates: Iterable[Candidate], granularity: Granularity, gazetteer: Gazetteer | None
 ) -> tuple[Candidate, ...]:
-    """Those that fall together are one, as likely as all of them."""
+    """Merge candidates that coincide; add their probabilities."""
     found: list[Candidate] = []
     for candidate in candidates:
         capped = await cap_candidate(candidate, granularity, gazetteer)
@@ -178,13 +178,13 @@ def _circle(
     if place.centre == point:
         return point, max(place.radius_km, radius_km or 0.0)
     away_km = distance_km(place.centre, point)
-    # Where the place does not reach the point, a rounded length tells no more than the neighbourhood.
+    # If the place does not contain the point, a rounded length reveals no more than the neighbourhood.
     reach_km = place.radius_km if away_km <= place.radius_km else max(place.radius_km, round_up(away_km))
     return place.centre, min(FARTHEST_KM, ceil(1000 * (reach_km + (radius_km or 0.0)) - 1e-6) / 1000)
 
 
 def _square(granularity: Granularity, point: LatLon) -> Admitted:
-    """The square of a fixed grid that a point lies in: rows of equal height, each cut into as many as fit around."""
+    """Return the square of a fixed grid around a point: rows of equal height, each with as many squares as fit."""
     side = _SQUARES_DEG[granularity]
     rows = round(180 / side)
     row = min(floor((point.lat + 90) / side), rows - 1)
@@ -196,7 +196,7 @@ def _square(granularity: Granularity, point: LatLon) -> Admitted:
 
 
 def _names(granularity: Granularity, place: Admitted | None) -> Address:
-    """The names alone, and none below the level, whatever a gazetteer says."""
+    """Return the names down to the level, whatever a gazetteer says."""
     if place is None:
         return Address()
     kept = GRANULARITIES.index(granularity) + 1

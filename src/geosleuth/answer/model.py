@@ -1,7 +1,7 @@
-"""The Answer type: a point or none, an address in three levels, how sure, why; in a few words, and as JSON.
+"""The Answer type: an optional point, an address in three levels, a confidence and an explanation; as text and as JSON.
 
-Its words come from models and maps; control and direction characters are taken out here, so that cards, pages, tables
-and exports need not.
+Its texts come from models and maps; control and direction characters are removed here, so that cards, pages, tables and
+exports need not.
 
 The full form of one answer::
 
@@ -27,7 +27,7 @@ from geosleuth.text.safe import clean_fields
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level of the address: the conclusion and, where a method gives them, the way to it."""
+    """One level of the address: the conclusion and, if a method gives them, its clues and reasoning."""
 
     conclusion: str | None = None
     clues: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Level:
         clean_fields(self, "conclusion", "clues", "reasoning", "uncertainty")
 
     def __bool__(self) -> bool:
-        """Whether the level says anything at all."""
+        """Return whether the level says anything."""
         return bool(self.clues) or any(text is not None for text in (self.conclusion, self.reasoning, self.uncertainty))
 
 
@@ -47,8 +47,8 @@ class Level:
 class Address:
     """Three levels, coarse to fine.
 
-    ``region`` is the first-level division (state, province, prefecture). ``precise`` is the finest named place that
-    was given, a city, a street or a building, written finest first: "12 Rue Grimaldi, Monaco".
+    ``region`` is the first-level division (state, province, prefecture). ``precise`` is the finest named place, a
+    city, a street or a building, written finest first: "12 Rue Grimaldi, Monaco".
     """
 
     country: Level = field(default_factory=Level)
@@ -57,15 +57,15 @@ class Address:
 
     @classmethod
     def of(cls, country: str | None = None, region: str | None = None, precise: str | None = None) -> "Address":
-        """An address of bare names."""
+        """Build an address of bare names."""
         return cls(Level(country), Level(region), Level(precise))
 
     def __bool__(self) -> bool:
-        """Whether any level says anything."""
+        """Return whether any level says anything."""
         return bool(self.country or self.region or self.precise)
 
     def __str__(self) -> str:
-        """The names, finest first, as on an envelope."""
+        """Return the names, finest first, as on an envelope."""
         levels = (self.precise, self.region, self.country)
         return ", ".join(level.conclusion for level in levels if level.conclusion)
 
@@ -80,18 +80,18 @@ class Candidate:
     evidence: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a probability that is none; clean the words."""
+        """Check the probability; clean the words."""
         _check_probability(self.probability)
         clean_fields(self, "name", "evidence")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Where a photo was taken, as far as somebody could tell.
+    """Where a photo was taken, as far as known.
 
-    ``point`` is None when no place was given: the answer is *unlocated*, which is an honest outcome and is counted
-    as such. ``probability`` is the answerer's own estimate that the truth lies within ``radius_km`` of the point;
-    where a method states a confidence without a radius, ``radius_km`` is None.
+    ``point`` is None if no place was given: the answer is *unlocated*, which is an honest outcome and counted as such.
+    ``probability`` is the estimate that the truth lies within ``radius_km`` of the point; if a method states a
+    confidence without a radius, ``radius_km`` is None.
     """
 
     point: LatLon | None = None
@@ -102,7 +102,7 @@ class Answer:
     candidates: tuple[Candidate, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a probability outside [0, 1] and a radius that is not a positive length; clean the words."""
+        """Check probability and radius; clean the words."""
         _check_probability(self.probability)
         clean_fields(self, "explanation")
         if self.radius_km is not None and not (isfinite(self.radius_km) and self.radius_km > 0):
@@ -110,13 +110,13 @@ class Answer:
 
     @property
     def located(self) -> bool:
-        """Whether there is a point to score."""
+        """Return whether there is a point to score."""
         return self.point is not None
 
 
 def _check_probability(value: float | None) -> None:
     if value is not None and not 0.0 <= value <= 1.0:
-        raise ValueError(f"a probability lies between 0 and 1, not {value!r}")
+        raise ValueError(f"a probability must be between 0 and 1, not {value!r}")
 
 
 _WORDS = (
@@ -130,23 +130,23 @@ _WORDS = (
 
 
 def how_sure(probability: float | None) -> str:
-    """What a probability means in everyday words."""
+    """Return a probability in everyday words."""
     if probability is None:
         return "how sure was not said"
     return next(words for least, words in _WORDS if probability >= least)
 
 
 def whole_percent(share: float) -> int:
-    """A share of one in whole percent.
+    """Return a share as a whole percentage.
 
-    Answers keep three decimals, and an explanation speaks of the number before: rounded at once, 0.1348 would be 13 %
-    in one line and 14 % in another.
+    Answers keep three decimals, and explanations use the number before: rounded directly, 0.1348 would be 13 % in one
+    line and 14 % in another.
     """
     return round(100 * round(share, 3))
 
 
 def percent_words(probability: float) -> str:
-    """A probability in percent, never quite nothing and never quite all."""
+    """Return a probability in percent, never 0 % and never 100 %."""
     rounded = whole_percent(probability)
     if rounded == 100:
         return "over 99 %"
@@ -154,14 +154,14 @@ def percent_words(probability: float) -> str:
 
 
 def radius_words(radius_km: float) -> str:
-    """A radius as people say it: 220 m, 2.5 km, 1,200 km."""
+    """Format a radius: 220 m, 2.5 km, 1,200 km."""
     if radius_km < 0.9995:
         return f"{max(1, round(1000 * radius_km)):,} m"
     return f"{radius_km:.1f} km".replace(".0 km", " km") if radius_km < 9.95 else f"{round(radius_km):,} km"
 
 
 def envelope(address: Address) -> str:
-    """The names, finest first, none of them twice."""
+    """Return the names, finest first, without duplicates."""
     parts: list[str] = []
     for level in (address.precise, address.region, address.country):
         name = level.conclusion or ""
@@ -172,7 +172,7 @@ def envelope(address: Address) -> str:
 
 
 def to_precision(answer: Answer) -> Answer:
-    """Return the answer with its points rounded to what its radius deserves; candidates have no radius of their own."""
+    """Return the answer with its points rounded according to its radius; candidates have no radius of their own."""
     point, radius_km = answer.point, answer.radius_km
     return replace(
         answer,
@@ -188,7 +188,7 @@ _LEVEL_NAMES = ("country", "region", "precise")
 
 
 def answer_to_dict(answer: Answer) -> dict[str, Any]:
-    """The full form; ``answer_from_dict`` gives back an equal answer."""
+    """Return the full form; ``answer_from_dict`` restores an equal answer."""
     return _without_nothing(
         {
             "format": FORMAT,
@@ -206,7 +206,7 @@ def answer_from_dict(data: Mapping[str, Any]) -> Answer:
     """Read the full form.
 
     Raises:
-        BadInput: the object is of another format or version, or a value is not what it must be.
+        BadInput: the object has another format or version, or a value is invalid.
     """
     found = data.get("format")
     if found != FORMAT:
@@ -226,15 +226,15 @@ def answer_from_dict(data: Mapping[str, Any]) -> Answer:
 
 
 def render(answer: Answer) -> str:
-    """The full form as one line of JSON.
+    """Return the full form as one line of JSON.
 
-    ``<`` is escaped, so that no text inside can look like a tag of the reply it is put into.
+    ``<`` is escaped, so that no text inside can look like a tag of the reply that contains it.
     """
     return json.dumps(answer_to_dict(answer), allow_nan=False).replace("<", "\\u003c")
 
 
 def render_brief(answer: Answer) -> str:
-    """The four keys the strict parser asks for: lat, lon, city, country. An unlocated answer has no lat and lon."""
+    """Return the four keys of the strict parser: lat, lon, city, country. An unlocated answer has no lat and lon."""
     brief = {
         **_point_to_dict(answer.point),
         "city": answer.address.precise.conclusion,
@@ -256,7 +256,7 @@ def _point_from_dict(data: Mapping[str, Any]) -> LatLon | None:
     if lat is None and lon is None:
         return None
     if lat is None or lon is None:
-        raise ValueError("lat and lon come together")
+        raise ValueError("lat and lon must be given together")
     return LatLon(lat, lon)
 
 

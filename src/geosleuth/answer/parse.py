@@ -1,13 +1,13 @@
-"""The two parsers of replies: ``strict``, as the published tables were made, and ``lenient``, as a person reads.
+"""The two parsers of replies: ``strict``, as used for the published tables, and ``lenient``, as a person reads.
 
 Both are total: any text gives an Answer, and one without a readable point is unlocated. Neither looks a place up,
-swaps latitude and longitude, or replaces what is out of range.
+swaps latitude and longitude, or replaces out-of-range values.
 
-Forgiven: unquoted or half-quoted strings, single and typographic quotes, trailing and missing commas, line comments,
-raw line breaks and unescaped quotes inside strings. An object counts only when its closing brace is there.
+Tolerated: unquoted or half-quoted strings, single and typographic quotes, trailing and missing commas, line comments,
+raw line breaks and unescaped quotes inside strings. An object counts only if its closing brace is there.
 
-Work is bounded: however the text is made, no more than a fixed multiple of its length is looked at, and nesting is
-capped, so that arbitrary text costs linear time and never raises.
+Work is bounded: at most a fixed multiple of the text's length is examined, and nesting is capped, so that arbitrary
+text costs linear time and never raises.
 """
 
 import json
@@ -34,26 +34,26 @@ _CLOSES_KEY = re.compile(r"\s*[:=]")
 _CLOSES_VALUE = re.compile(r"\s*(?:[,}\]]|$)|\s*\n")
 _NEXT_LINE_IS_A_KEY = re.compile(r"\n\s*[\"'“]?[A-Za-z_]{1,40}[\"'”]?\s*:")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
-# A number ends at the next key's quote too: models forget commas.
+# A number also ends at the next key's quote: models forget commas.
 _NUMBER_VALUE = re.compile(rf"{_NUMBER.pattern}(?=\s*(?:[,}}\]\"'“]|//|\#|\n))")
 _WORDS: dict[str, JsonValue] = {"true": True, "false": False, "null": None, "none": None}
 
 
 @dataclass(frozen=True, slots=True)
 class FoundObject:
-    """A complete object and where in the text it stands."""
+    """A complete object and its position in the text."""
 
     value: dict[str, JsonValue]
     start: int
     end: int
 
 
-class _GiveUp(Exception):
-    """This start is no object; the next one may be."""
+class _NoObject(Exception):
+    """No object starts here; one may start later."""
 
 
-class _OutOfEffort(Exception):
-    """The text costs more than it can be worth."""
+class _EffortExceeded(Exception):
+    """The text is too costly to parse."""
 
 
 def find_objects(text: str) -> Iterator[FoundObject]:
@@ -63,9 +63,9 @@ def find_objects(text: str) -> Iterator[FoundObject]:
     while start >= 0:
         try:
             value, end = reader.object(start, 0)
-        except _GiveUp:
+        except _NoObject:
             end = start + 1
-        except _OutOfEffort:
+        except _EffortExceeded:
             return
         else:
             yield FoundObject(value, start, end)
@@ -82,7 +82,7 @@ class _Reader:
     def spend(self, start: int, end: int) -> int:
         self.effort -= end - start + 1
         if self.effort < 0:
-            raise _OutOfEffort
+            raise _EffortExceeded
         return end
 
     def skip_space(self, at: int) -> int:
@@ -91,12 +91,12 @@ class _Reader:
 
     def peek(self, at: int) -> str:
         if at >= len(self.text):
-            raise _GiveUp
+            raise _NoObject
         return self.text[at]
 
     def object(self, at: int, depth: int) -> tuple[dict[str, JsonValue], int]:
         if depth > _MAX_DEPTH:
-            raise _GiveUp
+            raise _NoObject
         result: dict[str, JsonValue] = {}
         last_key: str | None = None
         at = self.skip_space(at + 1)
@@ -114,18 +114,18 @@ class _Reader:
                 # An unquoted value with a comma in it, "city: San Jose, California", was split there.
                 result[last_key] = f"{tail}, {key}"
             else:
-                raise _GiveUp
+                raise _NoObject
             at = self.skip_space(at)
         return result, at + 1
 
     def array(self, at: int, depth: int) -> tuple[list[JsonValue], int]:
         if depth > _MAX_DEPTH:
-            raise _GiveUp
+            raise _NoObject
         result: list[JsonValue] = []
         at = self.skip_space(at + 1)
         while (mark := self.peek(at)) != "]":
             if mark == "}":
-                raise _GiveUp
+                raise _NoObject
             if mark == ",":
                 at = self.skip_space(at + 1)
                 continue
@@ -139,7 +139,7 @@ class _Reader:
             return self.string(at, _CLOSES_KEY)
         match = _BARE_KEY.match(self.text, at)
         if match is None:
-            raise _GiveUp
+            raise _NoObject
         return match.group().strip(), self.spend(at, match.end())
 
     def value(self, at: int, depth: int) -> tuple[JsonValue, int]:
@@ -152,12 +152,12 @@ class _Reader:
             return self.unclosed_line(at) or self.string(at, _CLOSES_VALUE)
         match = _NUMBER_VALUE.match(self.text, at) or _BARE_VALUE.match(self.text, at)
         if match is None or not match.group():
-            # "key:," and "key:}" say nothing; the caller goes on at the mark itself.
+            # "key:," and "key:}" have no value; the caller continues at the mark itself.
             return None, at
         return _bare(match.group()), self.spend(at, match.end())
 
     def unclosed_line(self, at: int) -> tuple[str, int] | None:
-        """A string whose closing quote was forgotten ends with its line, if the next line starts a new key."""
+        """Return a string whose closing quote is missing: it ends with its line if the next line starts a new key."""
         end = self.text.find("\n", at)
         if end < 0 or _NEXT_LINE_IS_A_KEY.match(self.text, end) is None:
             return None
@@ -165,7 +165,7 @@ class _Reader:
         return None if _QUOTES[self.text[at]] in content else (_unescape(content), end)
 
     def string(self, at: int, closes: re.Pattern[str]) -> tuple[str, int]:
-        """A quoted string ends at the first quote of its kind that is followed as a key or a value must be."""
+        """Return a quoted string: it ends at the first matching quote that is followed as a key or a value must be."""
         closing = _QUOTES[self.text[at]]
         end = at + 1
         while True:
@@ -179,7 +179,7 @@ class _Reader:
             end = self.text.find(closing, at)
             if end < 0:
                 self.spend(at, len(self.text))
-                raise _GiveUp
+                raise _NoObject
             self.spend(at, end)
             before = self.text[at:end]
             if (len(before) - len(before.rstrip("\\"))) % 2 == 0:
@@ -229,7 +229,7 @@ _PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d+)?)\s*(%|percent)?\s*", re.IGNORECASE
 
 
 def answer_from_fields(data: Mapping[str, JsonValue]) -> Answer:
-    """Whatever of an answer the object holds; an object that holds nothing gives an empty, unlocated answer."""
+    """Return the answer that the object describes; an object without any gives an empty, unlocated answer."""
     fields = _flatten(data)
     final = _text(fields.get("finalanswer"))
     address = _address(fields)
@@ -245,7 +245,7 @@ def answer_from_fields(data: Mapping[str, JsonValue]) -> Answer:
 
 
 def speaks_of_coordinates(data: Mapping[str, JsonValue]) -> bool:
-    """Whether the object gives coordinates or takes them back; a blank form ("lat": "<latitude>") does neither."""
+    """Return whether the object gives or retracts coordinates; a blank form ("lat": "<latitude>") does neither."""
     fields = _flatten(data)
     pairs = ((lat, lon) for lat in _LAT_KEYS for lon in _LON_KEYS if lat in fields and lon in fields)
     return any(_says(fields[lat]) and _says(fields[lon]) for lat, lon in pairs)
@@ -256,7 +256,7 @@ def _says(value: JsonValue) -> bool:
 
 
 def address_from_semicolons(text: str) -> Address | None:
-    """``Country; Region; Specific location`` in that order, two or three parts on one line."""
+    """Parse ``Country; Region; Specific location`` in that order, two or three parts on one line."""
     parts = [clean_name(part) for part in text.split(";")]
     if not 2 <= len(parts) <= 3 or not parts[0] or "\n" in text.strip():
         return None
@@ -264,7 +264,7 @@ def address_from_semicolons(text: str) -> Address | None:
 
 
 def clean_name(value: str | None) -> str | None:
-    """A place name without decoration; None for the words that mean 'no name'."""
+    """Return a place name without decoration; None for words that mean 'no name'."""
     if value is None:
         return None
     name = " ".join(value.strip(" \t\r\n*_\"'`“”.<>").split())
@@ -272,7 +272,7 @@ def clean_name(value: str | None) -> str | None:
 
 
 def probability(value: JsonValue) -> float | None:
-    """A stated confidence as a probability: "85%", 85 and 0.85 are the same; what is out of range is no statement."""
+    """Return a stated confidence as a probability: "85%", 85 and 0.85 are the same; None if out of range."""
     if isinstance(value, str):
         match = _PERCENT.fullmatch(value[:40])
         if match is None:
@@ -281,7 +281,7 @@ def probability(value: JsonValue) -> float | None:
         return _unit(number / 100 if match[2] or number >= 2 else number)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    # Above 1 it is percent; a fraction of a percent above 1, such as 1.5, is nobody's way to say either.
+    # Above 1 it is percent; a value just above 1, such as 1.5, is ambiguous and ignored.
     return _unit(value / 100 if value >= 2 else value)
 
 
@@ -294,7 +294,7 @@ def _key(name: str) -> str:
 
 
 def _flatten(data: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Own keys first, then those of the wrappers that models put around an answer (outer keys win)."""
+    """Return own keys first, then those of the wrappers that models put around an answer (outer keys win)."""
     fields: dict[str, JsonValue] = {}
     layers: list[Mapping[str, JsonValue]] = [data]
     while layers and len(fields) < 1000:
@@ -339,7 +339,7 @@ def _address(fields: Mapping[str, JsonValue]) -> Address:
 
 
 def _join(fine: Level, city: Level) -> Level:
-    """Finest first: a street and its city become "street, city"."""
+    """Join finest first: a street and its city become "street, city"."""
     if not fine.conclusion or not city.conclusion or city.conclusion in fine.conclusion:
         return fine or city
     return Level(f"{fine.conclusion}, {city.conclusion}", fine.clues, fine.reasoning, fine.uncertainty)
@@ -366,7 +366,7 @@ def _text(value: JsonValue) -> str | None:
 
 
 def _positive(value: JsonValue) -> float | None:
-    """A length in km; a text may say metres."""
+    """Return a length in km; a text may give metres."""
     factor = 1.0
     if isinstance(value, str):
         match = _LENGTH.fullmatch(value[:40])
@@ -379,7 +379,7 @@ def _positive(value: JsonValue) -> float | None:
     return number if number > 0 else None
 
 
-# An answer stands at the end of a reply; what is further up than this is the way there.
+# An answer is at the end of a reply; anything further up is reasoning.
 _TAIL = 20_000
 
 _LABELS = {
@@ -399,12 +399,12 @@ _CONFIDENCE = re.compile(
 
 
 def answer_from_prose(text: str) -> Answer:
-    """The last readable coordinates, the last labelled name of each level, and a stated confidence."""
+    """Return the last readable coordinates, the last labelled name of each level, and a stated confidence."""
     tail = text[-_TAIL:]
     points = find_points(tail)
     cut_off = tail.rfind("{") > tail.rfind("}")
     if cut_off and points and points[-1].end == len(tail):
-        # The reply broke off inside an object, right after a digit: how the number went on nobody knows.
+        # The reply was cut off inside an object, right after a digit: the number may be incomplete.
         points = []
     stated = _CONFIDENCE.findall(tail)
     return Answer(
@@ -435,7 +435,7 @@ def _last_name(pattern: re.Pattern[str], text: str) -> str | None:
 
 
 def with_names_from(answer: Answer, other: Answer) -> Answer:
-    """The answer, and what it lacks filled from another reading of the same reply; the point stays its own."""
+    """Return the answer with gaps filled from another reading of the same reply; the point stays its own."""
     return replace(
         answer,
         address=answer.address or other.address,
@@ -447,7 +447,7 @@ def with_names_from(answer: Answer, other: Answer) -> Answer:
 
 ParserName = Literal["strict", "lenient"]
 
-# Some 50,000 tokens. Of a longer reply the end is read, where answers stand.
+# Some 50,000 tokens. Only the end of a longer reply is read, where the answer is.
 MAX_CHARACTERS = 200_000
 _BARE_ANSWER = 60
 _STRICT_KEYS = ("lat", "lon", "city", "country")
@@ -458,21 +458,21 @@ _DECODER = json.JSONDecoder()
 
 
 def parse(text: str, parser: ParserName = "lenient") -> Answer:
-    """Read a reply with the named parser.
+    """Parse a reply with the named parser.
 
     Raises:
-        ValueError: there is no such parser.
+        ValueError: the parser is unknown.
     """
     if parser not in PARSERS:
-        raise ValueError(f"there is no parser {parser!r}; there are {', '.join(PARSERS)}")
+        raise ValueError(f"unknown parser {parser!r}; choose from {', '.join(PARSERS)}")
     return PARSERS[parser](text)
 
 
 def parse_strict(text: str) -> Answer:
-    """The first top-level JSON object that holds lat, lon, city and country; nothing is forgiven.
+    """Parse the first top-level JSON object that has lat, lon, city and country; nothing is tolerated.
 
     If that object's coordinates are not numbers in range, the answer is unlocated: later objects are not tried.
-    Only the last ``MAX_CHARACTERS`` of a reply are looked at.
+    Only the last ``MAX_CHARACTERS`` of a reply are examined.
     """
     text = text[-MAX_CHARACTERS:]
     for value in _strict_objects(text):
@@ -485,7 +485,7 @@ def parse_strict(text: str) -> Answer:
 
 
 def _strict_objects(text: str) -> Iterator[dict[str, Any]]:
-    """The top-level JSON objects in order; a text made to be costly is given up after a bounded effort."""
+    """Yield the top-level JSON objects in order; stop after a bounded effort."""
     effort = 4 * len(text) + 10_000
     at = 0
     while effort > 0 and (match := _OBJECT_START.search(text, at)):
@@ -501,12 +501,12 @@ def _strict_objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def parse_lenient(text: str) -> Answer:
-    """What a person could read out of a reply.
+    """Parse a reply as a person would read it.
 
-    Thoughts in ``<think>`` are not the answer, and what stands in the last ``<answer>`` tag is, whatever was said
-    before. There, the last complete object that speaks of coordinates decides, also where it takes them back (null)
-    or has them out of range; without such an object, the last coordinates in prose. Only the last ``MAX_CHARACTERS``
-    of a reply are looked at.
+    Thoughts in ``<think>`` are not the answer; the content of the last ``<answer>`` tag is, whatever was said before.
+    There, the last complete object with coordinates decides, even if it retracts them (null) or has them out of
+    range; without such an object, the last coordinates in prose. Only the last ``MAX_CHARACTERS`` of a reply are
+    examined.
     """
     text = text[-MAX_CHARACTERS:]
     if (whole := _decode_whole(text)) is not None:
@@ -521,7 +521,7 @@ def parse_lenient(text: str) -> Answer:
     final = _read(tagged[-1])
     if final.located or len(tagged[-1]) > _BARE_ANSWER:
         return final
-    # A tag says that this is the answer; two numbers alone in it are its coordinates.
+    # The tag marks the answer; two numbers alone in it are its coordinates.
     return with_names_from(answer_from_prose(f"coordinates: {tagged[-1]}"), final)
 
 
@@ -537,10 +537,10 @@ def _decode_whole(text: str) -> dict[str, Any] | None:
 
 
 def _read(text: str) -> Answer:
-    """The last object that speaks of coordinates, else prose outside the objects, else names alone."""
+    """Return the last object with coordinates, else prose outside the objects, else names alone."""
     objects = list(find_objects(text))
     named = Answer()
-    # Exact objects come last: a stray brace before one may have misled the forgiving reader.
+    # Exact objects come last: a stray brace before one may have misled the tolerant reader.
     for value in (*(found.value for found in reversed(objects)), *reversed(list(_strict_objects(text)))):
         answer = _from_object(value)
         if answer.located or speaks_of_coordinates(value):
@@ -560,7 +560,7 @@ def _from_object(value: Mapping[str, Any]) -> Answer:
 
 
 def _blank(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text with the spans emptied, so that a refused object is not read again as prose."""
+    """Return the text with the spans blanked, so that a refused object is not read again as prose."""
     parts, at = [], 0
     for start, end in spans:
         parts.append(text[at:start])

@@ -1,1 +1,1 @@
-"""The ruler: recorded answers in, figures, tables and pages out."""
+"""The scorer: recorded answers in, figures, tables and pages out."""

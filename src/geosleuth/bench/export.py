@@ -1,7 +1,7 @@
 """Score reports for machines: JSON documents and CSV tables.
 
-In JSON, percentages are in percent, distances in km, and null stands for what is infinite or undefined (the median of
-a file with most records unlocated, say).
+In JSON, percentages are in percent, distances in km, and null means infinite or undefined (such as the median of a file
+with most records unlocated).
 """
 
 import csv
@@ -21,7 +21,7 @@ SCORE_FORMAT = "geosleuth-score/1"
 
 
 def score_document(reports: Sequence[FileReport], published: Sequence[PublishedRow] = ()) -> dict[str, Any]:
-    """Everything ``bench score`` says, as one JSON document."""
+    """Return everything ``bench score`` says, as one JSON document."""
     return {
         "format": SCORE_FORMAT,
         "geosleuth": __version__,
@@ -70,7 +70,7 @@ def _estimate(estimate: Estimate, name: str = "value") -> dict[str, float | None
 
 
 def finite(value: float) -> float | None:
-    """The number, or None where JSON has none."""
+    """Return the number, or None if JSON can't represent it."""
     return value if isfinite(value) else None
 
 
@@ -100,7 +100,7 @@ def _calibration(found: Calibration) -> dict[str, Any]:
 
 
 def published_document(rows: Sequence[PublishedRow]) -> dict[str, Any]:
-    """Rows of the papers, as one JSON document."""
+    """Return rows of the papers, as one JSON document."""
     return {
         "format": "geosleuth-published/1",
         "geosleuth": __version__,
@@ -109,7 +109,7 @@ def published_document(rows: Sequence[PublishedRow]) -> dict[str, Any]:
 
 
 def published_dict(row: PublishedRow) -> dict[str, Any]:
-    """A published row, flags spelled out."""
+    """Return a published row, flags spelled out."""
     return {
         "source": row.source,
         "dataset": row.dataset,
@@ -125,7 +125,7 @@ def published_dict(row: PublishedRow) -> dict[str, Any]:
 
 
 def pair_document(pair: PairReport, moved: int) -> dict[str, Any]:
-    """Everything ``bench compare`` says, with at most ``moved`` images; the count of all is there too."""
+    """Return everything ``bench compare`` says, with at most ``moved`` images and the count of all."""
     comparison = pair.comparison
     return {
         "format": "geosleuth-comparison/1",
@@ -169,7 +169,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def tier_document(tiers: Tiers) -> dict[str, Any]:
-    """The tier of every image."""
+    """Return the tier of every image."""
     return {
         "format": "geosleuth-tiers/1",
         "geosleuth": __version__,
@@ -184,7 +184,7 @@ def tier_document(tiers: Tiers) -> dict[str, Any]:
 
 
 def score_csv(reports: Sequence[FileReport]) -> str:
-    """One line per file, slice and metric, in long form: easy to filter, stable when metrics are added."""
+    """Return one line per file, slice and metric, in long form: easy to filter, stable when metrics are added."""
     rows: list[Mapping[str, Any]] = []
     for report in reports:
         head = {"file": report.scored.label, "parser": report.scored.parser, "distance": report.scored.distance}
@@ -212,7 +212,7 @@ def _csv_rows(field: str, value: str, summary: Summary) -> Iterable[dict[str, An
 
 
 def records_csv(files: Sequence[Scored]) -> str:
-    """One line per record: its error and where truth and answer lie; empty cells mean unlocated or not stated."""
+    """Return one line per record: its error, truth and answer; empty cells mean unlocated or not stated."""
     columns = ["truth_lat", "truth_lon", "lat", "lon", "distance_km", "probability", "radius_km"]
     rows = (
         {"file": scored.label, "id": name, **{key: finite(float(getattr(scored, key)[row])) for key in columns}}

@@ -1,13 +1,13 @@
-"""Masks: a run in which a part of every photo is hidden, to see what answers depend on.
+"""Masks: runs in which a part of every photo is hidden, to see what answers depend on.
 
-A black or grey rectangle is a thing of its own: models describe it, readers of text find edges in it, and a run with it
-measures the rectangle. So a gap is filled smoothly from its rim: the colours of the pixels just outside of it run into
-each other across it, without an edge anywhere. Nothing from inside the gap goes into it, not even its mean colour: a
-blue panel or a yellow plate is a clue too.
+A black or grey rectangle is an object of its own: models describe it, text readers find edges in it, and a run with it
+measures the rectangle. So a gap is filled smoothly from its rim: the colours just outside blend across it, without an
+edge anywhere. Nothing from inside the gap is used, not even its mean colour: a blue panel or a yellow plate is a clue
+too.
 
-Boxes of the data set and of an earlier run are looked up where the run is led, as each photo's turn comes; that costs
-one small file a photo. Text is searched by whoever opens the photo, on whichever machine that is: it takes seconds, and
-the photo is open there anyway.
+Boxes of the data set and of an earlier run are looked up by the driver, photo by photo; that costs one small file per
+photo. Text is searched by the process that opens the photo, on whichever machine that is: it takes seconds, and the
+photo is open there anyway.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
 Edges = tuple[float, float, float, float]
 
 LARGEST_SHARE = 0.5
-"""A cut that shows more of the photo than this points at nothing in it."""
+"""A crop that shows more of the photo than this points at nothing in it."""
 
 _INSIDE = 0.9
 
 
 def clue_boxes(trajectory: Trajectory) -> tuple[Box, ...]:
-    """What a run zoomed into, and the lines of text that its evidence speaks of, in shares of the original photo.
+    """Return what a run zoomed into, and the lines of text in its evidence, in shares of the original photo.
 
-    Of cuts that lie in each other the innermost counts: it is what was looked for. A text counts where the answer's
-    clues, the evidence noted for it or its explanation quote it; text that was read and led nowhere does not. Parts of
-    maps and other pictures are no parts of the photo. A panorama's views are followed back into the panorama.
+    Of nested crops the innermost counts. A text counts if the answer's clues, its evidence or its explanation quote
+    it; text that was read and led nowhere does not. Parts of maps and other pictures are not parts of the photo. A
+    panorama's views are mapped back into the panorama.
     """
     firsts = first_views(trajectory.task.images)
     return tuple(dict.fromkeys(_in_original([*_cuts(trajectory, firsts), *_lines(trajectory)], len(firsts))))
@@ -65,12 +65,12 @@ def _cuts(trajectory: Trajectory, firsts: Mapping[int, ImageInfo]) -> Iterator[t
             found.append((image.photo, edges))
     distinct = list(dict.fromkeys(found))
     for photo, edges in distinct:
-        if not any(other != edges and number == photo and _holds(edges, other) for number, other in distinct):
+        if not any(other != edges and number == photo and _contains(edges, other) for number, other in distinct):
             yield photo, edges
 
 
-def _holds(outer: Edges, inner: Edges) -> bool:
-    """Whether a cut lies in another; of two that are nearly the same, neither gives way to the other."""
+def _contains(outer: Edges, inner: Edges) -> bool:
+    """Return whether a crop lies in another; of two nearly equal ones, neither contains the other."""
     common = (
         max(outer[0], inner[0]), max(outer[1], inner[1]), min(outer[2], inner[2]), min(outer[3], inner[3])
     )  # fmt: skip
@@ -90,7 +90,7 @@ def _lines(trajectory: Trajectory) -> Iterator[tuple[int, Edges]]:
 
 def _in_original(parts: Iterable[tuple[int, Edges]], views: int) -> Iterator[Box]:
     for photo, edges in parts:
-        # A run of a data set is about one photo: where it has several, they are the views of a panorama.
+        # A run of a data set has one photo: if it has several, they are the views of a panorama.
         whole = [edges] if views == 1 else boxes_in_panorama(edges, (photo - 1) * 360.0 / views)
         yield from (Box("clue", *one) for one in whole)
 
@@ -100,7 +100,7 @@ def _area(edges: Edges) -> float:
 
 
 _WHOLE_PX = 1536
-"""The long side of the copy in which large lettering is found; in parts of a photo small lettering is."""
+"""The long side of the copy in which large lettering is found; small lettering is found in parts of the photo."""
 
 _PART_PX = 2048
 _OVERLAP = 0.12
@@ -108,10 +108,10 @@ _MOST_PARTS = 4
 
 
 def text_boxes(photo: Photo) -> tuple[Box, ...]:
-    """Boxes of every line of text that our own reader finds.
+    """Return boxes of every line of text that our own reader finds.
 
-    A line counts whether or not it was read: a model may read what the reader can't. Photos much larger than what
-    models are shown first are also gone through in parts, since models zoom in. Takes a second for each part.
+    A line counts whether or not it was read: a model may read what the reader can't. Photos much larger than the first
+    view of models are also searched in parts, since models zoom in. Takes a second for each part.
     """
     from geosleuth.photo.text.detector import find_boxes
     from geosleuth.photo.text.strips import with_slack
@@ -135,7 +135,7 @@ def text_boxes(photo: Photo) -> tuple[Box, ...]:
 
 
 def _parts(width: int, height: int) -> list[tuple[int, int, int, int]]:
-    """Overlapping parts of a large photo; none of one that is hardly larger than a part."""
+    """Return overlapping parts of a large photo; none if it is hardly larger than a part."""
     if max(width, height) <= 1.25 * _PART_PX:
         return []
     return [
@@ -151,26 +151,26 @@ def _stretches(length: int) -> list[tuple[int, int]]:
 
 
 WIDENED_BY = 0.1
-"""Of a box's shorter side: whoever draws a box cuts corners, and compression smears letters over its edge."""
+"""Share of a box's shorter side: boxes are drawn tightly, and compression smears letters over their edge."""
 
 LEAST_WIDENED_PX = 4
 ALL_TEXT = Box("text", 0.0, 0.0, 0.0, 0.0)
-"""Stands for all text in a photo. Finding it takes seconds, so it is left to whoever opens the photo."""
+"""Stands for all text in a photo. Finding it takes seconds, so it is left to the process that opens the photo."""
 
 _RIM = 0.05
 _LEAST_RIM_PX = 3
-# A fill has no detail: past so many pixels it is worked out on a coarser copy.
+# A fill has no detail: beyond so many pixels it is computed on a coarser copy.
 _MOST_PIXELS = 1_000_000
-# Rounds of smoothing; a coarse level does most of the work, and costs next to nothing.
+# Rounds of smoothing; a coarse level does most of the work at little cost.
 _ROUNDS, _ROUNDS_IF_FINE, _FINE_PIXELS = 40, 4, 60_000
 _GREY = 128.0
 
 
 def blank(photo: Photo, boxes: Iterable[Box]) -> Photo:
-    """A photo without what is in the boxes; all that lies outside of the boxes, a little widened, is as it was.
+    """Return a photo with the boxes blanked; everything outside the slightly widened boxes is unchanged.
 
-    Boxes that hang over the edge are cut off there, and `ALL_TEXT` stands for every box of text that is found. The
-    photo itself stays as it is; without boxes it is given back.
+    Boxes are clipped at the edge, and `ALL_TEXT` stands for every box of text that is found. The original photo is not
+    changed; without boxes it is returned.
     """
     from PIL import Image
 
@@ -181,7 +181,7 @@ def blank(photo: Photo, boxes: Iterable[Box]) -> Photo:
     if not rects:
         return photo
     pixels = np.array(photo.image.convert("RGB"), dtype=np.uint8)
-    # All that is hidden counts as unknown, also where it belongs to another gap: nothing seeps across.
+    # Everything hidden counts as unknown, even in another gap: nothing leaks across.
     hidden, rim = np.zeros((2, *pixels.shape[:2]), dtype=np.bool_)
     for left, top, right, bottom in rects:
         hidden[top:bottom, left:right] = True
@@ -194,7 +194,7 @@ def blank(photo: Photo, boxes: Iterable[Box]) -> Photo:
 
 
 def widened(box: Box, size: tuple[int, int]) -> "_Rect | None":
-    """The pixels that are blanked for a box: left, top, right, bottom; None where the box is empty or lies outside."""
+    """Return the pixels that are blanked for a box: left, top, right, bottom; None if it is empty or lies outside."""
     width, height = size
     left, right = box.left * width, box.right * width
     top, bottom = box.top * height, box.bottom * height
@@ -210,14 +210,14 @@ def widened(box: Box, size: tuple[int, int]) -> "_Rect | None":
 
 
 def _around(rect: "_Rect") -> tuple[slice, slice]:
-    """A rectangle with its rim, as rows and columns of pixels."""
+    """Return a rectangle with its rim, as rows and columns of pixels."""
     left, top, right, bottom = rect
     rim = max(_LEAST_RIM_PX, round(_RIM * min(right - left, bottom - top)))
     return slice(max(0, top - rim), bottom + rim), slice(max(0, left - rim), right + rim)
 
 
 def _grouped(rects: "Iterable[_Rect]") -> "list[_Rect]":
-    """Rectangles around those that touch each other, so that each gap is filled in one go."""
+    """Return rectangles around those that touch each other, so that each gap is filled at once."""
     groups: list[_Rect] = []
     for rect in rects:
         grown, apart = rect, groups
@@ -237,7 +237,7 @@ def _touch(one: "_Rect", other: "_Rect") -> bool:
 
 
 def _fill(pixels: "NDArray[np.uint8]", hidden: "NDArray[np.bool_]", rim: "NDArray[np.bool_]") -> None:
-    """Let the colours of the rim run into what is hidden, in place."""
+    """Blend the colours of the rim into what is hidden, in place."""
     step = max(1, ceil(sqrt(hidden.size / _MOST_PIXELS)))
     known = rim[::step, ::step].astype(np.float32)
     smooth = _spread(pixels[::step, ::step].astype(np.float32), known)
@@ -247,7 +247,7 @@ def _fill(pixels: "NDArray[np.uint8]", hidden: "NDArray[np.bool_]", rim: "NDArra
 
 
 def _spread(colours: "_Colours", known: "_Weights") -> "_Colours":
-    """Known pixels as they are, unknown ones between them: first in a copy of half the size, then smoothed in place."""
+    """Interpolate unknown pixels between known ones: first in a copy of half the size, then smoothed in place."""
     if known.min() >= 1:
         return colours
     if max(known.shape) == 1:
@@ -264,7 +264,7 @@ def _spread(colours: "_Colours", known: "_Weights") -> "_Colours":
 
 
 def _halved(colours: "_Colours", weights: "_Weights") -> "tuple[_Colours, _Weights]":
-    """Means over two by two pixels, each counted by how much of it is known; and how much is known of each mean."""
+    """Return means over two by two pixels, weighted by how much is known, and how much is known of each mean."""
     height, width = weights.shape
     even = ((0, height % 2), (0, width % 2))
     weights = np.pad(weights, even)
@@ -291,7 +291,7 @@ HOW_TO_GIVE = (
 
 
 def boxes_for(kind: BoxKind, item: Item, photo: Photo) -> tuple[Box, ...]:
-    """The boxes of one kind in one photo: those of the data set, or for text those that our reader finds.
+    """Return the boxes of one kind in one photo: those of the data set, or for text those that our reader finds.
 
     A photo without such a box has nothing of the kind, as far as the data set knows.
     """
@@ -300,20 +300,20 @@ def boxes_for(kind: BoxKind, item: Item, photo: Photo) -> tuple[Box, ...]:
 
 
 def own_boxes(kind: BoxKind, item: Item) -> tuple[Box, ...]:
-    """The boxes of one kind that the data set has for a photo."""
+    """Return the boxes of one kind that the data set has for a photo."""
     return tuple(box for box in item.boxes if box.kind == kind)
 
 
 def masking_job_of(kind: BoxKind, unmasked: Path | None = None, data: DataSet | None = None) -> JobOf:
-    """What makes the jobs of a masked run, for `run_set`.
+    """Return a maker of the jobs of a masked run, for `run_set`.
 
     Args:
         kind: what is hidden.
-        unmasked: for ``clue``, the run without a mask, whose trajectories say what was looked at.
-        data: the photos of the run; where given, it is checked that there are boxes for them.
+        unmasked: for ``clue``, the run without a mask, whose trajectories show what was examined.
+        data: the photos of the run; if given, it is checked that there are boxes for them.
 
     Raises:
-        BadInput: there is nothing to hide, or nobody said where it is; the message says how to.
+        BadInput: there is nothing to hide, or no boxes are known; the message says what to do.
     """
     if kind == "clue" and unmasked is not None:
         return _ClueJobs(unmasked, data)
@@ -340,17 +340,17 @@ class _BoxJobs:
 
 
 class _ClueJobs:
-    """Jobs that hide what an earlier run looked at."""
+    """Jobs that hide what an earlier run examined."""
 
     def __init__(self, unmasked: Path, data: DataSet | None) -> None:
         self._folder = RunFolder.read(unmasked)
         if self._folder.manifest.mask is not None:
-            raise BadInput(f"{unmasked}: is a run with a mask itself; --unmasked takes the run without one")
+            raise BadInput(f"{unmasked}: has a mask itself; give --unmasked the run without one")
         self._answered = {one.id: one.number for one in self._folder.tries() if one.outcome == "answered"}
         missing = [item.id for item in data or () if item.id not in self._answered]
         if missing:
             raise BadInput(
-                f"{unmasked}: has no answer for {len(missing):,} of the photos, such as {missing[0][:80]}; go on with "
+                f"{unmasked}: has no answer for {len(missing):,} of the photos, such as {missing[0][:80]}; continue "
                 "that run first, or leave those photos out of this one"
             )
 
@@ -358,7 +358,7 @@ class _ClueJobs:
         return Job(name, item.id, number, content, self._clues(item.id))
 
     def _clues(self, photo_id: str) -> tuple[Box, ...]:
-        """What whoever answered looked at; of several minds, what any of them did."""
+        """Return what was examined; of a team, by any member."""
         number = self._answered.get(photo_id)
         if number is None:
             return ()

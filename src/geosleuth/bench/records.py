@@ -1,4 +1,4 @@
-r"""Recorded answers on disk: three layouts, read as a stream of lines that are never longer than memory allows.
+r"""Recorded answers on disk: three layouts, streamed line by line.
 
 JSONL, one object a line, split on ``\n`` only (replies contain U+2028 and other characters that ``splitlines`` would
 break at):
@@ -32,7 +32,7 @@ from geosleuth.score import Truth
 
 
 def byte_lines(path: Path, readline: Callable[[int], bytes], what: str) -> Iterator[bytes]:
-    """The lines of an open file, each with its end; ``what`` says what a line should be.
+    """Yield the lines of an open file, each with its end; ``what`` says what a line should be.
 
     Raises:
         BadInput: one is longer than 64 MiB.
@@ -41,12 +41,12 @@ def byte_lines(path: Path, readline: Callable[[int], bytes], what: str) -> Itera
     while line := readline(MAX_LINE_BYTES):
         number += 1
         if len(line) >= MAX_LINE_BYTES and not line.endswith(b"\n"):
-            raise BadInput(f"{path}:{number}: a line of more than 64 MiB is no {what}")
+            raise BadInput(f"{path}:{number}: a line of more than 64 MiB is not a {what}")
         yield line
 
 
 def text_lines(path: Path, readline: Callable[[int], bytes], what: str) -> Iterator[str]:
-    """The same as text; a mark of byte order at the beginning is left out.
+    """Yield the lines as text, without a byte order mark.
 
     Raises:
         BadInput: one is longer than 64 MiB, or is not UTF-8.
@@ -63,17 +63,17 @@ _TRUTH_NAMES = ("country", "region", "city")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One image: where it really was, and what was answered, as raw text or as an Answer."""
+    """One image: its true place, and the answer, as raw text or as an Answer."""
 
     id: str
     truth: Truth
     reply: str | None = None
     answer: Answer | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
-    repeat: str | None = None  # what tells records apart that share an id, where the file has such a thing
+    repeat: str | None = None  # distinguishes records that share an id, if the file has such a column
 
     def read(self, parser: ParserName) -> Answer:
-        """The answer itself, or the reply read with the named parser."""
+        """Return the answer itself, or the reply parsed with the named parser."""
         return self.answer if self.answer is not None else parse(self.reply or "", parser)
 
 
@@ -84,20 +84,20 @@ def read_records(
 ) -> Iterator[Record]:
     """Stream the records of a JSONL or CSV file.
 
-    ``progress`` hears how many bytes were read, ``fingerprint`` the bytes themselves, all of them once the last record
-    is out.
+    ``progress`` receives the number of bytes read, ``fingerprint`` the bytes themselves, all of them once the last
+    record is out.
 
     Raises:
-        BadInput: the file is missing, of another kind, or has a line that is no record.
+        BadInput: the file is missing, of another kind, or has an invalid line.
     """
     reader = {".jsonl": _read_jsonl, ".ndjson": _read_jsonl, ".csv": _read_csv}.get(path.suffix.lower())
     if reader is None:
-        raise BadInput(f"{path}: records are read from files that end in .jsonl or .csv")
+        raise BadInput(f"{path}: not a file of records; give a .jsonl or .csv file")
     try:
-        # A pipe or a device may never end, and opening one may wait for ever: ask before.
+        # A pipe or a device may never end, and opening one may block: check first.
         kind = path.stat().st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
-            raise BadInput(f"{path}: records are read from plain files, not from a pipe or a device")
+            raise BadInput(f"{path}: not a plain file; give a file, not a pipe or a device")
         with path.open("rb") as stream:
             yield from reader(path, _Tee(stream, progress, fingerprint))
     except OSError as error:
@@ -106,7 +106,7 @@ def read_records(
 
 @dataclass(frozen=True, slots=True)
 class _Tee:
-    """A file that tells what is read from it."""
+    """A file that reports what is read from it."""
 
     stream: BinaryIO
     progress: Callable[[int], None]
@@ -126,7 +126,7 @@ def _read_jsonl(path: Path, stream: _Tee) -> Iterator[Record]:
         try:
             yield _from_json(json.loads(line))
         except json.JSONDecodeError as error:
-            raise BadInput(f"{path}:{number}: not JSON ({error.msg}); records are one JSON object a line") from error
+            raise BadInput(f"{path}:{number}: not JSON ({error.msg}); write one JSON object per line") from error
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError, BadInput) as error:
             raise BadInput(f"{path}:{number}: not a record: {_reason(error)}") from error
 
@@ -138,14 +138,14 @@ def _reason(error: Exception) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Fit for a message, however much of the file an error quotes."""
+    """Return text for a message, however much of the file an error quotes."""
     line = " ".join(text.split())
     return line if len(line) <= 200 else f"{line[:200]} …"
 
 
 def _from_json(data: object) -> Record:
     if not isinstance(data, dict):
-        raise TypeError("a record is a JSON object")
+        raise TypeError("a record must be a JSON object")
     return _from_published_layout(data) if "solution_str" in data else _from_own_layout(data)
 
 
@@ -183,7 +183,7 @@ def _from_own_layout(data: dict[str, Any]) -> Record:
 
 
 def _plain_answer(data: dict[str, Any]) -> dict[str, Any]:
-    """The answer with names written as plain texts in their full form; refuses in plain words what can't be read."""
+    """Return the answer with plain names expanded to their full form; raise a plain message for what can't be read."""
     answer = dict(data)
     for name in ("lat", "lon", "probability", "radius_km"):
         value = answer.get(name)
@@ -228,7 +228,7 @@ def _as_id(value: object) -> str:
 
 
 def _as_degrees(value: object, name: str) -> float:
-    """Some data sets write their truths as texts; those are read too."""
+    """Return degrees; some data sets write their truths as texts."""
     if isinstance(value, str):
         return _float(name, value)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -260,7 +260,7 @@ def _read_csv(path: Path, stream: _Tee) -> Iterator[Record]:
             except (TypeError, ValueError) as error:
                 raise BadInput(f"{path}:{rows.line_num}: not a record: {_reason(error)}") from error
     except csv.Error as error:
-        # The reader's own count: DictReader's still stands at the row before.
+        # The reader's own count: DictReader's is still at the row before.
         raise BadInput(f"{path}:{rows.reader.line_num}: not CSV: {_reason(error)}") from error
 
 
@@ -288,7 +288,7 @@ def _from_row(row: dict[str | None, Any]) -> Record:
 
 def _answer_of_row(numbers: Mapping[str, float], names: Mapping[str, str]) -> Answer:
     if ("lat" in numbers) != ("lon" in numbers):
-        raise ValueError("lat and lon come together")
+        raise ValueError("lat and lon must be given together")
     return Answer(
         point=LatLon(numbers["lat"], numbers["lon"]) if "lat" in numbers else None,
         address=Address.of(names.get("country"), names.get("region"), names.get("city")),

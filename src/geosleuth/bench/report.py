@@ -1,4 +1,4 @@
-"""What ``bench score`` and ``bench compare`` say, as data: a file's figures, pairs of files, published rows."""
+"""The results of ``bench score`` and ``bench compare`` as data: a file's figures, pairs of files, published rows."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def report_file(
     """Compute the figures of a scored file, sliced by the named fields, largest slices first.
 
     Raises:
-        BadInput: a field that no record has.
+        BadInput: no record has a field of that name.
     """
     return FileReport(
         scored=scored,
@@ -89,13 +89,13 @@ def _slices(scored: Scored, field: str, thresholds_km: Sequence[float]) -> list[
     return sorted(slices, key=lambda item: (-item.summary.n, item.value))
 
 
-# Truths of one image that are nearer than a metre differ by rounding alone.
+# Truths of one image closer than a metre differ only by rounding.
 _SAME_PLACE_KM = 0.001
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the files: how it was read, and how many of the images that all files have it leaves unlocated.
+    """One of the files: how it was read, and how many of the shared images it leaves unlocated.
 
     ``left_out`` counts its images that another file lacks.
     """
@@ -122,7 +122,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class PairReport:
-    """Second against first on the images both have; ``moved`` largest change first."""
+    """Second against first on the images both have; ``moved`` by largest change."""
 
     first: Side
     second: Side
@@ -134,7 +134,7 @@ def compare_files(first: Scored, second: Scored, thresholds_km: Sequence[float] 
     """Pair two files by image id.
 
     Raises:
-        BadInput: they share no image, or disagree on where an image really was.
+        BadInput: they share no image, or disagree on where an image was taken.
     """
     ids, (rows_one, rows_two) = align([first, second])
     one, two = first.distance_km[rows_one], second.distance_km[rows_two]
@@ -152,7 +152,7 @@ def compare_files(first: Scored, second: Scored, thresholds_km: Sequence[float] 
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """Which images are easy (True) and which hard, and by whom that was judged."""
+    """Which images are easy (True) and which hard, and by which files that was judged."""
 
     judges: tuple[Side, ...]
     threshold_km: float
@@ -188,7 +188,7 @@ def _side(scored: Scored, rows: NDArray[np.int64]) -> Side:
 
 
 def align(files: Sequence[Scored]) -> tuple[tuple[str, ...], list[NDArray[np.int64]]]:
-    """The ids that all files have, in the first file's order, and each file's rows for them."""
+    """Return the ids that all files have, in the first file's order, and each file's rows for them."""
     where = [{name: row for row, name in enumerate(scored.ids)} for scored in files]
     ids = tuple(name for name in files[0].ids if all(name in rows for rows in where[1:]))
     if not ids:
@@ -206,16 +206,16 @@ def _check_same_truths(files: Sequence[Scored], ids: tuple[str, ...], rows: list
         if differs.any():
             image = ids[int(np.flatnonzero(differs)[0])]
             raise BadInput(
-                f"{files[0].label} and {scored.label} disagree on where {int(differs.sum())} image(s) were, "
+                f"{files[0].label} and {scored.label} disagree on where {int(differs.sum())} image(s) were taken, "
                 f"for example {image}; they are not answers to the same data"
             )
 
 
 def rows_for(dataset: str) -> tuple[PublishedRow, ...]:
-    """The papers' accuracy rows on a data set.
+    """Return the papers' accuracy rows on a data set.
 
     Raises:
-        BadInput: no paper reports accuracies on it; the message lists the sets that are there.
+        BadInput: no paper reports accuracies on it; the message lists the known sets.
     """
     rows = tuple(row for row in published_rows(dataset=dataset) if _has_accuracy(row))
     if not rows:
@@ -229,9 +229,9 @@ def _has_accuracy(row: PublishedRow) -> bool:
 
 
 def beside(row: PublishedRow, reports: Sequence[FileReport]) -> str:
-    """How a row's images relate to the scored ones: as many of the same set, another subset of it, or other images.
+    """Return how a row's images relate to the scored ones: the same number of the same set, another subset, or others.
 
-    The records' field ``data_source`` decides; where a file lacks it, nobody can know.
+    The records' field ``data_source`` decides; without it the relation is unknown.
     """
     sources = [column.values for report in reports if (column := report.scored.fields.get("data_source")) is not None]
     ours = {canonical_dataset(name) for names in sources for name in names}
@@ -246,16 +246,16 @@ def beside(row: PublishedRow, reports: Sequence[FileReport]) -> str:
 
 
 def _whole(dataset: str) -> str:
-    """The set that a tier of it belongs to."""
+    """Return the set that a tier belongs to."""
     return dataset.removesuffix("-easy").removesuffix("-hard")
 
 
 def reported_percent(row: PublishedRow, km: float) -> float | None:
-    """The percentage that a row reports within a distance; None where it reports none."""
+    """Return the percentage that a row reports within a distance; None if it reports none."""
     return row.values.get(f"acc@{threshold_text(km)}km")
 
 
 def with_any_of(rows: Sequence[PublishedRow], thresholds_km: Iterable[float]) -> list[PublishedRow]:
-    """The rows that report at least one of the distances: the others would be lines without a figure."""
+    """Return the rows that report at least one of the distances: the others would have no figure."""
     wanted = list(thresholds_km)
     return [row for row in rows if any(reported_percent(row, km) is not None for km in wanted)]

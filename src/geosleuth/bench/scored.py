@@ -1,7 +1,7 @@
-"""Records, scored in columns: a file of them, one at a time, or with text answers placed by a geocoder.
+"""Records scored in columns: a whole file, one at a time, or with text answers placed by a geocoder.
 
-Several papers score text answers this way. The figure then measures the geocoder too, so it never replaces the plain
-one: a geocoded file stands beside its original under a name of its own, with the number of answers it placed.
+Several papers score text answers this way. The figure then also measures the geocoder, so it never replaces the plain
+one: a geocoded file appears beside its original under its own name, with the number of answers it placed.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One file's records in columns. Missing numbers are NaN; ``distance_km`` is NaN where unlocated."""
+    """One file's records in columns. Missing numbers are NaN; ``distance_km`` is NaN if unlocated."""
 
     label: str
     parser: ParserName
@@ -66,10 +66,10 @@ class Scored:
     levels: dict[str, NDArray[np.int8]]
     fields: dict[str, Field]
     notes: tuple[str, ...] = ()
-    named_only: Mapping[int, str] = field(default_factory=dict)  # by row, the place an unlocated answer names
+    named_only: Mapping[int, str] = field(default_factory=dict)  # by row, the place that an unlocated answer names
 
     def __len__(self) -> int:
-        """Number of records."""
+        """Return the number of records."""
         return len(self.ids)
 
 
@@ -84,14 +84,14 @@ def score_file(
     """Read and score one file of records.
 
     Raises:
-        BadInput: the file can't be read or holds no record.
+        BadInput: the file can't be read or has no records.
     """
     fingerprint = hashlib.sha256()
     records = read_records(path, progress, fingerprint.update)
     scored = score_records(records, label=label or path.stem, parser=parser, distance=distance)
     if not len(scored):
-        raise BadInput(f"{path}: the file holds no record")
-    # Known only now: it is taken while the records are read, so that it fits what was scored.
+        raise BadInput(f"{path}: no records found")
+    # Known only now: it is computed while the records are read, so that it matches what was scored.
     return replace(scored, sha256=fingerprint.hexdigest())
 
 
@@ -103,7 +103,7 @@ def score_records(
     for record in records:
         columns.add(record, record.read(parser))
     numbers = {name: np.asarray(values, dtype=np.float64) for name, values in columns.numbers.items()}
-    ids, notes = _tell_apart(columns, numbers)
+    ids, notes = _make_ids_unique(columns, numbers)
     return Scored(
         label=one_line(label),
         parser=parser,
@@ -123,7 +123,7 @@ def score_records(
 
 @dataclass(slots=True)
 class _Columns:
-    """Columns while they grow."""
+    """Columns under construction."""
 
     ids: list[str] = field(default_factory=list)
     repeats: list[str | None] = field(default_factory=list)
@@ -172,7 +172,7 @@ def _level_code(*, verdict: bool | None, named: bool) -> int:
 
 @dataclass(slots=True)
 class _GrowingField:
-    """A text column while it grows; rows that never mention it hold ``UNKNOWN``."""
+    """A text column under construction; rows that never mention it hold ``UNKNOWN``."""
 
     index: dict[str, int] = field(default_factory=dict)
     codes: list[int] = field(default_factory=list)
@@ -198,8 +198,8 @@ def _geography(country: str | None) -> dict[str, str]:
     return {"country": country_name(code), "continent": continent_of(code) or UNKNOWN}
 
 
-def _tell_apart(columns: _Columns, numbers: dict[str, FloatColumn]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Give records that share an id names of their own, since pairing needs unique ids, and say what was odd."""
+def _make_ids_unique(columns: _Columns, numbers: dict[str, FloatColumn]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give records that share an id unique names, since pairing needs unique ids, and note what was odd."""
     notes = _placeholder_notes(numbers)
     counts = Counter(columns.ids)
     repeated = {name for name, count in counts.items() if count > 1}
@@ -216,7 +216,7 @@ def _tell_apart(columns: _Columns, numbers: dict[str, FloatColumn]) -> tuple[tup
         seen[name] += 1
         places[name].add((float(numbers["truth_lat"][row]), float(numbers["truth_lon"][row])))
         own = f"{name}#{columns.repeats[row] or seen[name]}"
-        while own in taken:  # the same run twice in one file, or an image that is really called so
+        while own in taken:  # the same run twice in one file, or an image that really has this id
             own += f"#{seen[name]}"
         taken.add(own)
         ids.append(own)
@@ -229,7 +229,7 @@ def _tell_apart(columns: _Columns, numbers: dict[str, FloatColumn]) -> tuple[tup
 
 def _placeholder_notes(numbers: dict[str, FloatColumn]) -> list[str]:
     nowhere = int(np.count_nonzero((numbers["lat"] == 0) & (numbers["lon"] == 0)))
-    return [f"{nowhere} answer(s) say exactly 0, 0, which often stands for 'unknown'; they count as located"][:nowhere]
+    return [f"{nowhere} answer(s) say exactly 0, 0, which often means 'unknown'; they count as located"][:nowhere]
 
 
 def _some(names: Sequence[str], limit: int = 3) -> str:
@@ -239,7 +239,7 @@ def _some(names: Sequence[str], limit: int = 3) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """How good one answer is. ``distance_km`` is None where it is unlocated; ``levels`` has the codes of `score`."""
+    """The score of one answer. ``distance_km`` is None if it is unlocated; ``levels`` has the codes of `score`."""
 
     distance_km: float | None
     geoscore: float
@@ -247,16 +247,16 @@ class ScoredAnswer:
 
 
 def truth_to_dict(truth: Truth) -> dict[str, Any]:
-    """A truth as records write it."""
+    """Return a truth as records write it."""
     names = {"country": truth.country, "region": truth.region, "city": truth.city}
     return {"lat": truth.point.lat, "lon": truth.point.lon, **{name: one for name, one in names.items() if one}}
 
 
 def score_answer(truth: Mapping[str, Any], answer: Answer) -> ScoredAnswer:
-    """Hold one answer against the truth, given as `truth_to_dict` writes it.
+    """Compare one answer with the truth, given as `truth_to_dict` writes it.
 
     Raises:
-        BadInput: that is no truth.
+        BadInput: the truth is invalid.
     """
     try:
         point = LatLon(float(truth["lat"]), float(truth["lon"]))
@@ -264,7 +264,7 @@ def score_answer(truth: Mapping[str, Any], answer: Answer) -> ScoredAnswer:
             "one", Truth(point, truth.get("country"), truth.get("region"), truth.get("city")), answer=answer
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise BadInput(f"a truth has lat and lon in degrees, and names as texts; this is none ({error})") from error
+        raise BadInput(f"invalid truth ({error}); give lat and lon in degrees, and names as texts") from error
     scored = score_records([record], label="one", parser="lenient", distance="geodesic")
     km = float(scored.distance_km[0])
     points = 0.0 if isnan(km) else geoscore(km)
@@ -272,7 +272,7 @@ def score_answer(truth: Mapping[str, Any], answer: Answer) -> ScoredAnswer:
 
 
 def summarise_answers(answers: Sequence[ScoredAnswer], thresholds_km: Sequence[float] = THRESHOLDS_KM) -> Summary:
-    """The figures over answers that were scored one at a time."""
+    """Summarise answers that were scored one at a time."""
     km = np.asarray([np.nan if one.distance_km is None else one.distance_km for one in answers], dtype=np.float64)
     levels = {name: np.asarray([one.levels[name] for one in answers], dtype=np.int8) for name in LEVELS}
     return summarise(km, levels, thresholds_km)
@@ -282,7 +282,7 @@ MARK = " (geocoded)"
 
 
 def with_geocoded(scored: Scored, geocode: Callable[[str], LatLon | None]) -> Scored:
-    """A copy in which unlocated answers that name a place stand where the geocoder puts that name."""
+    """Return a copy in which unlocated answers that name a place have the geocoder's point."""
     lat, lon = scored.lat.copy(), scored.lon.copy()
     placed = 0
     for row, name in scored.named_only.items():

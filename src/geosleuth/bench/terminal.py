@@ -1,7 +1,7 @@
 """Score reports for people at a terminal: files, two files side by side, and the papers' rows.
 
-A name stands on its own line above its figures, and what is the same in a whole group is said once above it: so the
-figures fit on 80 columns however long the names are.
+A name has its own line above its figures, and what a whole group shares is said once above it: so the figures fit on 80
+columns however long the names are.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,12 +32,12 @@ class Footnotes:
         self._numbers: dict[str, int] = {}
 
     def mark(self, row: PublishedRow) -> str:
-        """The numbers of a row's notes, such as ``[1, 3]``; nothing for a row without."""
+        """Return the numbers of a row's notes, such as ``[1, 3]``; nothing for a row without."""
         numbers = [self._numbers.setdefault(_note(row, flag), len(self._numbers) + 1) for flag in row.flags]
         return f"[{', '.join(map(str, sorted(numbers)))}]" if numbers else ""
 
     def lines(self) -> list[RenderableType]:
-        """The notes themselves."""
+        """Return the notes themselves."""
         return [Text(f"[{number}] {note}", style="dim") for note, number in self._numbers.items()]
 
 
@@ -49,7 +49,7 @@ def _note(row: PublishedRow, flag: Flag) -> str:
 def beside_view(
     reports: Sequence[FileReport], published: Sequence[PublishedRow], footnotes: Footnotes
 ) -> RenderableType:
-    """Ours and the papers', at those of our thresholds that the papers report; rows with none of them are left out."""
+    """Return ours and the papers' rows, at those of our thresholds that the papers report; others are left out."""
     rows = with_any_of(published, reports[0].summary.within)
     thresholds = [km for km in reports[0].summary.within if any(reported_percent(row, km) is not None for row in rows)]
     if not rows:
@@ -70,7 +70,7 @@ def beside_view(
 
 
 def published_view(rows: Sequence[PublishedRow]) -> RenderableType:
-    """The papers' own rows, one block per printed table, its notes beneath."""
+    """Return the papers' own rows, one block per printed table, its notes beneath."""
     parts: list[RenderableType] = []
     for source in dict.fromkeys(row.source for row in rows):
         footnotes = Footnotes()
@@ -112,7 +112,7 @@ def _heading(metric: str) -> str:
 
 
 def _figure(metric: str, value: float | None) -> str:
-    """As many decimals as our own shares have; counts and the like as they were printed."""
+    """Format a figure with as many decimals as our own shares; counts and the like as printed."""
     if value is None:
         return NONE
     if metric in _NOT_PERCENT or metric.endswith("_images"):
@@ -121,7 +121,7 @@ def _figure(metric: str, value: float | None) -> str:
 
 
 def _laid_out(headings: Sequence[str], lines: Sequence[tuple[Text, list[str]]]) -> list[RenderableType]:
-    """Headings of one or two words over right-aligned columns; each name above its figures."""
+    """Lay out headings of one or two words over right-aligned columns; each name above its figures."""
     words = [heading.rpartition(" ")[::2] for heading in headings]
     cells = [row for _, row in lines if row]
     widths = [
@@ -142,7 +142,7 @@ def _laid_out(headings: Sequence[str], lines: Sequence[tuple[Text, list[str]]]) 
 
 
 def score_view(reports: Sequence[FileReport], published: Sequence[PublishedRow] = ()) -> RenderableType:
-    """Headlines, the figures, published rows beside them, slices, confidence, notes."""
+    """Return headlines, the figures, published rows beside them, slices, confidence, notes."""
     footnotes = Footnotes()
     parts: list[RenderableType] = [Text(headline(report)) for report in reports]
     if any(report.summary.n for report in reports):
@@ -158,15 +158,15 @@ def score_view(reports: Sequence[FileReport], published: Sequence[PublishedRow] 
 
 
 def notes(label: str, found: Iterable[str]) -> list[RenderableType]:
-    """What is odd about a file."""
+    """Return a file's oddities."""
     return [Text(f"note, {label}: {note}", style="yellow") for note in found]
 
 
 def headline(report: FileReport) -> str:
-    """The finding in one sentence."""
+    """Return the result in one sentence."""
     summary = report.summary
     if not summary.n:
-        return f"{report.scored.label}: holds no answer that could be measured"
+        return f"{report.scored.label}: has no answer that can be scored"
     km = headline_km([summary])
     share = summary.within[km].percent.value
     return (
@@ -176,7 +176,7 @@ def headline(report: FileReport) -> str:
 
 
 def _figures(reports: Sequence[FileReport]) -> Table:
-    """Metrics down, files across: reads well up to a handful of files, on 80 columns too."""
+    """Return a table with metrics down and files across: readable for a handful of files on 80 columns."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
     for report in reports:
@@ -230,7 +230,7 @@ def _slice_table(report: FileReport, field: str) -> RenderableType:
 
 
 def _few(thresholds: Iterable[float]) -> list[float]:
-    """Of the ten usual distances those with a name, which fit on 80 columns; all of those a user asked for."""
+    """Return the named ones of the ten usual distances, which fit on 80 columns; all if a user chose them."""
     wanted = list(thresholds)
     return [km for km in wanted if threshold_name(km)] if tuple(wanted) == THRESHOLDS_KM else wanted
 
@@ -252,7 +252,7 @@ def _confidence_lines(report: FileReport) -> Iterable[str]:
 
 
 def tier_view(tiers: Tiers) -> RenderableType:
-    """How many images are easy and hard."""
+    """Return how many images are easy and hard."""
     easy = int(tiers.easy.sum())
     judges = ", ".join(judge.label for judge in tiers.judges)
     rule = "at least two" if len(tiers.judges) == 3 else "at least two thirds"
@@ -263,7 +263,7 @@ def tier_view(tiers: Tiers) -> RenderableType:
 
 
 def pair_view(pair: PairReport, moved: int) -> RenderableType:
-    """Who is who, the paired table, what is odd about the files, and the images that moved most."""
+    """Return the two files, the paired table, oddities of the files, and the images that moved most."""
     sides = (("first", pair.first), ("second", pair.second))
     parts: list[RenderableType] = [
         Text(f"{pair.second.label} against {pair.first.label}, {count(pair.comparison.n)} images in both"),
@@ -287,7 +287,7 @@ def _side(side: Side) -> str:
 
 
 def _accuracies(pair: PairReport) -> Table:
-    """Short headings: the names stand above, so that the figures fit on 80 columns."""
+    """Return short headings: the names are above, so that the figures fit on 80 columns."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("within, %")
     for name in ("first", "second", "change", "only 1st", "only 2nd", "p", "Holm"):

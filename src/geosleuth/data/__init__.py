@@ -1,4 +1,4 @@
-"""Trajectories to learn from: made, filtered, kept and handed on."""
+"""Trajectories for training: making, filtering, storing and exporting them."""
 
 from .rows import About, Rejected, Sample
 from .trajectory_store import Store, StoreWriter, write_store

@@ -1,4 +1,4 @@
-"""People's own notes on photos: tables of them, brought into the form of GeoAgent's records and into a store."""
+"""People's notes on photos: read from tables, converted to GeoAgent's records and stored."""
 
 import hashlib
 import re
@@ -40,10 +40,10 @@ _MOST_CHARACTERS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What somebody wrote about a photo.
+    """A person's notes on a photo.
 
-    ``country`` is an ISO code. ``notes`` are words about no level in particular, the others about theirs. ``where``
-    says for people which row it is.
+    ``country`` is an ISO code. ``notes`` apply to no level in particular, the others to theirs. ``where`` names the
+    row in messages.
     """
 
     id: str
@@ -60,14 +60,14 @@ class Note:
 
 
 def read_notes(path: Path, photos: Path | None = None) -> Iterator[Note]:
-    """The notes of a table, one at a time.
+    """Yield the notes of a table, one at a time.
 
     Args:
-        path: the table; its columns are found by their usual names.
-        photos: where the photos are, if not beside the table.
+        path: the table; columns are found by their usual names.
+        photos: the folder of the photos, by default the table's own.
 
     Raises:
-        BadInput: the table can't be read; a row names no photo or no country; the message gives the row.
+        BadInput: the table can't be read, or a row names no photo or no country; the message gives the row.
     """
     seen: set[str] = set()
     number = 0
@@ -77,36 +77,36 @@ def read_notes(path: Path, photos: Path | None = None) -> Iterator[Note]:
             raise BadInput(f"{where}: {row.reason}")
         note = _note(row, where, photos or path.parent)
         if note.id in seen:
-            raise BadInput(f"{where}: the id {note.id[:80]!r} stands there twice; give each row its own")
+            raise BadInput(f"{where}: the id {note.id[:80]!r} appears twice; give each row its own")
         seen.add(note.id)
         yield note
     if not number:
-        raise BadInput(f"{path}: holds no note; give a row for each photo, with the columns file and country")
+        raise BadInput(f"{path}: no notes found; give a row for each photo, with the columns file and country")
 
 
 def _note(row: Mapping[str, Any], where: str, photos: Path) -> Note:
-    told = {name: _found(row, names) for name, names in _COLUMNS.items()}
-    if not told["photo"]:
-        raise BadInput(f"{where}: names no photo; add a column called file")
-    if not told["country"]:
+    cells = {name: _found(row, names) for name, names in _COLUMNS.items()}
+    if not cells["photo"]:
+        raise BadInput(f"{where}: the photo is missing; add a column called file")
+    if not cells["country"]:
         missing = not any(str(name).strip().casefold() in _COLUMNS["country"] for name in row)
-        why = "add a column called country" if missing else "every note needs one, only lower levels may be left out"
-        raise BadInput(f"{where}: has no country; {why}")
-    code = country_code(told["country"])
+        why = "add a column called country" if missing else "every note needs one; only lower levels may be left out"
+        raise BadInput(f"{where}: the country is missing; {why}")
+    code = country_code(cells["country"])
     if code is None:
-        raise BadInput(f"{where}: {told['country'][:60]!r} is no country that is known; write its name or its code")
+        raise BadInput(f"{where}: {cells['country'][:60]!r} is not a known country; write its name or its code")
     return Note(
-        id=told["id"] or told["photo"],
-        photo=_inside(photos, told["photo"], where),
+        id=cells["id"] or cells["photo"],
+        photo=_inside(photos, cells["photo"], where),
         country=code,
         where=where,
-        region=told["region"] or None,
-        precise=told["precise"] or None,
-        notes=told["notes"],
-        country_notes=told["country_notes"],
-        region_notes=told["region_notes"],
-        precise_notes=told["precise_notes"],
-        point=_point(told["lat"], told["lon"], where),
+        region=cells["region"] or None,
+        precise=cells["precise"] or None,
+        notes=cells["notes"],
+        country_notes=cells["country_notes"],
+        region_notes=cells["region_notes"],
+        precise_notes=cells["precise_notes"],
+        point=_point(cells["lat"], cells["lon"], where),
     )
 
 
@@ -122,7 +122,7 @@ def _found(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _inside(folder: Path, name: str, where: str) -> Path:
-    """The photo's path; it must lie in the folder, whatever the table says."""
+    """Return the photo's path; it must lie in the folder, whatever the table says."""
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
         raise BadInput(f"{where}: {name[:80]!r} lies outside of {folder}; name the folder with --photos")
@@ -135,11 +135,11 @@ def _point(lat: str, lon: str, where: str) -> LatLon | None:
     try:
         return LatLon(float(lat), float(lon))
     except ValueError as error:
-        raise BadInput(f"{where}: {lat[:20]!r}, {lon[:20]!r} are no coordinates: {error}") from error
+        raise BadInput(f"{where}: {lat[:20]!r}, {lon[:20]!r} are not coordinates: {error}") from error
 
 
 def name_of_country(note: Note) -> str:
-    """The country as records write it."""
+    """Return the country as records write it."""
     return country_name(note.country)
 
 
@@ -165,30 +165,30 @@ _NOT_SAID = "The person did not say."
 
 
 class Normaliser(Protocol):
-    """Makes a record of a note; whatever it does, the conclusions are the person's own."""
+    """Converts a note to a record; the conclusions are always the person's own."""
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Return the name that reports use."""
         ...
 
     async def __call__(self, note: Note) -> Record:
-        """Make it.
+        """Convert a note.
 
         Raises:
-            BadInput: the note can't be brought into the form.
+            BadInput: the note can't be converted.
             ServiceFault: a model failed.
         """
         ...
 
 
 class ByRules:
-    """A normaliser that sorts a person's sentences into levels by rules, and changes none of them."""
+    """A normaliser that sorts a person's sentences into levels by rules, without changing them."""
 
     name = "people's notes, by rules"
 
     async def __call__(self, note: Note) -> Record:
-        """Make it."""
+        """Convert a note."""
         shared = _by_level(note)
         country, region, precise = (
             _level(conclusion, [*sentences(own), *rest])
@@ -223,7 +223,7 @@ Reply with one JSON object and nothing else:
 
 
 class ByModel:
-    """A normaliser that lets a model word the notes; a reply that changes a conclusion is refused."""
+    """A normaliser that lets a model reword the notes; a reply that changes a conclusion is refused."""
 
     def __init__(self, model: Policy) -> None:
         """Take the model; it is not closed here."""
@@ -231,28 +231,28 @@ class ByModel:
 
     @property
     def name(self) -> str:
-        """Whose words they are."""
+        """Return the name with the model's."""
         return f"people's notes, by {self._model.name}"
 
     async def __call__(self, note: Note) -> Record:
-        """Make it.
+        """Convert a note.
 
         Raises:
-            BadInput: the reply can't be read, or says another place than the person did.
+            BadInput: the reply can't be parsed, or concludes another place than the person.
             ServiceFault: the model failed.
         """
         parts = (note.notes, note.country_notes, note.region_notes, note.precise_notes)
         words = "\n".join(part for part in parts if part)
-        asked = _ASK.format(
+        question = _ASK.format(
             country=name_of_country(note),
             region=note.region or "(none)",
             precise=note.precise or "(none)",
             notes=words or "(none)",
         )
-        said = await self._model.step(Conversation(_SYSTEM, (Prompt(asked),), (), _nothing, may_call=False))
-        found = next((one.value for one in find_objects(said.text) if LEVELS[0] in one.value), None)
+        reply = await self._model.step(Conversation(_SYSTEM, (Prompt(question),), (), _nothing, may_call=False))
+        found = next((one.value for one in find_objects(reply.text) if LEVELS[0] in one.value), None)
         if found is None:
-            raise BadInput(f"{note.where}: {self._model.name} gave no record; try again, or leave --model out")
+            raise BadInput(f"{note.where}: {self._model.name} returned no record; try again, or leave --model out")
         conclusions = (name_of_country(note), note.region, note.precise)
         country, region, precise = (
             _checked(found.get(name), own, note, same)
@@ -262,19 +262,19 @@ class ByModel:
 
 
 def sentences(text: str) -> list[str]:
-    """A text as sentences, each on its own."""
+    """Split a text into sentences."""
     return [part.strip(" -•;") for part in _SENTENCE.split(text) if part.strip(" -•;.")]
 
 
-def grade(said: Sequence[str], *, concluded: bool) -> Grade:
-    """How uncertain a person was, by their own words; a level without a conclusion is open."""
-    if not concluded or any(_HIGH.search(one) for one in said):
+def grade(statements: Sequence[str], *, concluded: bool) -> Grade:
+    """Return how uncertain a person was by their own words; a level without a conclusion is "high"."""
+    if not concluded or any(_HIGH.search(one) for one in statements):
         return "high"
-    return "moderate" if not said or any(_MODERATE.search(one) for one in said) else "low"
+    return "moderate" if not statements or any(_MODERATE.search(one) for one in statements) else "low"
 
 
 def _by_level(note: Note) -> tuple[list[str], list[str], list[str]]:
-    """The sentences about no level in particular, each with the finest level that it seems to be about."""
+    """Assign each general sentence to the finest level that it seems to be about."""
     levels: tuple[list[str], list[str], list[str]] = ([], [], [])
     for one in sentences(note.notes):
         named = fold(one)
@@ -288,22 +288,22 @@ def _by_level(note: Note) -> tuple[list[str], list[str], list[str]]:
     return levels
 
 
-def _level(conclusion: str | None, said: Sequence[str]) -> dict[str, Any]:
-    reasoning = " ".join(one if one[-1:] in ".!?。！？" else f"{one}." for one in said)
+def _level(conclusion: str | None, statements: Sequence[str]) -> dict[str, Any]:
+    reasoning = " ".join(one if one[-1:] in ".!?。！？" else f"{one}." for one in statements)
     return {
-        "Clues": [one.rstrip(".") for one in said],
+        "Clues": [one.rstrip(".") for one in statements],
         "Reasoning": reasoning or (_NO_NOTE if conclusion else _NOT_SAID),
         "Conclusion": conclusion or "",
-        "Uncertainty": grade(said, concluded=bool(conclusion)),
+        "Uncertainty": grade(statements, concluded=bool(conclusion)),
     }
 
 
 def _checked(given: object, own: str | None, note: Note, same: Callable[[str, str], bool]) -> dict[str, Any]:
     level = given if isinstance(given, dict) else {}
-    said = level.get("Conclusion")
-    conclusion = said.strip() if isinstance(said, str) else ""
+    value = level.get("Conclusion")
+    conclusion = value.strip() if isinstance(value, str) else ""
     if conclusion and not (own and same(conclusion, own)):
-        raise BadInput(f"{note.where}: the model concluded {conclusion[:60]!r}, which the person did not say")
+        raise BadInput(f"{note.where}: the model concluded {conclusion[:60]!r}, not what the person wrote")
     clues = [str(one).strip() for one in level.get("Clues") or () if str(one).strip()]
     reasoning = level.get("Reasoning")
     words = level.get("Uncertainty")
@@ -341,9 +341,9 @@ def _never(_key: str) -> bool:
 async def import_notes(
     notes: Iterable[Note], normaliser: Normaliser, *, is_known: Callable[[str], bool] = _never, split: str = "train"
 ) -> AsyncIterator[Made]:
-    """A record of each note, as a run of GeoAgent's method; notes that can't be brought into the form are rejected.
+    """Yield each note as a run of GeoAgent's method with its record; reject notes that can't be converted.
 
-    Photos lose their metadata and their names: what is kept are pixels.
+    Photos lose their metadata and file names: only pixels are kept.
 
     Raises:
         ServiceFault: a model failed.
@@ -359,7 +359,7 @@ async def import_notes(
 
 
 def key_of(note: Note) -> str:
-    """What a note is called in a store: nothing of its file's name, which may tell the place."""
+    """Return a note's key in a store, a hash: file names may reveal the place."""
     return f"note-{hashlib.sha256(note.id.encode()).hexdigest()[:16]}"
 
 
@@ -380,7 +380,7 @@ async def _made(note: Note, key: str, normaliser: Normaliser, split: str) -> Mad
 
 
 def _pixels(note: Note) -> _Opened:
-    """The photo without its metadata, and a JPEG file of it that has none either."""
+    """Return the photo without its metadata, and as a JPEG file that has none either."""
     opened = open_photo(note.photo)
     bare = Claims(opened.claims.format, opened.claims.file_bytes, opened.claims.sha256, opened.claims.size_px)
     photo = OpenedPhoto(opened.photo, bare)

@@ -1,8 +1,8 @@
 """Spatially-aware dynamic filtering: which photos teach something at which distance, in which order; and its report.
 
-A photo is tried K times. At a distance it teaches where some tries are within it and some are not: one that always or
-never succeeds gives every try the same reward, and there is nothing to learn. Each distance is a regime of its own;
-a photo may be kept at several. This is how SpotAgent chooses its photos for reinforcement learning.
+A photo is tried K times. It teaches at a distance where some tries are within it and some are not: if all or none
+succeed, every try gets the same reward and there is nothing to learn. Each distance is a regime; a photo may be kept at
+several. SpotAgent chooses its photos for reinforcement learning this way.
 """
 
 import csv
@@ -39,15 +39,15 @@ REGIMES_KM = (1.0, 25.0, 200.0, 750.0)
 PAPER_TRIES = 8
 PAPER_PHOTOS = 206_106
 PAPER_KEPT: Mapping[float, int] = {1.0: 22_766, 25.0: 42_764, 200.0: 76_367, 750.0: 91_060}
-"""What SpotAgent kept of its photos in each regime, with eight tries of its fine-tuned model each."""
+"""The share of photos that SpotAgent kept in each regime, with eight tries of its fine-tuned model each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tries:
-    """How far off every try at every photo was.
+    """The distance error of every try at every photo.
 
-    ``distances_km`` has a row a photo and a column a try. A try that gave no place is not a number, and never within
-    any distance. ``made`` says which tries there were: photos need not have equally many.
+    ``distances_km`` has a row per photo and a column per try. A try without a place is NaN, and never within any
+    distance. ``made`` says which tries exist: photos need not have equally many.
     """
 
     ids: tuple[str, ...]
@@ -57,26 +57,26 @@ class Tries:
     def __post_init__(self) -> None:
         shape = self.distances_km.shape
         if self.made.shape != shape or len(shape) != 2 or shape[0] != len(self.ids):
-            raise ValueError("a row a photo, a column a try")
+            raise ValueError("expected a row per photo and a column per try")
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many tries each photo had."""
+        """Return how many tries each photo had."""
         return np.asarray(self.made.sum(axis=1), dtype=np.int64)
 
 
 def tries_of(distances_km: Mapping[str, Sequence[float | None]], *, tries: int | None = None) -> Tries:
-    """The table of tries by photo; None and what is not a number are tries without a place.
+    """Build the table of tries by photo; None and NaN are tries without a place.
 
     Args:
-        distances_km: how far off each try was, by photo.
-        tries: use exactly so many of each photo, the first ones; photos with fewer are left out.
+        distances_km: the error of each try, by photo.
+        tries: use only the first so many of each photo; photos with fewer are left out.
 
     Raises:
-        BadInput: a distance is below 0.
+        BadInput: a distance is negative.
     """
     chosen = {
         one: list(values[:tries]) for one, values in distances_km.items() if tries is None or len(values) >= tries
@@ -93,26 +93,26 @@ def tries_of(distances_km: Mapping[str, Sequence[float | None]], *, tries: int |
 
 
 def passes(distances_km: NDArray[np.float64], thresholds_km: Sequence[float] = REGIMES_KM) -> NDArray[np.int64]:
-    """How many tries at each photo are within each distance: a row a photo, a column a distance.
+    """Count the tries at each photo within each distance: a row per photo, a column per distance.
 
-    A try exactly at a distance is within it, as everywhere in this package.
+    A try exactly at a distance counts as within it, as everywhere in this package.
     """
     limits = np.asarray(thresholds_km, dtype=np.float64)
-    # One distance after the other: all at once would take as many times the memory of the table.
+    # One distance at a time: all at once would multiply the memory of the table.
     return np.stack([(distances_km <= limit).sum(axis=1, dtype=np.int64) for limit in limits], axis=1)
 
 
 def teaches(within: NDArray[np.int64], tries: NDArray[np.int64] | int) -> NDArray[np.bool_]:
-    """Whether some tries pass and some don't, for counts as `passes` gives them: 0 < passes < tries."""
+    """Return whether some tries pass and some don't, for counts from `passes`: 0 < passes < tries."""
     made = np.asarray(tries, dtype=np.int64)
     return np.asarray((within > 0) & (within < (made[:, None] if made.ndim else made)), dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
 class Regime:
-    """One distance: of all photos ``kept`` teach something, ``never`` and ``always`` are too hard and too easy.
+    """One distance: ``kept`` photos teach something, ``never`` and ``always`` are too hard and too easy.
 
-    ``by_passes`` counts photos by how many of their tries are within, from 0 to the most tries there are.
+    ``by_passes`` counts photos by how many of their tries are within, from 0 to the largest number of tries.
     """
 
     km: float
@@ -123,13 +123,13 @@ class Regime:
 
     @property
     def photos(self) -> int:
-        """All photos that were tried."""
+        """Return the number of photos tried."""
         return self.kept + self.never + self.always
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Filtered:
-    """What filtering found: ``within`` and ``kept`` have a row a photo and a column a regime."""
+    """The result of filtering: ``within`` and ``kept`` have a row per photo and a column per regime."""
 
     tries: Tries
     thresholds_km: tuple[float, ...]
@@ -138,7 +138,7 @@ class Filtered:
 
     @property
     def regimes(self) -> tuple[Regime, ...]:
-        """Every distance in figures."""
+        """Return the figures of every distance."""
         counts = self.tries.counts
         most = int(counts.max(initial=0))
         found = []
@@ -152,19 +152,19 @@ class Filtered:
 
     @property
     def single_tries(self) -> int:
-        """How many photos were tried only once, and so can't teach anything whatever came of it."""
+        """Return how many photos were tried only once, and so can't teach anything."""
         return int((self.tries.counts < 2).sum())
 
 
 def filtered(tries: Tries, thresholds_km: Sequence[float] = REGIMES_KM) -> Filtered:
-    """Which photos teach something at which distance.
+    """Return which photos teach something at which distance.
 
     Raises:
-        BadInput: the distances are not positive and in ascending order.
+        BadInput: the distances are not positive and ascending.
     """
     limits = tuple(float(km) for km in thresholds_km)
     if not limits or limits[0] <= 0 or any(one >= other for one, other in pairwise(limits)):
-        raise BadInput("the distances of the regimes must be above 0 and go up")
+        raise BadInput("the distances of the regimes must be positive and ascending")
     within = passes(tries.distances_km, limits)
     return Filtered(tries, limits, within, teaches(within, tries.counts))
 
@@ -175,25 +175,25 @@ _NO_PLACE = frozenset(("", "nan", "none", "null", "-", "–"))
 
 Progress = Callable[[int], None]
 Pair = tuple[str, LatLon, LatLon | None]
-"""A photo's id, where it really was, and where a try put it."""
+"""A photo's id, its true place, and the place of one try."""
 
 
-def _nobody(_photos: int) -> None:
-    """Nobody listens."""
+def _no_progress(_photos: int) -> None:
+    """Ignore progress."""
 
 
 def read_tries(
-    paths: Iterable[Path], *, parser: ParserName = "lenient", progress: Progress = _nobody
+    paths: Iterable[Path], *, parser: ParserName = "lenient", progress: Progress = _no_progress
 ) -> dict[str, list[float]]:
-    """How far off every try at every photo was; what several sources say of one photo is added up in their order.
+    """Read the error of every try at every photo; several sources of one photo are added in their order.
 
-    A folder is a run: the tries of several minds, where it has them, else its answers, one a photo. A file holds
-    recorded answers, where photos may come up several times, or is a table of distances: CSV with a column ``id`` and
-    columns ``try_1``, ``try_2`` and so on, or one ``distance_km`` with a line a try; or JSON lines
-    ``{"id": ..., "distances_km": [...]}``. A try without a place is not a number.
+    A folder is a run: all members' tries if it has a team, else its answers, one per photo. A file holds recorded
+    answers, where photos may appear several times, or a table of distances: CSV with a column ``id`` and columns
+    ``try_1``, ``try_2`` and so on, or one ``distance_km`` with a line per try; or JSON lines
+    ``{"id": ..., "distances_km": [...]}``. A try without a place is NaN.
 
     Raises:
-        BadInput: something can't be read; the message says what.
+        BadInput: a source can't be read; the message says why.
     """
     found: dict[str, list[float]] = {}
     for path in paths:
@@ -208,7 +208,7 @@ def read_tries(
             pairs = ((record.id, record.truth.point, record.read(parser).point) for record in read_records(path))
         _add_pairs(found, pairs, progress)
     if not found:
-        raise BadInput("there are no tries in these; give runs that were made on photos with truths")
+        raise BadInput("no tries found; give runs on photos with truths")
     return found
 
 
@@ -233,12 +233,12 @@ def _add_pairs(found: dict[str, list[float]], pairs: Iterable[Pair], progress: P
 
 
 def _run_pairs(path: Path) -> Iterator[Pair]:
-    """Every try of a run that ended with an answer, photo by photo, with the truths of its results.
+    """Yield every answered try of a run, photo by photo, with the truths of its results.
 
-    A try by several minds is as many tries as it has minds; tries that failed or were cut off are none.
+    A team's try counts once per member; failed or cut-off tries don't count.
     """
     if not (path / JOURNAL).is_file() or not (path / RESULTS).is_file():
-        raise BadInput(f"{path}: holds no run with {RESULTS}; give the folder of a run that was finished or stopped")
+        raise BadInput(f"{path}: no {RESULTS} here; give the folder of a finished or stopped run")
     with RunFolder.read(path) as run:
         truths = {record.id: record.truth.point for record in read_records(run.results)}
         points: dict[str, list[LatLon | None]] = {one: [] for one in truths}
@@ -257,7 +257,7 @@ def _point(answer: Answer | None) -> LatLon | None:
 
 
 def _table(path: Path) -> Iterator[tuple[str, list[float]]] | None:
-    """The rows of a table of distances; None where the file is something else."""
+    """Return the rows of a table of distances; None if the file is something else."""
     try:
         with path.open("rb") as stream:
             first = stream.readline(1 << 20).decode("utf-8-sig", "replace").strip()
@@ -272,7 +272,7 @@ def _table(path: Path) -> Iterator[tuple[str, list[float]]] | None:
             return _csv_rows(path)
         if "true_lat" not in own:
             raise BadInput(
-                f"{path}: its columns are those of no table of tries; a table of distances has id and try_1, try_2 and "
+                f"{path}: not a table of tries; a table of distances has id and try_1, try_2 and "
                 "so on, or id and distance_km; recorded answers have true_lat and true_lon"
             )
     elif '"distances_km"' in first:
@@ -281,7 +281,7 @@ def _table(path: Path) -> Iterator[tuple[str, list[float]]] | None:
 
 
 def _try_columns(names: Iterable[str]) -> list[str]:
-    """The columns of tries, by their numbers."""
+    """Return the columns of tries, ordered by their numbers."""
     numbered = [(int(found[1]), name) for name in names if (found := _TRY_COLUMN.fullmatch(name))]
     return [name for _, name in sorted(numbered)]
 
@@ -292,7 +292,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[str, list[float]]]:
         try:
             yield from _rows_of(path, reader)
         except csv.Error as error:
-            # The reader's own count: DictReader's still stands at the row before.
+            # The reader's own count: DictReader's is still at the row before.
             raise BadInput(f"{path}:{reader.reader.line_num}: not CSV: {error}") from error
 
 
@@ -302,8 +302,8 @@ def _rows_of(path: Path, reader: "csv.DictReader[str]") -> Iterator[tuple[str, l
     for row in reader:
         one = (row.get("id") or "").strip()
         if not one:
-            raise BadInput(f"{path}:{reader.line_num}: no id")
-        # Photos that were tried less often have fewer cells; an empty one among others is a try without a place.
+            raise BadInput(f"{path}:{reader.line_num}: the id is missing")
+        # Photos with fewer tries have fewer cells; an empty cell among others is a try without a place.
         cells = [cell for name in columns if (cell := row.get(name)) is not None]
         while len(cells) > 1 and not cells[-1].strip():
             cells.pop()
@@ -334,20 +334,20 @@ def _km(value: object, where: str) -> float:
     except ValueError:
         km = math.inf
     if not 0 <= km < math.inf and not math.isnan(km):
-        raise BadInput(f"{where}: {str(value)[:40]!r} is no distance in km")
+        raise BadInput(f"{where}: {str(value)[:40]!r} is not a distance in km")
     return km
 
 
 PHASES_KM = ((1.0, 25.0), (1.0, 25.0, 200.0, 750.0))
-"""SpotAgent's two phases: the first learns from streets and cities, the second adds regions and countries."""
+"""SpotAgent's two phases: the first trains on streets and cities, the second adds regions and countries."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Phase:
-    """A part of training: the photos that teach something at one of its distances.
+    """A phase of training: the photos that teach something at one of its distances.
 
-    ``photos`` are numbers of rows in the table of tries. ``pairs`` counts photos once for every distance that keeps
-    them; whether the paper's phases count in that way is not stated.
+    ``photos`` are row numbers in the table of tries. ``pairs`` counts photos once for every distance that keeps them;
+    the paper does not say whether its phases count that way.
     """
 
     number: int
@@ -360,10 +360,10 @@ class Phase:
 
 
 def curriculum(found: Filtered, phases_km: Sequence[Sequence[float]] = PHASES_KM) -> tuple[Phase, ...]:
-    """The phases over the photos that were kept.
+    """Return the phases over the photos that were kept.
 
     Raises:
-        BadInput: a phase names a distance that was not filtered at.
+        BadInput: a phase names a distance without a regime.
     """
     phases = []
     for number, thresholds_km in enumerate(phases_km, 1):
@@ -389,7 +389,7 @@ _KEYS = (
 
 
 def regimes_svg(regimes: Sequence[Regime], title: str) -> Html:
-    """How many photos each distance keeps, beside the paper's share; below, how many tries were within it."""
+    """Draw how many photos each distance keeps, beside the paper's share, and how many tries were within it."""
     words = ", ".join(f"{threshold(one.km)}: {count(one.kept)} of {count(one.photos)} kept" for one in regimes)
     return el(
         "svg",
@@ -454,7 +454,7 @@ def _bar(number: int, bars: int, regime: Regime) -> list[Html]:
     left = middle - width / 2
     parts: list[Html] = []
     below = 0.0
-    # What is kept stands on the ground, so that it can be compared at a glance.
+    # Kept photos form the bottom of each bar, so that they can be compared at a glance.
     for colour, photos, words in (
         (_KEPT, regime.kept, "kept"), (_EASY, regime.always, "too easy"), (_HARD, regime.never, "too hard"),
     ):  # fmt: skip
@@ -467,8 +467,8 @@ def _bar(number: int, bars: int, regime: Regime) -> list[Html]:
     parts.append(
         _text(middle, _BARS.y(0) + 20, f"{threshold(regime.km)}{f' ({name})' if name else ''}", anchor="middle")
     )
-    told = f"{count(regime.kept)} kept, {kept:.1f} %"
-    parts.append(_text(middle, _BARS.y(1) - 8, told, anchor="middle", weight=600))
+    label = f"{count(regime.kept)} kept, {kept:.1f} %"
+    parts.append(_text(middle, _BARS.y(1) - 8, label, anchor="middle", weight=600))
     if (theirs := PAPER_KEPT.get(regime.km)) is not None:
         y = _BARS.y(theirs / PAPER_PHOTOS)
         parts.append(_line(left - 12, y, left + width + 12, y))
@@ -500,17 +500,17 @@ DOCUMENT, TABLE, PHOTOS, DRAWING = "filter.json", "filter.md", "photos.csv", "re
 
 
 def phase_file(number: int) -> str:
-    """The list of a phase's photos."""
+    """Return the file name of a phase's list of photos."""
     return f"phase-{number}.csv"
 
 
 def file_names(phases: int) -> list[str]:
-    """All that `write_filtered` writes."""
+    """Return the names of all files that `write_filtered` writes."""
     return [DOCUMENT, TABLE, PHOTOS, DRAWING, *(phase_file(number) for number in range(1, phases + 1))]
 
 
 def filter_document(found: Filtered, phases: Sequence[Phase], left_out: int = 0) -> dict[str, Any]:
-    """The figures as data; ``left_out`` photos had too few tries and were not looked at."""
+    """Return the figures as data; ``left_out`` photos had too few tries and were not examined."""
     counts = found.tries.counts
     return {
         "format": FORMAT,
@@ -543,7 +543,7 @@ def filter_document(found: Filtered, phases: Sequence[Phase], left_out: int = 0)
 
 
 def filter_table(found: Filtered, phases: Sequence[Phase], left_out: int = 0) -> str:
-    """The figures as Markdown, beside the paper's."""
+    """Return the figures as Markdown, beside the paper's."""
     photos = len(found.tries)
     counts = found.tries.counts
     least, most = int(counts.min(initial=counts.max(initial=0))), int(counts.max(initial=0))
@@ -552,7 +552,7 @@ def filter_table(found: Filtered, phases: Sequence[Phase], left_out: int = 0) ->
         "# Which photos teach something",
         "",
         f"{count(photos)} photos, {each} tries each. At a distance a photo is kept where some of its tries are "
-        "within it and some are not (0 < passes < tries). Each distance stands for itself: a photo may be kept at "
+        "within it and some are not (0 < passes < tries). Each distance is filtered on its own: a photo may be kept at "
         "several.",
         "",
         "| distance | kept | % | no try within | all within | SpotAgent kept | % |",
@@ -590,7 +590,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def write_filtered(folder: Path, found: Filtered, phases: Sequence[Phase], left_out: int = 0) -> list[Path]:
-    """Write everything into a folder, each file whole or not at all.
+    """Write all files into a folder, each atomically.
 
     Raises:
         BadInput: it can't be written there.
@@ -609,7 +609,7 @@ def write_filtered(folder: Path, found: Filtered, phases: Sequence[Phase], left_
 
 
 def photos_csv(found: Filtered) -> str:
-    """A line a photo: its tries, how many are within each distance, and at which it is kept."""
+    """Return a CSV line per photo: its tries, how many are within each distance, and where it is kept."""
     names = [threshold_text(km) for km in found.thresholds_km]
     head = ["id", "tries", *(f"within_{name}_km" for name in names), *(f"kept_{name}_km" for name in names)]
     rows = zip(found.tries.ids, found.tries.counts.tolist(), found.within.tolist(), found.kept.tolist(), strict=True)

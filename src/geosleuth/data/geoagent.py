@@ -1,7 +1,7 @@
-"""GeoAgent's records: three levels of reasoning, written from a scene's truth, as honest as what can be seen allows.
+"""GeoAgent's records: three levels of reasoning, written from a scene's truth and limited to what can be seen.
 
-Section 3.1 of the paper has people's notes put into one form; here the notes are a scene's own. What can't be read in
-the first view does not count, since the method has no zoom, and a level that nothing legible reaches stays open.
+In section 3.1 of the paper, people's notes are put into one form; here the notes come from the scene. The method has no
+zoom, so only what is legible in the first view counts. A level that nothing legible supports stays open.
 """
 
 import json
@@ -28,7 +28,7 @@ from geosleuth.world.scene_reader import LEGIBLE_PX
 METHOD = "geoagent"
 Grade = Literal["low", "moderate", "high"]
 LEVELS = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")
-"""What the form calls the three levels."""
+"""Names of the three levels in the record."""
 
 _BOARDS = {
     "shop_front": ("a shop front that says {text}", "the shop sign {text}", "{text} over a shop"),
@@ -54,7 +54,7 @@ _SAID_WITHOUT_MAP = {
     "house_number": "The house has the number {text}.",
     "bus_stop": "The stop is called {text}.",
 }
-"""What those clues say that only a map could turn into a place."""
+"""Facts in those clues that only a map could turn into a place."""
 
 _BY_TOWN_ALONE = "The country follows from the town's name alone, and other countries may have such a town."
 _LEAST_ODDS, _SURE_ODDS = 0.4, 0.85
@@ -62,7 +62,7 @@ _LEAST_ODDS, _SURE_ODDS = 0.4, 0.85
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Three levels in the method's form; a level without a conclusion says in its reasoning why it has none."""
+    """A record of three levels in the method's form; a level without a conclusion says why in its reasoning."""
 
     country: Mapping[str, Any]
     region: Mapping[str, Any]
@@ -70,21 +70,21 @@ class Record:
 
     @property
     def conclusions(self) -> tuple[str, str, str]:
-        """The three names; empty where a level is open."""
+        """Return the three names; empty where a level is open."""
         return self.country["Conclusion"], self.region["Conclusion"], self.precise["Conclusion"]
 
     def reply(self) -> str:
-        """The record as the method's reply."""
+        """Return the record as the method's reply."""
         levels = dict(zip(LEVELS, (self.country, self.region, self.precise), strict=True))
-        told = {"ChainOfThought": levels, "FinalAnswer": "; ".join(name for name in self.conclusions if name)}
-        return json.dumps(told, ensure_ascii=False, indent=1)
+        document = {"ChainOfThought": levels, "FinalAnswer": "; ".join(name for name in self.conclusions if name)}
+        return json.dumps(document, ensure_ascii=False, indent=1)
 
 
 def seen_at_once(scene: Scene, marks: Sequence[Mark], view_width: int) -> Scene:
-    """The scene with those clues alone that can be made out in a view of this width, told as an eye would.
+    """Return the scene with only the clues that are visible in a view of this width.
 
-    What is not written is seen where it has a mark. Nobody sees angles of the sun or the name of a climate: the sun is
-    left out, and plants are told by their form.
+    Clues without text are visible where they have a mark. Sun angles and climate names can't be seen: the sun is left
+    out, and plants are described by their form.
     """
     scale = view_width / scene.size[0]
     tallest: dict[str, float] = {}
@@ -97,15 +97,17 @@ def seen_at_once(scene: Scene, marks: Sequence[Mark], view_width: int) -> Scene:
         for clue in scene.clues
         if (tallest.get(clue.id, 0.0) >= LEGIBLE_PX if clue.lines else clue.sort in unwritten)
     ]
-    told = (replace(one, says=f"Plants: {plants(scene.look)}.") if one.sort == "vegetation" else one for one in legible)
-    return replace(scene, clues=tuple(clue for clue in told if clue.visibility == "plain"))
+    described = (
+        replace(one, says=f"Plants: {plants(scene.look)}.") if one.sort == "vegetation" else one for one in legible
+    )
+    return replace(scene, clues=tuple(clue for clue in described if clue.visibility == "plain"))
 
 
 def honest_address(scene: Scene) -> Address:
-    """What can be said of a scene without asking a map: made-up shops and streets tell by their words alone.
+    """Return what can be concluded without a map: made-up shops and streets count by their words alone.
 
-    The scene is one of `seen_at_once`. A country is concluded where what is written speaks for it above all others,
-    or where the town is named.
+    Expects a scene from `seen_at_once`. A country is concluded where the text favours it above all others, or where
+    the town is named.
     """
     knows_town = _names_town(scene)
     plain = replace(scene, clues=tuple(_without_map(clue, knows_town=knows_town) for clue in scene.clues))
@@ -130,7 +132,7 @@ def _names_town(scene: Scene) -> bool:
 
 
 def _without_map(clue: Clue, *, knows_town: bool) -> Clue:
-    """The clue as it speaks to somebody who has no map at hand."""
+    """Return the clue as it reads without a map at hand."""
     words = _SAID_WITHOUT_MAP.get(clue.sort)
     if words is None or clue.misleading:
         return clue
@@ -139,7 +141,7 @@ def _without_map(clue: Clue, *, knows_town: bool) -> Clue:
 
 
 def record_of(scene: Scene, address: Address, chance: random.Random) -> Record:
-    """A record of the address that a scene's legible clues allow, see `honest_address`."""
+    """Return a record of the address that a scene's legible clues allow, see `honest_address`."""
     knows_town = _names_town(scene)
     honest = [_without_map(clue, knows_town=knows_town) for clue in scene.clues if not clue.misleading]
     levels = (address.country, address.region, address.precise)
@@ -151,7 +153,7 @@ def record_of(scene: Scene, address: Address, chance: random.Random) -> Record:
 
 
 def level_of(level: Level, clues: Sequence[str], chance: random.Random) -> dict[str, Any]:
-    """One level in the method's form; how uncertain it is follows from what the level itself says."""
+    """Return one level in the method's form; its uncertainty follows from the level itself."""
     conclusion = level.conclusion or ""
     reasoning = [level.reasoning or "", level.uncertainty or ""]
     if not conclusion:
@@ -165,7 +167,7 @@ def level_of(level: Level, clues: Sequence[str], chance: random.Random) -> dict[
 
 
 def grade_of(level: Level) -> Grade:
-    """How uncertain a level is: high where it is open, moderate where something is said against it."""
+    """Return how uncertain a level is: high if it is open, moderate if something contradicts it."""
     return "high" if not level.conclusion else "moderate" if level.uncertainty else "low"
 
 
@@ -188,27 +190,27 @@ def _one(clue: Clue, chance: random.Random) -> str:
 
 
 class WrittenReply:
-    """A policy that says one reply, which was written beforehand; its name says from what."""
+    """A policy that gives one reply, written beforehand; its name says from what."""
 
     hosts: frozenset[str] = frozenset()
 
     def __init__(self, name: str, reply: str) -> None:
-        """Take the reply."""
+        """Store the reply."""
         self.name, self._reply = name, reply
 
     async def step(self, conversation: Conversation) -> Step:  # noqa: ARG002  (it is written already)
-        """The reply."""
+        """Return the reply."""
         return Step(text=self._reply, model=self.name)
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 async def recorded(photo: OpenedPhoto, record: Record, *, by: str, atlas: Atlas | None = None) -> Finding:
-    """The record as a run of the method: asked, and answered in one reply.
+    """Run the method on the photo with the record as its only reply.
 
     Raises:
-        BadInput: there is no photo.
+        BadInput: the photo is missing.
     """
     way = method(METHOD)
     return await locate(

@@ -1,8 +1,8 @@
-"""GeoVista's assembly: boxes and queries are proposed with their rationales, carried out, and put together.
+"""GeoVista's assembly: boxes and queries are proposed with their rationales, executed, and put together.
 
-Section 3.3 and figure 6 of the paper: a proposer picks regions, reads what shows there, words queries, and judges at
-the end. The trajectory gives a pattern of thinking, so that its answer is not held against the truth. The loop carries
-every call out, and the turns of the method bound it.
+Section 3.3 and figure 6 of the paper: a proposer picks regions, reads what is there, writes queries and judges at the
+end. The trajectory teaches a pattern of thinking, so its answer is not compared with the truth. The loop executes every
+call within the method's number of turns.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ Picture = Callable[[str], View]
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A part of the picture to look at: left, top, right, bottom in pixels of the view, and why."""
+    """A part of the picture to zoom into: left, top, right, bottom in pixels of the view, and why."""
 
     box: tuple[int, int, int, int]
     why: str
@@ -34,7 +34,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Something to look up, and why."""
+    """A query to search for, and why."""
 
     text: str
     why: str
@@ -42,64 +42,64 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The thinking that leads to the answer, and the answer in the method's form."""
+    """The reasoning that leads to the answer, and the answer in the method's form."""
 
     reasoning: str
     answer: str
 
 
 class Proposer(Protocol):
-    """Proposes what to look at, what to look up, and what to make of it."""
+    """Proposes regions to zoom into, queries to search for, and the answer."""
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Return the name that reports use."""
         ...
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Where pictures go."""
+        """Return the hosts that receive pictures."""
         ...
 
     @property
     def used(self) -> Usage:
-        """What its model has used so far, in all."""
+        """Return the model's total usage so far."""
         ...
 
     async def regions(self, picture: Picture, handle: str, most: int) -> tuple[Region, ...]:
-        """Regions that may give the place away, the best first."""
+        """Return regions that may reveal the place, the best first."""
         ...
 
     async def queries(self, picture: Picture, handles: Sequence[str], most: int) -> tuple[Query, ...]:
-        """Queries that come from the picture and its crops."""
+        """Return queries based on the picture and its crops."""
         ...
 
     async def judge(self, picture: Picture, handles: Sequence[str], found: Sequence[str]) -> Judgement:
-        """What it all comes to."""
+        """Return the reasoning and the answer."""
         ...
 
 
 class Assembly:
-    """A policy for one run that says what a proposer proposed, a call a turn, and then judges."""
+    """A policy for one run that executes a proposer's proposals, one call a turn, and then answers."""
 
     def __init__(self, proposer: Proposer, turns: int) -> None:
-        """Take who proposes, and in how many turns it must be done; it is not closed here."""
+        """Take the proposer, which is not closed here, and the number of turns."""
         self._proposer, self._turns = proposer, turns
         self._regions: tuple[Region, ...] | None = None
         self._queries: tuple[Query, ...] | None = None
 
     @property
     def name(self) -> str:
-        """The proposer's name."""
+        """Return the proposer's name."""
         return self._proposer.name
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Where pictures go."""
+        """Return the hosts that receive pictures."""
         return self._proposer.hosts
 
     async def step(self, conversation: Conversation) -> Step:
-        """The next proposal, or the judgement.
+        """Return the next proposed call, or the answer.
 
         Raises:
             ServiceFault: the proposer's model failed.
@@ -131,7 +131,7 @@ class Assembly:
         return Step(text=judgement.answer, thinking=judgement.reasoning, model=self.name)
 
     async def aclose(self) -> None:
-        """Nothing of its own to let go of."""
+        """Do nothing: there is nothing to close."""
 
     def _calling(self, turn: int, why: str, tool: str, arguments: dict[str, Any]) -> Step:
         call = ToolCall(f"call-{turn + 1}", tool, arguments)
@@ -139,16 +139,16 @@ class Assembly:
 
 
 async def assemble(photo: OpenedPhoto, proposer: Proposer, *, atlas: Atlas, turns: int | None = None) -> Finding:
-    """One trajectory, put together from what was proposed and what came of it.
+    """Return one trajectory assembled from proposals and their results.
 
     Args:
-        photo: what is looked at.
-        proposer: who proposes and judges.
-        atlas: whose documents are searched.
-        turns: how many turns it may take at most; the method's own if left out.
+        photo: the photo to locate.
+        proposer: proposes and judges.
+        atlas: the documents to search.
+        turns: the most turns it may take; by default the method's own.
 
     Raises:
-        UserError: a policy or a tool can't work as it is set up.
+        UserError: a policy or a tool is not set up correctly.
     """
     way = method(METHOD)
     budget = way.budget if turns is None else replace(way.budget, turns=turns)
@@ -189,7 +189,7 @@ _FARTHEST_PX = 1e9
 
 
 class ModelProposer:
-    """A proposer that asks a model which sees pictures, for one run; what that took is counted in ``used``."""
+    """A proposer that asks a vision model, for one run; its usage is counted in ``used``."""
 
     def __init__(self, model: Policy) -> None:
         """Take the model; it is not closed here."""
@@ -198,16 +198,16 @@ class ModelProposer:
 
     @property
     def name(self) -> str:
-        """The model's name."""
+        """Return the model's name."""
         return self._model.name
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Where pictures go."""
+        """Return the hosts that receive pictures."""
         return self._model.hosts
 
     async def regions(self, picture: Picture, handle: str, most: int) -> tuple[Region, ...]:
-        """Regions that may give the place away, the best first.
+        """Return regions that may reveal the place, the best first.
 
         Raises:
             ServiceFault: the model failed.
@@ -219,7 +219,7 @@ class ModelProposer:
         return tuple(found[:most])
 
     async def queries(self, picture: Picture, handles: Sequence[str], most: int) -> tuple[Query, ...]:
-        """Queries that come from the picture and its crops.
+        """Return queries based on the picture and its crops.
 
         Raises:
             ServiceFault: the model failed.
@@ -230,7 +230,7 @@ class ModelProposer:
         return tuple(unique.values())[:most]
 
     async def judge(self, picture: Picture, handles: Sequence[str], found: Sequence[str]) -> Judgement:
-        """What it all comes to.
+        """Return the reasoning and the answer.
 
         Raises:
             ServiceFault: the model failed.
@@ -250,7 +250,7 @@ class ModelProposer:
 
 
 def _since(before: Usage, now: Usage) -> Usage:
-    """What was used between two moments."""
+    """Return what was used between two moments."""
     known = before.cost_usd is not None and now.cost_usd is not None
     return Usage(
         now.input_tokens - before.input_tokens,
@@ -263,7 +263,7 @@ def _since(before: Usage, now: Usage) -> Usage:
 
 
 def _rows(text: str, name: str) -> list[dict[str, Any]]:
-    """The objects of the list of that name, in the first object that has one."""
+    """Return the objects of the list of that name, from the first object that has one."""
     for found in find_objects(text):
         rows = found.value.get(name)
         if isinstance(rows, list):
@@ -272,11 +272,11 @@ def _rows(text: str, name: str) -> list[dict[str, Any]]:
 
 
 def _box(given: object, width: int, height: int) -> tuple[int, int, int, int] | None:
-    """A box that can be cut out of the view; None where it is none."""
+    """Return a box that can be cropped from the view; None if it is not one."""
     if not isinstance(given, list) or len(given) != 4:
         return None
     if not all(isinstance(side, int | float) and abs(side) < _FARTHEST_PX for side in given):
-        return None  # JSON of models may hold NaN, Infinity and numbers of any length
+        return None  # models' JSON may contain NaN, Infinity and numbers of any length
     x0, x1 = sorted(min(max(round(side), 0), width) for side in (given[0], given[2]))
     y0, y1 = sorted(min(max(round(side), 0), height) for side in (given[1], given[3]))
     return (x0, y0, x1, y1) if x1 > x0 and y1 > y0 else None

@@ -1,13 +1,13 @@
-"""Samples: what a maker of trajectories hands over, and the row of plain values that a store keeps of it.
+"""Samples: what a maker of trajectories yields, and the row of plain values that a store keeps of it.
 
-A maker is an iterator of `Sample` and `Rejected`; `write_store` takes it in, `StoreWriter` is for those who need more::
+A maker is an iterator of `Sample` and `Rejected`; `write_store` consumes it. Use `StoreWriter` for more control::
 
     with StoreWriter(folder, about) as store:
         for key, task in tasks:
             if key not in store:  # an earlier run may have finished it
                 store.add(make(key, task))  # a Sample or a Rejected
 
-Keys are the maker's own: unique in a store, the same whenever the same thing is made again.
+Keys are chosen by the maker: unique in a store, and stable when the same thing is made again.
 """
 
 import json
@@ -33,15 +33,15 @@ class Sample:
     """A trajectory worth keeping, with what is needed to learn from it.
 
     Attributes:
-        key: what it is called in its store.
+        key: its name in the store.
         trajectory: the whole run.
-        images: the JPEG file of each picture by its handle; those of the task and those that tools made. A handle of
-            the trajectory that is not here has no picture in the store, and `check` tells.
-        scene: the id of the scene, or whatever names the photo; several samples may share one.
+        images: the JPEG file of each picture by its handle, from the task and from tools. A handle of the trajectory
+            that is missing here has no picture in the store, and `check` reports it.
+        scene: the id of the scene or photo; several samples may share one.
         source: how it was made, in one word: "spotagent", "geovista", "geoagent", "imported".
         split: what it may be used for: "train" or "held-out".
-        truth: where the photo really was; None where nobody knows.
-        meta: whatever else is to be kept, in JSON types; it takes no part in training.
+        truth: where the photo was taken; None if unknown.
+        meta: further facts, in JSON types; not used in training.
     """
 
     key: str
@@ -56,9 +56,9 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """Something that was made and not kept.
+    """A trajectory that was made and not kept.
 
-    ``reason`` is one of few words that are counted ("far_answer", "failed_call", "no_answer", ...); ``detail`` is for
+    ``reason`` is one of a few counted words ("far_answer", "failed_call", "no_answer", ...); ``detail`` is for
     people. ``source``, ``scene`` and ``meta`` are as in `Sample`.
     """
 
@@ -75,17 +75,17 @@ Made = Sample | Rejected
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What people must know of a set before they train on it; the counts are worked out and are not here.
+    """The description of a set for people who train on it; counts are computed elsewhere.
 
     Attributes:
-        name: short, fit for a file name.
+        name: short, usable as a file name.
         title: in one line.
         licence: of trajectories and pictures together.
-        how_made: by whom or what, in plain sentences.
+        how_made: by what means, in plain sentences.
         sources: where pictures, places and words come from, each with its licence.
-        faults: what is known to be wrong with it, or to be missed easily.
-        settings: the maker's own settings (seeds, rates, models), in JSON types. A store is only ever added to with
-            the same name and the same settings.
+        faults: known errors and pitfalls.
+        settings: the maker's settings (seeds, rates, models), in JSON types. A store only grows with the same name and
+            the same settings.
     """
 
     name: str
@@ -105,11 +105,11 @@ _MAYBE_TEXTS = ("truth_country", "truth_region", "truth_city", "answered_by", "e
 _MAYBE_NUMBERS = ("truth_lat", "truth_lon", "answer_lat", "answer_lon", "error_km")
 _COUNTS = ("turns", "calls", "failed_calls", "characters")
 SMALL_COLUMNS = (*_TEXTS, *_MAYBE_TEXTS, *_MAYBE_NUMBERS, *_COUNTS, "tools", "images")
-"""All but the trajectory itself and what the maker put beside it: what figures are made of."""
+"""All columns but the trajectory and the maker's ``meta``: the ones that figures are computed from."""
 
 
 def schema() -> "pa.Schema":
-    """The columns of a shard.
+    """Return the columns of a shard.
 
     Raises:
         MissingExtra: pyarrow is not installed.
@@ -132,10 +132,10 @@ def schema() -> "pa.Schema":
 
 
 def row_of(sample: Sample) -> Row:
-    """The row of a sample; its images are in it by their checksums alone.
+    """Return the row of a sample; it refers to images by checksum.
 
     Raises:
-        BadInput: an image is no JPEG file or belongs to no handle of the trajectory, or JSON can't hold something.
+        BadInput: an image is not a JPEG file or has no handle in the trajectory, or a value is not JSON.
     """
     run = sample.trajectory
     _check_words(sample)
@@ -177,7 +177,7 @@ def row_of(sample: Sample) -> Row:
 
 
 def _shown(text: str) -> str:
-    """What models wrote may hold half a surrogate pair, which no column of text can; the trajectory keeps it."""
+    """Replace unpaired surrogates, which text columns can't hold; the trajectory keeps them."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -188,7 +188,7 @@ def _check_words(sample: Sample) -> None:
     try:
         "".join(word or "" for word in words).encode()
     except UnicodeEncodeError as error:
-        raise BadInput(f"{_shown(sample.key)[:60]!r}: half a surrogate pair is no text: {error.reason}") from error
+        raise BadInput(f"{_shown(sample.key)[:60]!r}: contains an unpaired surrogate: {error.reason}") from error
 
 
 def _check_images(sample: Sample) -> None:
@@ -197,18 +197,18 @@ def _check_images(sample: Sample) -> None:
         if handle not in known:
             raise BadInput(f"{sample.key}: the trajectory has no picture {handle[:40]!r}")
         if not data.startswith(_JPEG):
-            raise BadInput(f"{sample.key}: {handle} is no JPEG file; stores hold JPEG files alone")
+            raise BadInput(f"{sample.key}: {handle} is not a JPEG file; stores hold only JPEG files")
 
 
 def _json_of(meta: Mapping[str, Any]) -> str:
     try:
         return json.dumps(dict(meta), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as error:
-        raise BadInput(f"what is kept beside a trajectory must be JSON ({error})") from error
+        raise BadInput(f"the meta of a sample must be JSON ({error})") from error
 
 
 def sample_of(row: Mapping[str, Any], images: Mapping[str, bytes]) -> Sample:
-    """The sample of a row, with the images that its checksums stand for.
+    """Return the sample of a row, with the images that its checksums refer to.
 
     Raises:
         BadInput: the row is damaged.
@@ -233,7 +233,7 @@ def sample_of(row: Mapping[str, Any], images: Mapping[str, bytes]) -> Sample:
 
 
 def trajectory_text(trajectory: Trajectory) -> str:
-    """A trajectory as the text of its file, with which geosleuth made it, and whether its end was lost."""
+    """Return a trajectory as the text of its file, with the version that made it and whether its end was lost."""
     header: Row = {
         "format": FORMAT,
         "version": VERSION,
@@ -247,16 +247,16 @@ def trajectory_text(trajectory: Trajectory) -> str:
 
 
 def read_trajectory_text(text: str) -> Trajectory:
-    """What `trajectory_text` wrote.
+    """Parse the text that `trajectory_text` wrote.
 
     Raises:
-        BadInput: it is damaged, or of another version.
+        BadInput: it is damaged, or has another version.
     """
-    # Not splitlines: replies hold other characters that it would break at.
+    # Not splitlines: replies contain other characters that it would split at.
     head, *lines = (line.encode() for line in text.split("\n")[:-1])
     header = from_line(head)
     if (header.get("format"), header.get("version")) != (FORMAT, VERSION):
-        raise BadInput(f"this is no trajectory of version {VERSION}")
+        raise BadInput(f"not a trajectory of version {VERSION}")
     events = tuple(event_from_dict(from_line(line)) for line in lines)
     created = datetime.fromisoformat(str(header.get("created")))
     torn = header.get("torn", False) is True

@@ -1,15 +1,15 @@
-"""SpotAgent's synthesis: an Observer that sees, a Tool-call agent that reads and calls, and rejection sampling.
+"""SpotAgent's synthesis: an Observer describes pictures, a text-only caller uses tools, bad runs are rejected.
 
-Its words have a form, so that lettering with its place can be found in them again: by the caller, which is text-only,
-and by the stand-in for one.
+The Observer writes lettering and its position in a fixed form, so that the caller (a model or its stand-in) can parse
+them.
 
-The loop can't tell them from a single model. What the Observer says of a picture becomes part of the thinking of the
-step that follows it, so that a trajectory reads as that of one who saw, thought and called.
+The loop sees a single policy. The Observer's description of a picture becomes part of the thinking of the next step, so
+that a trajectory reads as if one model saw, thought and called.
 
-Section 3.2.1 and appendix A.4 of the paper. Trajectories are kept or not by `geosleuth.data.spotagent`.
+Section 3.2.1 and appendix A.4 of the paper.
 
-A trajectory is kept if every call was valid and succeeded, if a reason was written down before each of them, and if the
-answer lies within 5 km of the truth. Finding nothing is a success: the tool did its work.
+A trajectory is kept if every call was valid and succeeded, if a reason was given before each call, and if the answer
+lies within 5 km of the truth. A search without results counts as a success.
 """
 
 import json
@@ -63,9 +63,9 @@ Box = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Lettering:
-    """A sign or board as it was described: on which picture, what it is, where, and the lines that could be read.
+    """A sign or board as described: on which picture, what kind, where, and the lines that could be read.
 
-    ``unread`` says that there is more on it, too small to read there.
+    ``unread`` means that it has more text, too small to read in that picture.
     """
 
     handle: str
@@ -76,14 +76,14 @@ class Lettering:
 
 
 def lettering_words(one: Lettering) -> str:
-    """A lettering as the Observer writes it."""
+    """Return a lettering as the Observer writes it."""
     box = ", ".join(map(str, one.box))
     lines = [json.dumps(line, ensure_ascii=False) for line in one.lines]
     return f"- {one.board} [{box}]: {' | '.join([*lines, *([UNREAD] if one.unread or not lines else [])])}"
 
 
 def read_lettering(handle: str, description: str) -> list[Lettering]:
-    """The letterings in a description; what has no such form is passed over."""
+    """Parse the letterings in a description; skip lines without that form."""
     found = []
     for match in _LINE.finditer(description):
         box = tuple(round(float(side)) for side in match["box"].split(","))
@@ -94,13 +94,13 @@ def read_lettering(handle: str, description: str) -> list[Lettering]:
     return found[:_MOST_LETTERINGS]
 
 
-def told(handle: str, description: str) -> str:
-    """A description as the caller gets to read it."""
+def description_block(handle: str, description: str) -> str:
+    """Return a description as the caller reads it."""
     return f"The observer on {handle}:\n{description.strip()}"
 
 
-def read_told(text: str) -> list[tuple[str, str]]:
-    """The descriptions in a text that the caller was given, with the handles of their pictures."""
+def read_descriptions(text: str) -> list[tuple[str, str]]:
+    """Return the descriptions in a text, each with the handle of its picture."""
     parts = _TOLD.split(text)
     return list(zip(parts[1::2], parts[2::2], strict=False))
 
@@ -108,7 +108,7 @@ def read_told(text: str) -> list[tuple[str, str]]:
 async def describe(
     observer: Policy, handle: str, picture: Callable[[str], View], *, is_crop: bool, sampling: Sampling
 ) -> Step:
-    """Ask the Observer about one picture.
+    """Ask the Observer to describe one picture.
 
     Raises:
         ServiceFault: its model failed.
@@ -133,30 +133,30 @@ are on the picture that it names. What the observer says is what was seen in the
 you had seen it yourself, and do not mention the observer."""
 
 
-class TwoMinds:
-    """A policy of an Observer and a caller, for one run."""
+class ObserverAndCaller:
+    """A policy that combines an Observer and a text-only caller, for one run."""
 
     def __init__(self, observer: Policy, caller: Policy) -> None:
-        """Take both; neither is closed here."""
+        """Take both policies; neither is closed here."""
         self._observer, self._caller = observer, caller
         self._described: dict[str, str] = {}
         self._own_steps: list[Step] = []
 
     @property
     def name(self) -> str:
-        """Both names."""
+        """Return both names."""
         return f"{self._observer.name} + {self._caller.name}"
 
     @property
     def hosts(self) -> frozenset[str]:
-        """Where pictures go: to the Observer's host; the caller's gets what is read in them."""
+        """Return where pictures go: to the Observer's host only; the caller gets text."""
         return self._observer.hosts | self._caller.hosts
 
     async def step(self, conversation: Conversation) -> Step:
-        """Have what is new described, then let the caller think.
+        """Have the Observer describe new pictures, then let the caller decide.
 
         Raises:
-            ServiceFault: one of their models failed.
+            ServiceFault: one of the models failed.
         """
         used = Usage(tries=0)
         new: list[str] = []
@@ -168,27 +168,29 @@ class TwoMinds:
                 self._described[handle] = seen.text.strip() or "(the observer said nothing)"
                 used += seen.usage
                 new.append(handle)
-        said = await self._caller.step(self._as_told(conversation))
+        said = await self._caller.step(self._as_text(conversation))
         self._own_steps.append(said)
         seen_now = [_as_own_look(handle, self._described[handle]) for handle in new]
         thinking = paragraphs(*seen_now, said.thinking)
         return replace(said, thinking=thinking, usage=used + said.usage, model=self.name)
 
     async def aclose(self) -> None:
-        """Nothing of its own to let go of."""
+        """Do nothing: there is nothing to close."""
 
-    def _as_told(self, conversation: Conversation) -> Conversation:
-        """The conversation in words alone."""
+    def _as_text(self, conversation: Conversation) -> Conversation:
+        """Return the conversation as text only."""
         own = iter(self._own_steps)
         messages: list[Message] = []
         for message in conversation.messages:
             match message:
                 case Prompt(text=text, images=handles):
-                    messages.append(Prompt(paragraphs(text, *(told(one, self._described[one]) for one in handles))))
+                    messages.append(
+                        Prompt(paragraphs(text, *(description_block(one, self._described[one]) for one in handles)))
+                    )
                 case Observed(observations=observations):
                     messages.append(Observed(tuple(map(self._in_words, observations))))
                 case Step():
-                    # Its own words without what was described, which stands beside the picture already.
+                    # The caller's own words; the descriptions are already beside their pictures.
                     mine = next(own, None)
                     messages.append(message if mine is None else replace(message, thinking=mine.thinking))
         return replace(
@@ -198,12 +200,12 @@ class TwoMinds:
     def _in_words(self, observation: Observation) -> Observation:
         if not observation.images:
             return observation
-        words = (told(image.handle, self._described[image.handle]) for image in observation.images)
+        words = (description_block(image.handle, self._described[image.handle]) for image in observation.images)
         return replace(observation, text=paragraphs(observation.text, *words), images=())
 
 
 def _pictures(conversation: Conversation) -> list[tuple[str, bool]]:
-    """The pictures that are shown, and whether each is a crop."""
+    """Return the pictures that are shown, and whether each is a crop."""
     found: list[tuple[str, bool]] = []
     for message in conversation.messages:
         match message:
@@ -229,14 +231,14 @@ TOOLS = (
     "image_zoom_in_tool", "search_web", "maps_geocode", "reverse_geocode", "poi_keyword_search", "poi_detail_query",
     "find_crossing", "range_fix", "country_facts",
 )  # fmt: skip
-"""The paper's three, and those of ours that ask the map for what signs say."""
+"""The paper's three, plus ours that look up in the map what signs say."""
 
 
 def toolset_of(names: Iterable[str] = TOOLS) -> Toolset:
-    """The tools of a synthesis, named as the method names them.
+    """Return the tools of a synthesis under the method's names.
 
     Raises:
-        BadInput: there is no such tool.
+        BadInput: a tool name is unknown.
     """
     return method(METHOD).toolset(all_tools(), names)
 
@@ -250,22 +252,24 @@ async def synthesise(
     tools: Iterable[str] = TOOLS,
     budget: Budget | None = None,
 ) -> Finding:
-    """One trajectory, good or bad: what the two make of a photo.
+    """Return one trajectory, good or bad, that the two policies make of a photo.
 
     Args:
-        photo: what is looked at.
-        observer: who describes the photo and every crop of it.
-        caller: who reads the descriptions, calls tools and answers; it sees no picture.
-        atlas: the world that tools ask.
-        tools: those that are switched on.
-        budget: in place of the method's own.
+        photo: the photo to locate.
+        observer: describes the photo and every crop of it.
+        caller: reads the descriptions, calls tools and answers; it sees no picture.
+        atlas: the world that the tools query.
+        tools: the enabled tools.
+        budget: replaces the method's own.
 
     Raises:
-        UserError: a policy or a tool can't work as it is set up.
+        UserError: a policy or a tool is not set up correctly.
     """
     return await locate(
         [photo],
-        AgentSetup(method=method(METHOD), policy=TwoMinds(observer, caller), toolset=toolset_of(tools), budget=budget),
+        AgentSetup(
+            method=method(METHOD), policy=ObserverAndCaller(observer, caller), toolset=toolset_of(tools), budget=budget
+        ),
         Resources(atlas),
     )
 
@@ -274,9 +278,9 @@ WITHIN_KM = 5.0
 """The paper's threshold."""
 
 Reason = Literal["broken", "no_answer", "invalid_call", "failed_call", "no_reasons", "far_answer"]
-"""Why a trajectory is not kept: its model failed; nobody answered with a point; a call could not be carried out; a call
-was carried out and failed, or was withheld; a call without saying what was seen, what is missing and why this tool; the
-answer is too far off. Of several that hold, the first is counted."""
+"""Why a trajectory is rejected: its model failed; no answer with a point; a call was invalid; a call failed or was
+withheld; a call without stating what was seen, what is missing and why this tool; the answer is too far off. If several
+apply, the first is counted."""
 
 REASON_WORDS: Mapping[Reason, str] = {
     "broken": "the run broke off",
@@ -293,7 +297,7 @@ _THREE = tuple(re.compile(rf"\b{word}\b\s*[:-]", re.IGNORECASE) for word in ("se
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a trajectory is kept; ``reasons`` are all that speak against it, ``detail`` is about the first."""
+    """The verdict on a trajectory: ``reasons`` lists all that speak against it, ``detail`` explains the first."""
 
     reasons: tuple[Reason, ...] = ()
     detail: str = ""
@@ -301,12 +305,12 @@ class Verdict:
 
     @property
     def kept(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Return whether the trajectory is kept."""
         return not self.reasons
 
 
 def judge(trajectory: Trajectory, truth: LatLon, *, within_km: float = WITHIN_KM) -> Verdict:
-    """Whether a trajectory is worth learning from, and if not, why."""
+    """Return whether a trajectory is worth learning from, and if not, why."""
     against: list[tuple[Reason, str]] = []
     ended, answer = trajectory.ended, trajectory.answer
     if ended is None or ended.reason in _BROKEN:
@@ -317,7 +321,7 @@ def judge(trajectory: Trajectory, truth: LatLon, *, within_km: float = WITHIN_KM
         against.append(("no_answer", "the policy gave no point"))
     against += _call_faults(trajectory)
     if any(step.calls and not states_reasons(step) for step in trajectory.steps):
-        against.append(("no_reasons", "a call stands without what was seen, what is missing and why this tool"))
+        against.append(("no_reasons", "a call does not say what was seen, what is missing and why this tool"))
     error_km = None if point is None else round(distance_km(point, truth, "geodesic"), 6)
     if error_km is not None and error_km > within_km:
         against.append(("far_answer", f"{error_km:.1f} km off"))
@@ -325,7 +329,7 @@ def judge(trajectory: Trajectory, truth: LatLon, *, within_km: float = WITHIN_KM
 
 
 def judge_assembled(trajectory: Trajectory) -> Verdict:
-    """Whether a trajectory came to its end with calls that worked; its answer is not held against anything."""
+    """Return whether a trajectory ended with working calls; its answer is not compared with the truth."""
     against: list[tuple[Reason, str]] = []
     ended, answered = trajectory.ended, trajectory.answered
     if ended is None or ended.reason in _BROKEN:
@@ -352,14 +356,14 @@ def _verdict(against: Sequence[tuple[Reason, str]], error_km: float | None) -> V
 
 
 def states_reasons(step: Step) -> bool:
-    """Whether a step says what was seen, what is missing and why this tool, before it calls."""
+    """Return whether a step says what was seen, what is missing and why this tool, before it calls."""
     said = f"{step.thinking}\n{step.text}"
     return all(pattern.search(said) for pattern in _THREE)
 
 
 @dataclass(slots=True)
 class Tally:
-    """What was made, what was kept, and why the rest was not; made from the ``meta`` of everything that was made."""
+    """Counts of what was made, what was kept, and why the rest was rejected, from each ``meta``."""
 
     made: int = 0
     kept: int = 0
@@ -371,7 +375,7 @@ class Tally:
     kept_calls: int = 0
 
     def add(self, meta: Mapping[str, Any]) -> None:
-        """Count one."""
+        """Count one trajectory."""
         reasons = list(meta.get("reasons") or ())
         is_kept = bool(meta.get("kept"))
         self.made += 1
@@ -389,12 +393,12 @@ class Tally:
 
     @property
     def share(self) -> float | None:
-        """The share that was kept."""
+        """Return the share that was kept."""
         return self.kept / self.made if self.made else None
 
 
 def tally_of(metas: Iterable[Mapping[str, Any]]) -> Tally:
-    """All of it, counted."""
+    """Count all trajectories."""
     tally = Tally()
     for meta in metas:
         tally.add(meta)
@@ -402,7 +406,7 @@ def tally_of(metas: Iterable[Mapping[str, Any]]) -> Tally:
 
 
 def tally_to_dict(tally: Tally) -> dict[str, Any]:
-    """The counts as JSON holds them, always in the same order."""
+    """Return the counts as JSON types, always in the same order."""
     shares = {name: _share(pair) for name, pair in sorted(tally.by_finest.items())}
     return {
         "made": tally.made,
@@ -417,7 +421,7 @@ def tally_to_dict(tally: Tally) -> dict[str, Any]:
 
 
 def tally_markdown(tally: Tally) -> str:
-    """The same as tables for people."""
+    """Return the counts as Markdown tables."""
     lines = ["| what became of it | trajectories | share |", "| --- | ---: | ---: |"]
     lines.append(_row("kept", tally.kept, tally.made))
     for reason, words in REASON_WORDS.items():

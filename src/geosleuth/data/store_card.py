@@ -1,4 +1,4 @@
-"""The card of a store, counted anew from the store itself, and whether the store is whole."""
+"""The card of a store, computed from its contents, and the check that a store is complete."""
 
 import io
 from collections import Counter
@@ -22,7 +22,7 @@ _MOST_LINES = 12
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How a figure is spread over the samples; all None where no sample has it."""
+    """How a figure is distributed over the samples; all None where no sample has it."""
 
     count: int
     least: float | None = None
@@ -32,7 +32,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Spread":
-        """The spread of these values."""
+        """Return the distribution of these values."""
         if not values:
             return cls(0)
         found = np.quantile(np.asarray(values, dtype=np.float64), (0.0, 0.5, 0.95, 1.0))
@@ -43,8 +43,8 @@ class Spread:
 class Figures:
     """A store in figures.
 
-    ``calls`` counts what policies called, by tool. ``rejected`` counts by source, and in it by reason. ``shares`` of
-    samples within a distance are in percent.
+    ``calls`` counts policies' calls by tool. ``rejected`` counts by source, then by reason. ``shares`` of samples
+    within a distance are in percent.
     """
 
     samples: int
@@ -67,13 +67,13 @@ class Figures:
 
     @property
     def rejections(self) -> int:
-        """How many things were made and not kept."""
+        """Return how many trajectories were rejected."""
         return sum(sum(reasons.values()) for reasons in self.rejected.values())
 
 
 @dataclass(slots=True)
 class _Counting:
-    """Goes through rows once; what it keeps of each is a few numbers."""
+    """Counts rows in one pass and keeps only a few numbers of each."""
 
     splits: Counter[str] = field(default_factory=Counter)
     sources: Counter[str] = field(default_factory=Counter)
@@ -110,10 +110,10 @@ class _Counting:
 
 
 def figures_of(store: Store) -> Figures:
-    """Count a store, one row in memory at a time.
+    """Compute a store's figures with one row in memory at a time.
 
     Raises:
-        BadInput: it is damaged.
+        BadInput: the store is damaged.
     """
     counting = _Counting()
     for row in store.rows(SMALL_COLUMNS):
@@ -156,7 +156,7 @@ def write_card(store: Store) -> None:
 
 
 def card_text(about: About, figures: Figures) -> str:
-    """The card as Markdown."""
+    """Return the card as Markdown."""
     parts = [
         f"# {about.title}",
         about.how_made,
@@ -178,7 +178,7 @@ def card_text(about: About, figures: Figures) -> str:
         *(
             [f"{count(figures.scenes_in_several_splits)} scenes stand in more than one split."]
             if figures.scenes_in_several_splits
-            else ["No scene stands in more than one split."]
+            else ["No scene is in more than one split."]
         ),
         "## What was rejected",
         _rejections(figures),
@@ -203,7 +203,7 @@ def card_text(about: About, figures: Figures) -> str:
 
 
 def _setting(value: Any) -> str:
-    """A setting as people read it: pairs as words, lists with commas, lists of pairs with semicolons."""
+    """Format a setting: pairs as words, lists with commas, lists of pairs with semicolons."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {one}" for name, one in value.items())
     if isinstance(value, list):
@@ -214,7 +214,7 @@ def _setting(value: Any) -> str:
 
 def _rejections(figures: Figures) -> str:
     if not figures.rejections:
-        return "Nothing: whatever was made was kept, or nobody noted what was not."
+        return "Nothing, or rejections were not recorded."
     made = figures.samples + figures.rejections
     rows = []
     for source, reasons in figures.rejected.items():
@@ -286,16 +286,16 @@ def _bullets(lines: Sequence[str], without: str) -> str:
 Progress = Callable[[int], None]
 
 
-def _nobody(_rows: int) -> None:
-    """Nobody listens."""
+def _no_progress(_rows: int) -> None:
+    """Ignore progress."""
 
 
-def check_store(store: Store, progress: Progress = _nobody) -> Iterator[str]:
-    """What is wrong with a store, a line each; nothing where it is whole.
+def check_store(store: Store, progress: Progress = _no_progress) -> Iterator[str]:
+    """Yield what is wrong with a store, one line each; nothing if it is complete.
 
-    Shards must have the bytes that the manifest counted, rows must be readable as trajectories and say of them what is
-    true, keys must be unique, and pictures must be there, be JPEG files of the size that the trajectory says, have the
-    content that they are named by, and carry no metadata.
+    Shards must have the bytes that the manifest states; rows must parse as trajectories and describe them correctly;
+    keys must be unique; pictures must exist, be JPEG files of the size that the trajectory states, match their checksum
+    and carry no metadata.
     """
     keys: set[str] = set()
     seen: dict[str, tuple[int, int] | None] = {}
@@ -328,7 +328,7 @@ def check_store(store: Store, progress: Progress = _nobody) -> Iterator[str]:
         read_all = False
     yield from _rejection_troubles(store, keys)
     yield from _stray_shards(store)
-    # Rows that can't be read may be those that a picture belongs to.
+    # A picture may belong to a row that can't be read.
     if read_all:
         yield from _stray_pictures(store, seen)
 
@@ -351,7 +351,7 @@ def _row_troubles(
 ) -> Iterator[str]:
     key = str(row.get("key"))
     if key in keys:
-        yield f"{key}: stands there twice"
+        yield f"{key}: appears twice"
     keys.add(key)
     try:
         sample = sample_of(row, {})
@@ -359,8 +359,8 @@ def _row_troubles(
         yield str(error)
         return
     run = sample.trajectory
-    told = (row["trajectory_id"], row["turns"], row["calls"])
-    if told != (run.id, run.spent.turns, run.spent.calls):
+    stated = (row["trajectory_id"], row["turns"], row["calls"])
+    if stated != (run.id, run.spent.turns, run.spent.calls):
         yield f"{key}: its columns don't say what its trajectory says"
     sizes = {image.handle: image.size for image in run.images}
     kept = {image["handle"] for image in row["images"]}
@@ -383,7 +383,7 @@ def _row_troubles(
 
 
 def _picture(path: Path, digest: str) -> tuple[tuple[int, int] | None, str | None]:
-    """The size of a picture and what is wrong with it."""
+    """Return the size of a picture and what is wrong with it."""
     from PIL import Image
 
     try:
@@ -394,10 +394,10 @@ def _picture(path: Path, digest: str) -> tuple[tuple[int, int] | None, str | Non
         return None, "was changed after it was written"
     try:
         with Image.open(io.BytesIO(data), formats=("JPEG",)) as image:
-            told = sorted(name for name in ("exif", "xmp", "comment", "photoshop") if image.info.get(name))
-            return image.size, f"carries metadata ({', '.join(told)})" if told else None
+            metadata = sorted(name for name in ("exif", "xmp", "comment", "photoshop") if image.info.get(name))
+            return image.size, f"carries metadata ({', '.join(metadata)})" if metadata else None
     except (OSError, ValueError, Image.DecompressionBombError):
-        return None, "is no JPEG file"
+        return None, "is not a JPEG file"
 
 
 def _rejection_troubles(store: Store, keys: set[str]) -> Iterator[str]:
@@ -414,7 +414,7 @@ def _stray_shards(store: Store) -> Iterator[str]:
     shards = {shard.file for shard in store.manifest.shards}
     for path in sorted((store.path / SHARDS).glob("*")):
         if f"{SHARDS}/{path.name}" not in shards:
-            yield f"{SHARDS}/{path.name}: nobody counts it; a writer that was killed left it, and the next replaces it"
+            yield f"{SHARDS}/{path.name}: not in the manifest; a killed writer left it, and the next replaces it"
 
 
 def _stray_pictures(store: Store, seen: Mapping[str, object]) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""A store as the files that trainers read: rows in their dialect, one file a split, with the pictures beside them.
+"""A store exported for trainers: rows in their dialect, one file per split, with the pictures beside them.
 
-OUT/train.jsonl, OUT/held-out.jsonl      a row each; every row gives back its trajectory
-OUT/images/<trajectory>/<handle>.jpg     second names of the store's own files where the disk allows it, else copies
-OUT/dataset_info.json                    LLaMA-Factory's own list of data sets
+OUT/train.jsonl, OUT/held-out.jsonl      one row each; every row can be read back as its trajectory
+OUT/images/<trajectory>/<handle>.jpg     hard links to the store's files where the disk allows it, else copies
+OUT/dataset_info.json                    LLaMA-Factory's list of data sets
 OUT/card.md                              the card of the set
 """
 
@@ -33,16 +33,16 @@ _NOT_IN_NAMES = re.compile(r"[^\w.-]+", re.ASCII)
 Progress = Callable[[int], None]
 
 
-def _nobody(_rows: int) -> None:
-    """Nobody listens."""
+def _no_progress(_rows: int) -> None:
+    """Ignore progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: how many rows each file holds.
+    """The result of an export: how many rows each file holds.
 
-    ``without_reply`` of them end before the last word is said, which LLaMA-Factory skips; ``missing_images`` are
-    pictures that rows name and the store does not have.
+    ``without_reply`` of them end before the last reply, and LLaMA-Factory skips them; ``missing_images`` are pictures
+    that rows name and the store lacks.
     """
 
     files: Mapping[str, int]
@@ -57,20 +57,20 @@ def export_store(
     *,
     split: str | None = None,
     absolute: bool = False,
-    progress: Progress = _nobody,
+    progress: Progress = _no_progress,
 ) -> Exported:
-    """Write a store for a trainer, one trajectory in memory at a time; files are written whole or not at all.
+    """Write a store for a trainer, one trajectory in memory at a time; each file atomically.
 
     Args:
-        store: what to write.
-        to: for whom.
-        out: the folder to write to.
-        split: only this one.
-        absolute: name pictures by whole paths, for trainers that are started in another folder.
-        progress: hears how many rows are written.
+        store: the store to export.
+        to: the trainer.
+        out: the output folder.
+        split: export only this split.
+        absolute: give pictures absolute paths, for trainers that start in another folder.
+        progress: receives the number of rows written.
 
     Raises:
-        BadInput: the store is damaged, a run can't be told in the dialect, or the files can't be written.
+        BadInput: the store is damaged, a run can't be written in the dialect, or the files can't be written.
     """
     make_folder(out)
     counts: dict[str, int] = {}
@@ -92,7 +92,7 @@ def export_store(
             done += 1
             progress(done)
     if not counts:
-        raise BadInput(f"{store.path}: holds no trajectory{'' if split is None else f' of the split {split[:40]!r}'}")
+        raise BadInput(f"{store.path}: no trajectory{'' if split is None else f' of the split {split[:40]!r}'}")
     if to == "llama-factory":
         write_text_atomically(out / INFO, f"{json.dumps(_info(store, counts), indent=2)}\n")
     write_text_atomically(out / CARD, card_text(store.about, figures_of(store)))
@@ -100,15 +100,15 @@ def export_store(
 
 
 def split_file(split: str) -> str:
-    """The name of the file of a split."""
+    """Return the file name of a split."""
     return f"{_NOT_IN_NAMES.sub('_', split).strip('.') or 'rows'}.jsonl"
 
 
 def read_export(path: Path, to: Trainer) -> Iterator[tuple[str | None, Trajectory]]:
-    """The trajectories of an exported file with their keys in the store; None where a row has no key.
+    """Yield the trajectories of an exported file with their keys; None where a row has no key.
 
     Raises:
-        BadInput: it can't be read; the message gives the record.
+        BadInput: it can't be read; the message names the record.
     """
     for number, record in records_in(path):
         try:
@@ -119,7 +119,7 @@ def read_export(path: Path, to: Trainer) -> Iterator[tuple[str | None, Trajector
 
 
 def ends_with_reply(trajectory: Trajectory) -> bool:
-    """Whether the last thing said is a reply and no call."""
+    """Return whether the last message is a reply without a call."""
     said = [event.body for event in trajectory.events if isinstance(event.body, Said | ToolObserved)]
     return bool(said) and isinstance(said[-1], Said) and not said[-1].step.calls
 
@@ -133,7 +133,7 @@ def _record(key: str, run: Trajectory, to: Trainer, root: Path | None) -> dict[s
 
 
 def _rooted(record: dict[str, Any], root: Path) -> dict[str, Any]:
-    """The record with whole paths of its pictures, in its list and in the blocks of TRL's tool messages."""
+    """Return the record with absolute picture paths, in its list and in the blocks of TRL's tool messages."""
     for message in record.get("messages", ()):
         content = message.get("content")
         for block in content if isinstance(content, list) else ():
@@ -143,7 +143,7 @@ def _rooted(record: dict[str, Any], root: Path) -> dict[str, Any]:
 
 
 def _place_images(store: Store, row: Mapping[str, Any], run: Trajectory, out: Path) -> int:
-    """Put the pictures where the row says they are; how many there are none of."""
+    """Link the pictures where the row expects them; return how many are missing."""
     kept = {image["handle"]: image["sha256"] for image in row["images"]}
     handles = {image.handle for image in run.images}
     for handle, digest in kept.items():
@@ -155,7 +155,7 @@ def _place_images(store: Store, row: Mapping[str, Any], run: Trajectory, out: Pa
 
 def _place(real: Path, path: Path) -> None:
     if not real.is_file():
-        raise BadInput(f"{real}: is not there; run: geosleuth data check")
+        raise BadInput(f"{real}: missing; run: geosleuth data check")
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
@@ -164,7 +164,7 @@ def _place(real: Path, path: Path) -> None:
 
 
 def _info(store: Store, counts: Mapping[str, int]) -> dict[str, Any]:
-    """What LLaMA-Factory's ``dataset_info.json`` says of each file."""
+    """Return the entries of LLaMA-Factory's ``dataset_info.json``."""
     name = _NOT_IN_NAMES.sub("_", store.about.name)
     return {
         f"{name}_{file.removesuffix('.jsonl')}": {

@@ -1,14 +1,14 @@
-"""The one store of trajectories: a folder that is only ever added to, with its manifest; read and written here.
+"""The store of trajectories: an append-only folder with a manifest, read and written here.
 
-STORE/manifest.json              what it is, and the shards that count, each with its rows and checksum
-STORE/shards/00000.parquet       samples, a row each
-STORE/images/ab/abcd….jpg        their pictures, by the checksum of the content: what is shown twice is kept once
-STORE/pending/00001.jsonl        samples that wait until the next shard is full; they count
-STORE/rejected.jsonl             what was made and not kept, a line each
-STORE/card.md                    what people must know of it; written when a writer closes
-STORE/lock                       held by the process that adds to it
+STORE/manifest.json              what it is, and its shards, each with rows and checksum
+STORE/shards/00000.parquet       samples, one a row
+STORE/images/ab/abcd….jpg        their pictures, named by the checksum of their content and so stored once
+STORE/pending/00001.jsonl        samples that wait for the next shard; they count
+STORE/rejected.jsonl             rejected trajectories, one a line
+STORE/card.md                    the card for people; written when a writer closes
+STORE/lock                       held by the process that writes
 
-A sample is safe from a killed process when `StoreWriter.add` returns, and from a power cut once its shard is written.
+A sample survives a killed process once `StoreWriter.add` returns, and a power cut once its shard is written.
 """
 
 import json
@@ -34,13 +34,13 @@ FORMAT = "geosleuth-store"
 VERSION = 1
 SHARDS = "shards"
 SCENES = "scenes"
-"""The setting that grows with what is added: a list of which scenes samples were made of."""
+"""The setting that grows with the store: a list of the scenes that samples were made of."""
 _SHARD = re.compile(rf"{SHARDS}/[0-9]{{5,}}\.parquet")
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A shard that counts: its file below the store, its rows, its bytes and their checksum."""
+    """A shard: its file below the store, its rows, its bytes and their checksum."""
 
     file: str
     rows: int
@@ -50,22 +50,22 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A store in a few lines; ``geosleuth`` is the version that began it."""
+    """A store's manifest; ``geosleuth`` is the version that created it."""
 
     about: About
     shards: tuple[Shard, ...]
     geosleuth: str = __version__
 
     def with_shard(self, shard: Shard) -> "Manifest":
-        """The manifest once one more shard counts."""
+        """Return the manifest with one more shard."""
         return replace(self, shards=(*self.shards, shard))
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
-    """Write it whole or not at all, safe on the disk.
+    """Write the manifest atomically and flush it to disk.
 
     Raises:
-        BadInput: it can't be written, or JSON can't hold a setting.
+        BadInput: it can't be written, or a setting is not JSON.
     """
     about = {field.name: getattr(manifest.about, field.name) for field in fields(About)}
     document = {
@@ -83,10 +83,10 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read what `write_manifest` wrote.
+    """Read the manifest that `write_manifest` wrote.
 
     Raises:
-        BadInput: it can't be read, is no store's, or is of another version.
+        BadInput: it can't be read, is not a store's manifest, or has another version.
     """
     try:
         document: Any = json.loads(path.read_bytes())
@@ -96,9 +96,9 @@ def read_manifest(path: Path) -> Manifest:
             raise BadInput(
                 f"{path}: is of version {str(document.get('version'))[:20]}; this geosleuth reads version {VERSION}"
             )
-        told = document["about"]
-        lists = {name: tuple(str(one) for one in told[name]) for name in ("sources", "faults")}
-        about = About(**{**told, **lists})
+        about_fields = document["about"]
+        lists = {name: tuple(str(one) for one in about_fields[name]) for name in ("sources", "faults")}
+        about = About(**{**about_fields, **lists})
         shards = tuple(_shard(**one) for one in document["shards"])
         return Manifest(about, shards, str(document["geosleuth"]))
     except OSError as error:
@@ -110,21 +110,21 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def _shard(*, file: str, rows: int, bytes: int, sha256: str) -> Shard:  # noqa: A002  (the names of the file)
-    """A shard as the file says it, which may be anybody's: it must lie in the store.
+    """Build a shard from an untrusted manifest entry; its file must lie in the store.
 
     Raises:
         TypeError: it does not.
     """
     if not _SHARD.fullmatch(file):
-        raise TypeError(f"no shard is called {file[:60]!r}")
+        raise TypeError(f"{file[:60]!r} is not the name of a shard")
     return Shard(file, int(rows), int(bytes), str(sha256))
 
 
 def check_same(path: Path, stored: About, wanted: About) -> None:
-    """Complain where a store holds another set than the one that is to be added to.
+    """Check that a store holds the set that is to be added to.
 
     Raises:
-        BadInput: it does.
+        BadInput: it holds another.
     """
     if stored.name != wanted.name:
         raise BadInput(f"{path}: holds the set {stored.name[:60]!r}, not {wanted.name[:60]!r}; choose another folder")
@@ -138,7 +138,7 @@ def check_same(path: Path, stored: About, wanted: About) -> None:
 
 
 def with_scenes(stored: About, wanted: About) -> About:
-    """What is stored, with the scenes that are made use of now among those that were before."""
+    """Return the stored description with the scenes used now added to its own."""
     before, now = (list(one.settings.get(SCENES) or ()) for one in (stored, wanted))
     new = [one for one in now if one not in before]
     return replace(stored, settings={**stored.settings, SCENES: [*before, *new]}) if new else stored
@@ -153,29 +153,29 @@ ROWS_AT_ONCE = 50
 
 
 class Store:
-    """A store to read, finished or not. Samples come one at a time, however many there are."""
+    """A store opened for reading, finished or not. It yields samples one at a time, however many there are."""
 
     def __init__(self, path: Path) -> None:
-        """Open it; whoever adds to it is not disturbed.
+        """Open the store; a process that writes to it is not disturbed.
 
         Raises:
-            BadInput: it is no store, or of another version.
+            BadInput: it is not a store, or has another version.
         """
         if not (path / MANIFEST).is_file():
-            raise BadInput(f"{path}: holds no store of trajectories; give a folder that has a {MANIFEST}")
+            raise BadInput(f"{path}: not a store of trajectories; give a folder with a {MANIFEST}")
         self.path = path
         self.manifest = read_manifest(path / MANIFEST)
 
     @property
     def about(self) -> About:
-        """What people must know of it."""
+        """Return the store's description."""
         return self.manifest.about
 
     def __len__(self) -> int:
         return sum(shard.rows for shard in self.manifest.shards) + sum(1 for _ in self.pending())
 
     def rows(self, columns: Iterable[str] | None = None) -> Iterator[Row]:
-        """The rows as they are kept, in the order they came; only these columns, where some are named.
+        """Yield the stored rows in the order they were added; only these columns, if any are named.
 
         Raises:
             BadInput: a shard is missing or damaged.
@@ -188,7 +188,7 @@ class Store:
             yield row if names is None else {name: row[name] for name in names}
 
     def samples(self, *, split: str | None = None, images: bool = True) -> Iterator[Sample]:
-        """The samples, all or those of one split, equal to those that were added; without images on request.
+        """Yield the samples as they were added, all or those of one split, with or without images.
 
         Raises:
             BadInput: a shard or an image is missing or damaged.
@@ -198,7 +198,7 @@ class Store:
                 yield sample_of(row, self.images_of(row) if images else {})
 
     def images_of(self, row: Mapping[str, Any]) -> dict[str, bytes]:
-        """The files of a row's pictures, by handle.
+        """Return the files of a row's pictures, by handle.
 
         Raises:
             BadInput: one is missing.
@@ -215,7 +215,7 @@ class Store:
         return found
 
     def rejected(self) -> Iterator[Rejected]:
-        """What was made and not kept.
+        """Yield the rejected trajectories.
 
         Raises:
             BadInput: a line is damaged.
@@ -224,31 +224,31 @@ class Store:
             try:
                 yield Rejected(**plain)
             except TypeError as error:
-                raise BadInput(f"{self.path / REJECTED}, line {number}: this is nothing that was rejected") from error
+                raise BadInput(f"{self.path / REJECTED}, line {number}: not a rejected trajectory") from error
 
     def pending(self) -> Iterator[Row]:
-        """The rows that wait for their shard."""
+        """Yield the rows that wait for their shard."""
         yield from whole_lines(self.path / pending_name(len(self.manifest.shards)))
 
 
 def image_name(digest: str) -> str:
-    """Where the picture of a checksum lies in a store.
+    """Return the path in a store of the picture with this checksum.
 
     Raises:
-        BadInput: it is no checksum: a store that somebody else made must not name files outside of it.
+        BadInput: it is not a checksum. An untrusted store must not name files outside of it.
     """
     if not _CHECKSUM.fullmatch(str(digest)):
-        raise BadInput(f"{str(digest)[:70]!r} is no checksum of a picture; the store is damaged")
+        raise BadInput(f"{str(digest)[:70]!r} is not the checksum of a picture; the store is damaged")
     return f"{IMAGES}/{digest[:2]}/{digest}.jpg"
 
 
 def pending_name(number: int) -> str:
-    """Where samples wait that will be the shard of this number."""
+    """Return the file of the samples that will become the shard of this number."""
     return f"{PENDING}/{number:05d}.jsonl"
 
 
 def read_batches(path: Path, columns: list[str] | None = None) -> Iterator[list[Row]]:
-    """The rows of a shard, some at a time.
+    """Yield the rows of a shard in batches.
 
     Raises:
         BadInput: it is missing or damaged.
@@ -265,7 +265,7 @@ def read_batches(path: Path, columns: list[str] | None = None) -> Iterator[list[
 
 
 def whole_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a file of lines; half a line at its end, which a killed process left, is passed over.
+    """Yield the objects of a JSON Lines file; skip a partial last line that a killed process left.
 
     Raises:
         BadInput: a line before the last is damaged.
@@ -286,7 +286,7 @@ def whole_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def sha_of(path: Path) -> str:
-    """The checksum of a file.
+    """Return the checksum of a file.
 
     Raises:
         OSError: it can't be read.
@@ -299,13 +299,13 @@ def sha_of(path: Path) -> str:
 
 
 class Appending:
-    """A file that lines are added to, each handed to the system before `write` returns.
+    """A file open for appending; each line reaches the operating system before `write` returns.
 
-    Half a line at its end, which a killed process left, is cut off when it is opened.
+    Opening it cuts off a partial last line that a killed process left.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open it, or make it.
+        """Open the file, or create it.
 
         Raises:
             BadInput: it can't be written.
@@ -318,10 +318,10 @@ class Appending:
             raise _unwritable(path, error) from error
 
     def write(self, line: bytes) -> None:
-        """Add a line, with its line end.
+        """Append a line and its line end.
 
         Raises:
-            BadInput: it can't be written, for one because the disk is full.
+            BadInput: it can't be written, for example because the disk is full.
         """
         before = self._stream.tell()
         try:
@@ -329,12 +329,12 @@ class Appending:
             while done < len(line):
                 done += self._stream.write(line[done:])
         except OSError as error:
-            # Half a line in the middle would damage the file for whoever goes on.
+            # A partial line in the middle would damage the file for the next writer.
             self._stream.truncate(self._stream.seek(before))
             raise _unwritable(self.path, error) from error
 
     def close(self) -> None:
-        """Close it; closing twice does no harm."""
+        """Close the file; closing twice is harmless."""
         self._stream.close()
 
 
@@ -348,7 +348,7 @@ def _whole_bytes(path: Path) -> int:
 
 
 def write_new(path: Path, data: bytes) -> None:
-    """Write a file whose name is the checksum of its content; one that is there already is the same.
+    """Write a file named by the checksum of its content; an existing file is left as it is.
 
     Raises:
         BadInput: it can't be written.
@@ -364,31 +364,31 @@ def write_new(path: Path, data: bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it.
+    """Create a folder and its parents.
 
     Raises:
-        BadInput: it can't be made.
+        BadInput: it can't be created.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"{path}: can't be made: {error.strerror or error}") from error
+        raise BadInput(f"{path}: can't be created: {error.strerror or error}") from error
 
 
 def locked(path: Path) -> int:
-    """An open file that no other process can lock; closing it, or dying, lets go.
+    """Return the descriptor of a file that no other process can lock, until it is closed or the process ends.
 
     Raises:
-        BadInput: another process holds it, or it can't be made.
+        BadInput: another process holds the lock, or the file can't be created.
     """
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
     except OSError as error:
         raise _unwritable(path, error) from error
-    # Without such locks, whoever starts two writers must see to it.
+    # Without such locks, nothing prevents two writers.
     if lock_file(handle) is False:
         os.close(handle)
-        raise BadInput(f"{path.parent}: another process adds to this store; wait for it, or stop it")
+        raise BadInput(f"{path.parent}: another process writes to this store; wait for it, or stop it")
     return handle
 
 
@@ -399,30 +399,30 @@ def _unwritable(path: Path, error: OSError) -> BadInput:
 SHARD_ROWS = 500
 
 Progress = Callable[[int, int], None]
-"""Hears how many samples were kept and how many were rejected so far."""
+"""Receives the numbers of samples kept and rejected so far."""
 
 
-def _nobody(_kept: int, _rejected: int) -> None:
-    """Nobody listens."""
+def _no_progress(_kept: int, _rejected: int) -> None:
+    """Ignore progress."""
 
 
 class StoreWriter:
-    """Adds samples to a store, a new one or one that is there. It is a context manager.
+    """Adds samples to a store, a new one or an existing one. It is a context manager.
 
-    Leaving it well writes what waits into a shard, and the card; leaving it with an exception leaves what waits where
-    it is, and the next writer goes on from there.
+    A normal exit writes pending samples into a shard, and the card. An exit with an exception leaves them pending for
+    the next writer.
     """
 
     def __init__(self, path: Path, about: About, *, shard_rows: int = SHARD_ROWS) -> None:
-        """Make the folder of a store, or go on with the one that is there. Nobody else can until it is closed.
+        """Create a store or open an existing one, and lock it until it is closed.
 
         Raises:
-            BadInput: it can't be written; another process adds to it; it is another set, or something else.
+            BadInput: it can't be written; another process writes to it; it holds another set or other files.
             MissingExtra: pyarrow is not installed.
         """
         require("pyarrow.parquet", extra="bench")
         if shard_rows < 1:
-            raise ValueError("a shard has at least one row")
+            raise ValueError("a shard needs at least one row")
         self.path, self._shard_rows = path, shard_rows
         make_folder(path)
         self._lock = locked(path / LOCK)
@@ -442,7 +442,7 @@ class StoreWriter:
             raise
 
     def _tidy(self) -> None:
-        """Take away what a process that was killed had not finished, or had finished with."""
+        """Remove what a killed process left unfinished or no longer needed."""
         stale = self.path / pending_name(len(self._manifest.shards) - 1)
         halves = [half for folder in (self.path, self.path / SHARDS) for half in folder.glob(".*.part")]
         for file in (stale, *halves):
@@ -461,23 +461,23 @@ class StoreWriter:
 
     @property
     def kept(self) -> int:
-        """How many samples it holds."""
+        """Return how many samples the store holds."""
         return self._kept
 
     @property
     def rejected(self) -> int:
-        """How many things were made and not kept."""
+        """Return how many trajectories were rejected."""
         return len(self._rejected_keys)
 
     def add(self, made: Made) -> None:
-        """Keep a sample, or note what was rejected.
+        """Store a sample, or record a rejected one.
 
         Raises:
-            BadInput: it can't be written; the store has something of that key or a trajectory of that id already; or
-                its images are not what they must be.
+            BadInput: it can't be written; the key or the trajectory's id is already in the store; or its images are not
+                valid.
         """
         if made.key in self:
-            raise BadInput(f"{self.path}: has {made.key[:60]!r} already")
+            raise BadInput(f"{self.path}: already has {made.key[:60]!r}")
         if isinstance(made, Rejected):
             fields = {name: getattr(made, name) for name in ("key", "scene", "source", "reason", "detail")}
             self._rejected.write(to_line({**fields, "meta": dict(made.meta)}))
@@ -485,7 +485,7 @@ class StoreWriter:
             return
         row = row_of(made)
         if row["trajectory_id"] in self._ids:
-            raise BadInput(f"{self.path}: has a trajectory {row['trajectory_id'][:40]!r} already; give each its own id")
+            raise BadInput(f"{self.path}: already has a trajectory {row['trajectory_id'][:40]!r}; give each its own id")
         for image, data in zip(row["images"], made.images.values(), strict=True):
             write_new(self.path / image_name(image["sha256"]), data)
         self._waiting.write(to_line(row))
@@ -497,7 +497,7 @@ class StoreWriter:
             self.commit()
 
     def commit(self) -> None:
-        """Write all that waits into a shard of its own, safe on the disk.
+        """Write all pending samples into a shard and flush it to disk.
 
         Raises:
             BadInput: it can't be written.
@@ -517,14 +517,14 @@ class StoreWriter:
         write_manifest(self.path / MANIFEST, manifest)
         _sync(self.path)
         self._manifest = manifest
-        # The manifest counts them now; until it did, the lines of this file were what counted.
+        # The manifest counts these rows now; until then, the lines of this file did.
         self._waiting.close()
         self._waiting.path.unlink(missing_ok=True)
         self._waiting = Appending(self.path / pending_name(number + 1))
         self._rows = []
 
     def close(self) -> None:
-        """Let go of the store; what waits stays where it is and counts. Closing twice does no harm."""
+        """Release the store; pending samples stay and count. Closing twice is harmless."""
         self._rejected.close()
         self._waiting.close()
         if self._lock >= 0:
@@ -532,7 +532,7 @@ class StoreWriter:
             self._lock = -1
 
     def finish(self) -> None:
-        """Write what waits into a shard, and the card."""
+        """Write pending samples into a shard, and the card."""
         from .store_card import write_card
 
         self.commit()
@@ -552,9 +552,9 @@ class StoreWriter:
 
 
 def write_store(
-    path: Path, made: Iterable[Made], about: About, *, shard_rows: int = SHARD_ROWS, progress: Progress = _nobody
+    path: Path, made: Iterable[Made], about: About, *, shard_rows: int = SHARD_ROWS, progress: Progress = _no_progress
 ) -> Store:
-    """Keep all that a maker makes; what the store has already is passed over.
+    """Store everything that a maker yields; skip keys that the store already has.
 
     Raises:
         BadInput: see `StoreWriter`.
@@ -584,14 +584,14 @@ def _begin(path: Path, about: About) -> Manifest:
             return read_manifest(path / MANIFEST)
         return stored
     if other := sorted(one.name for one in path.iterdir() if one.name != LOCK):
-        raise BadInput(f"{path}: holds {other[0][:60]!r} but no store; choose a new or an empty folder")
+        raise BadInput(f"{path}: holds {other[0][:60]!r} and is not a store; choose a new or an empty folder")
     write_manifest(path / MANIFEST, Manifest(about, ()))
-    # As it will be read later, so that a setting that JSON can't hold is noticed now.
+    # Round-trip through JSON, so that a setting that JSON can't hold is noticed now.
     return read_manifest(path / MANIFEST)
 
 
 def _write_shard(path: Path, rows: list[Row]) -> tuple[int, str]:
-    """Write a shard whole or not at all; its bytes and its checksum."""
+    """Write a shard atomically; return its bytes and its checksum."""
     arrow, parquet = require("pyarrow", extra="bench"), require("pyarrow.parquet", extra="bench")
     with replacing(path) as neighbour:
         table = arrow.Table.from_pylist(rows, schema=schema())

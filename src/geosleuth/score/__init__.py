@@ -1,6 +1,6 @@
-"""How good is an answer: distances, levels, confidence, paired tests, rewards, and the published rows to stand beside.
+"""Scoring: distances, levels, confidence, paired tests, rewards, and published figures to compare with.
 
-``Truth`` lives here, above everything that answers: only scorers and trainers can hold one.
+``Truth`` is defined here, above everything that answers: only scorers and trainers can hold one.
 """
 
 from .levels import AnswerNames, LevelResult, Truth, TruthNames, match_levels, named_levels

@@ -1,18 +1,18 @@
-"""The truth about a photo, and an answer's names against it: right country, right region, right city?
+"""The truth about a photo, and the comparison of an answer's names with it by country, region and city.
 
-A level is None where the truth does not give it, and False where the answer does not. A level counts only where
-nothing above it is wrong:
+A level is None if the truth does not give it, and False if the answer does not. A level counts only if nothing above it
+is wrong:
 
-- Another country makes everything below wrong: a Paris in Texas is no Paris.
+- Another country makes everything below wrong: Paris in Texas is not Paris.
 - Another region makes the city wrong: Springfield, Missouri, is not Springfield, Illinois. A region that the answer
-  leaves out is itself wrong but does not spoil the city.
+  leaves out is itself wrong but does not affect the city.
 - Without a country in the answer the country is wrong, and one name alone proves nothing (there is a Georgia in two
-  countries): region and city count only where the truth has both and both match. A country as the last part of
-  the precise place ("Paris, France") is a country given.
+  countries): region and city count only if the truth has both and both match. A country as the last part of
+  the precise place ("Paris, France") counts as given.
 
 The precise place is read as an address, parts separated by commas, finest first; each part may name the city, with or
-without a postcode, unless it is the region of another city ("Seattle, Washington"). Where a city is a region of its own
-(Beijing, Berlin) the answer's region may name it; where it is a country (Singapore), naming the country is enough.
+without a postcode, unless it is the region of another city ("Seattle, Washington"). If a city is a region of its own
+(Beijing, Berlin) the answer's region may name it; if it is a country (Singapore), naming the country is enough.
 """
 
 import re
@@ -25,7 +25,7 @@ from geosleuth.names.cities import is_far_city, is_listed_region
 from geosleuth.names.folding import MAX_NAME_CHARS
 
 RULES: PlaceNames = RuleNames()
-"""The comparison that is used where nobody asks for another."""
+"""The default comparison."""
 
 _SEPARATOR = re.compile(r"[,;|\n，、；]| [-–—] ")
 _MOST_PARTS = 8
@@ -52,7 +52,7 @@ NO_NAME = frozenset(
         "未确定",
     ]
 )
-"""What people and models write, folded, where they have no name to give."""
+"""What people and models write, folded, if they have no name to give."""
 
 _CITY_COUNTRIES = {"SG": "Singapore", "MC": "Monaco", "VA": "Vatican City", "HK": "Hong Kong", "MO": "Macau"}
 _CITY_REGIONS = {
@@ -95,7 +95,7 @@ _CITY_REGIONS = {
 
 @dataclass(frozen=True, slots=True)
 class TruthNames:
-    """What is known of the true place; None where the data set does not say."""
+    """The names of the true place; None if the data set does not give them."""
 
     country: str | None = None
     region: str | None = None
@@ -104,7 +104,7 @@ class TruthNames:
 
 @dataclass(frozen=True, slots=True)
 class AnswerNames:
-    """What an answer says; `precise` may be a city or an address, finest part first."""
+    """The names in an answer; `precise` may be a city or an address, finest part first."""
 
     country: str | None = None
     region: str | None = None
@@ -113,7 +113,7 @@ class AnswerNames:
 
 @dataclass(frozen=True, slots=True)
 class LevelResult:
-    """Right or wrong by level; None where the truth does not give that level."""
+    """Right or wrong by level; None if the truth does not give that level."""
 
     country: bool | None
     region: bool | None
@@ -121,7 +121,7 @@ class LevelResult:
 
 
 def match_levels(truth: TruthNames, answer: AnswerNames, names: PlaceNames = RULES) -> LevelResult:
-    """Compare an answer's names with the truth's; the module's docstring tells what counts."""
+    """Compare an answer's names with the truth's by the rules of this module."""
     country, region, city = (_given(name) for name in (truth.country, truth.region, truth.city))
     said = AnswerNames(_given(answer.country), _given(answer.region), _given(answer.precise))
     address = _parts(said.precise) if said.precise else ()
@@ -149,9 +149,9 @@ def match_levels(truth: TruthNames, answer: AnswerNames, names: PlaceNames = RUL
 
 
 def named_levels(answer: AnswerNames) -> dict[str, bool]:
-    """Per level, whether the answer says anything that could name it, right or wrong.
+    """Return per level whether the answer says anything that could name it, right or wrong.
 
-    An address of several parts may hold a region and a country.
+    An address of several parts may contain a region and a country.
     """
     said = AnswerNames(_given(answer.country), _given(answer.region), _given(answer.precise))
     parts = len(_parts(said.precise)) if said.precise else 0
@@ -174,7 +174,7 @@ def _parts(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def _spellings(part: str) -> tuple[str, ...]:
-    """A part of an address as it stands and without its numbers ("75001 Paris")."""
+    """Return a part of an address as written and without its numbers ("75001 Paris")."""
     wordy = " ".join(word for word in part.split() if not any(map(str.isdigit, word)))
     return (part, wordy) if wordy and wordy != part else (part,)
 
@@ -196,7 +196,7 @@ def _address_names(city: str, precise: str, context: str | None, names: PlaceNam
 
 
 def _address_names_other_region(address: tuple[str, ...], city: str, context: str | None, names: PlaceNames) -> bool:
-    """Whether a coarser part of the address is surely a region; the truth's own is known not to be among them."""
+    """Return whether a coarser part of the address is surely a region; the truth's own was excluded before."""
     return any(is_listed_region(part, context) and not names.same_city(city, part, context) for part in address[1:])
 
 
@@ -219,7 +219,7 @@ def _code(country: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The true point and, where the data set names them, the true country, region and city."""
+    """The true point and, if the data set names them, the true country, region and city."""
 
     point: LatLon
     country: str | None = None

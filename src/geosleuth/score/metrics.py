@@ -1,6 +1,6 @@
-"""How good answers are: accuracy within distances, intervals, risk against coverage, calibration, paired tests.
+"""Metrics of answers: accuracy within distances, intervals, risk against coverage, calibration, paired tests.
 
-Each function says what it assumes; all intervals are 95 %.
+Each function states its assumptions; all intervals are 95 %.
 
 Everything is computed from arrays. A distance of NaN means *unlocated*: the record counts in n, is a miss at every
 threshold, scores 0 and is farther off than any located one.
@@ -29,22 +29,22 @@ class Estimate:
 
 
 def wilson(hits: int, n: int) -> Estimate:
-    """A proportion in [0, 1] with Wilson's score interval, which stays honest near 0 and 1 and for small n."""
+    """Return a proportion in [0, 1] with Wilson's score interval, which holds near 0 and 1 and for small n."""
     if n == 0:
         return Estimate(float("nan"), 0.0, 1.0)
     share = hits / n
     spread = Z_95**2 / n
     middle = (share + spread / 2) / (1 + spread)
     half = Z_95 / (1 + spread) * sqrt(share * (1 - share) / n + spread / (4 * n))
-    # The share itself is inside by definition; rounding must not push a bound past it at 0 or 1.
+    # The share lies inside by definition; rounding must not push a bound past it at 0 or 1.
     return Estimate(share, min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half)))
 
 
 def mean_estimate(values: NDArray[np.float64], *, lowest: float = -inf, highest: float = inf) -> Estimate:
-    """The mean with a normal interval; fine for the hundreds of bounded values it is used on.
+    """Return the mean with a normal interval; fine for the hundreds of bounded values it is used on.
 
-    A normal interval knows no bounds and would promise a mean GeoScore above 5000 where all answers are near; it is
-    cut off at ``lowest`` and ``highest``, beyond which no mean of such values can lie.
+    A normal interval has no bounds and could exceed the maximum GeoScore of 5000 where all answers are near; it is
+    clipped to ``lowest`` and ``highest``, beyond which no mean of such values can lie.
     """
     n = len(values)
     if n == 0:
@@ -55,10 +55,10 @@ def mean_estimate(values: NDArray[np.float64], *, lowest: float = -inf, highest:
 
 
 def median_estimate(values: NDArray[np.float64]) -> Estimate:
-    """The median with an interval from order statistics, which needs no assumption about the distribution.
+    """Return the median with an interval from order statistics, which needs no assumption about the distribution.
 
-    Values may be infinite (an unlocated record is farther off than any other); then so may the result be. Fewer than
-    six values allow no such interval at 95 %: its bounds are NaN.
+    Values may be infinite (an unlocated record is farther off than any other), and so may the result. Fewer than six
+    values allow no such interval at 95 %: its bounds are NaN.
     """
     n = len(values)
     if n == 0:
@@ -73,8 +73,8 @@ def median_estimate(values: NDArray[np.float64]) -> Estimate:
 
 
 def _largest_rank_below(n: int) -> int:
-    """Largest k with P(Binomial(n, 1/2) <= k) <= 2.5 %, or -1."""
-    # The normal approximation lands next to it; from there every step is exact.
+    """Return the largest k with P(Binomial(n, 1/2) <= k) <= 2.5 %, or -1."""
+    # The normal approximation starts next to it; from there every step is exact.
     k = max(-1, int(n / 2 - Z_95 * sqrt(n) / 2) - 1)
     total = _tail(n, k)
     while total > 0.025:
@@ -87,7 +87,7 @@ def _largest_rank_below(n: int) -> int:
 
 
 def _tail(n: int, k: int) -> float:
-    """P(Binomial(n, 1/2) <= k) for k below the middle, summed downwards until what is left can't be seen."""
+    """Return P(Binomial(n, 1/2) <= k) for k below the middle, summed downwards until terms are negligible."""
     if k < 0:
         return 0.0
     mass = total = _mass(n, k)
@@ -99,12 +99,12 @@ def _tail(n: int, k: int) -> float:
 
 
 def _mass(n: int, k: int) -> float:
-    """P(Binomial(n, 1/2) = k)."""
+    """Return P(Binomial(n, 1/2) = k)."""
     return exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2))
 
 
 def mcnemar_p(only_first: int, only_second: int) -> float:
-    """Exact two-sided McNemar test: how surprising is this split of the pairs on which the two differ?"""
+    """Return the p-value of an exact two-sided McNemar test on the pairs where the two differ."""
     n = only_first + only_second
     if n == 0:
         return 1.0
@@ -114,11 +114,11 @@ def mcnemar_p(only_first: int, only_second: int) -> float:
 
 
 def sign_flip_p(differences: NDArray[np.float64], *, rounds: int = 10_000, seed: int = 0) -> float:
-    """Two-sided permutation test that paired differences have mean 0: flip signs at random, count what is as extreme.
+    """Return the p-value of a two-sided permutation test that paired differences have mean 0, by random sign flips.
 
-    Counts itself once, so that the smallest value is 1 / (rounds + 1), never 0. Same seed, same value. With more than
-    20,000 pairs that moved, the sum under random signs is as good as normal, and its tail is taken from there instead
-    of from flips, with the same smallest value.
+    The observed sum counts once, so the smallest value is 1 / (rounds + 1), never 0. Same seed, same value. With more
+    than 20,000 pairs that differ, the sum under random signs is nearly normal, and its tail is used instead of flips,
+    with the same smallest value.
     """
     moved = differences[differences != 0]
     if len(moved) == 0:
@@ -140,7 +140,7 @@ def sign_flip_p(differences: NDArray[np.float64], *, rounds: int = 10_000, seed:
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Holm's step-down correction: p-values adjusted for having asked several questions at once."""
+    """Return p-values adjusted for multiple tests with Holm's step-down correction."""
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     adjusted, floor = [0.0] * len(p_values), 0.0
     for rank, index in enumerate(order):
@@ -151,12 +151,12 @@ def holm(p_values: list[float]) -> list[float]:
 
 LEVELS = ("country", "region", "city")
 NOT_GIVEN = -1  # a level that the truth does not name; neither right nor wrong
-NOT_NAMED = -2  # a level that the truth names and the answer does not: wrong, but told apart
+NOT_NAMED = -2  # a level that the truth names and the answer does not: wrong, but counted separately
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """A share of records that are right, in percent, with its 95 % interval."""
+    """The share of right records, in percent, with its 95 % interval."""
 
     hits: int
     n: int
@@ -164,7 +164,7 @@ class Accuracy:
 
     @classmethod
     def of(cls, hits: int, n: int) -> "Accuracy":
-        """The share of ``hits`` in ``n``."""
+        """Return the share of ``hits`` in ``n``."""
         share = wilson(hits, n)
         return cls(hits, n, Estimate(100 * share.value, 100 * share.low, 100 * share.high))
 
@@ -190,7 +190,7 @@ class Summary:
 
     @property
     def located(self) -> int:
-        """How many records have a point."""
+        """Return how many records have a point."""
         return self.n - self.unlocated
 
 
@@ -209,7 +209,7 @@ def summarise(
     """
     n = len(distance_km)
     located = distance_km[~np.isnan(distance_km)]
-    # One sort answers every threshold and both medians.
+    # One sort serves every threshold and both medians.
     ordered = np.sort(located)
     hits = np.searchsorted(ordered, np.asarray(thresholds_km, dtype=np.float64), side="right")
     scores = np.zeros(n)
@@ -230,7 +230,7 @@ def summarise(
 
 
 def within(distance_km: NDArray[np.float64], threshold_km: float) -> NDArray[np.bool_]:
-    """Which records are right at a threshold; unlocated ones are not."""
+    """Return which records are right at a threshold; unlocated ones are not."""
     return np.less_equal(
         distance_km, threshold_km, where=~np.isnan(distance_km), out=np.zeros(len(distance_km), np.bool_)
     )
@@ -238,7 +238,7 @@ def within(distance_km: NDArray[np.float64], threshold_km: float) -> NDArray[np.
 
 @dataclass(frozen=True, slots=True)
 class SelectivePoint:
-    """Keep the surest answers only: which share of all records is answered, and which share of those is wrong."""
+    """One selection of the most confident answers: the share of all records, and the share of these that is wrong."""
 
     coverage: float
     risk: float
@@ -249,9 +249,9 @@ class SelectivePoint:
 class Selective:
     """Risk against coverage at one threshold.
 
-    ``points`` run from the surest answers to all answers. Records without a point or a stated confidence are never
-    answered here, so full coverage may stay below 1. ``area`` is the mean risk over the covered range (lower is
-    better), ``ideal_area`` what a perfect ordering of the same answers would reach.
+    ``points`` run from the most confident answers to all answers. Records without a point or a stated confidence are
+    never answered here, so full coverage may stay below 1. ``area`` is the mean risk over the covered range (lower is
+    better), ``ideal_area`` that of a perfect ordering of the same answers.
     """
 
     threshold_km: float
@@ -262,14 +262,14 @@ class Selective:
     ideal_area: float
 
     def risk_at(self, coverage: float) -> float | None:
-        """Risk of the smallest selection that covers at least this share of all records; None if none does."""
+        """Return the risk of the smallest selection that covers at least this share of records; None if none does."""
         return next((point.risk for point in self.points if point.coverage >= coverage - 1e-12), None)
 
 
 def selective(
     distance_km: NDArray[np.float64], confidence: NDArray[np.float64], threshold_km: float
 ) -> Selective | None:
-    """Leave out the least sure answers, one confidence value at a time; None where no answer states a confidence."""
+    """Drop the least confident answers, one confidence value at a time; None if no answer states a confidence."""
     usable = ~np.isnan(confidence) & ~np.isnan(distance_km)
     count = int(np.count_nonzero(usable))
     if count == 0:
@@ -277,7 +277,7 @@ def selective(
     order = np.argsort(-confidence[usable], kind="stable")
     sure = confidence[usable][order]
     wrong = (~within(distance_km[usable], threshold_km))[order]
-    # Equal confidences can't be told apart: they enter together.
+    # Answers of equal confidence enter together.
     last_of_tie = np.flatnonzero(np.append(sure[1:] != sure[:-1], True))
     kept = last_of_tie + 1
     risk = np.cumsum(wrong)[last_of_tie] / kept
@@ -299,7 +299,7 @@ def selective(
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """Answers of about equal stated probability: what they said and how often it was so."""
+    """Answers of similar stated probability: the stated mean and the observed frequency."""
 
     n: int
     stated: float
@@ -321,7 +321,7 @@ def calibration(
     radius_km: NDArray[np.float64],
     bins: int = 10,
 ) -> Calibration | None:
-    """Expected calibration error over equal-width bins; None where no answer states both probability and radius."""
+    """Return the expected calibration error over equal-width bins; None if no answer states probability and radius."""
     usable = ~(np.isnan(distance_km) | np.isnan(probability) | np.isnan(radius_km))
     count = int(np.count_nonzero(usable))
     if count == 0:
@@ -356,7 +356,7 @@ class PairedAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Everything about a pair; differences are second minus first."""
+    """The comparison of a pair; differences are second minus first."""
 
     n: int
     accuracies: tuple[PairedAccuracy, ...]
@@ -369,7 +369,7 @@ def compare_paired(
     second_km: NDArray[np.float64],
     thresholds_km: Sequence[float] = THRESHOLDS_KM,
 ) -> Comparison:
-    """Compare two answerers whose distances are aligned image by image; NaN is unlocated."""
+    """Compare two sets of distances aligned image by image; NaN is unlocated."""
     n = len(first_km)
     if n != len(second_km) or n == 0:
         raise ValueError("a paired comparison needs the same images, at least one, in both")
@@ -392,14 +392,14 @@ def compare_paired(
 
 
 def score_or_zero(distance_km: NDArray[np.float64]) -> NDArray[np.float64]:
-    """GeoScore per record, 0 where unlocated."""
+    """Return the GeoScore per record, 0 where unlocated."""
     return np.nan_to_num(np.asarray(geoscore(distance_km), dtype=np.float64), nan=0.0)
 
 
 def easy(distances_km: Sequence[NDArray[np.float64]], threshold_km: float = 10.0) -> NDArray[np.bool_]:
-    """MAPBench's tiers: easy where at least two answerers of three are within 10 km, else hard.
+    """Return MAPBench's tiers: easy where at least two of three methods are within 10 km, else hard.
 
-    With another number of answerers, at least two thirds of them must be.
+    With another number of methods, at least two thirds of them must be.
     """
     votes = np.sum([within(distance, threshold_km) for distance in distances_km], axis=0)
     return np.asarray(votes * 3 >= 2 * len(distances_km), dtype=np.bool_)

@@ -1,10 +1,10 @@
-"""Several minds on one photo.
+"""Teams: several models or agents on one photo.
 
 ``parallel`` draws several trajectories of one model and lets a verifier decide. ``swarm`` lets different agents answer,
-review each other and discuss, and ``learning`` finds out whom to trust with which picture. ``rivals`` are other ways to
-put the same agents together. ``recorded`` does it with answers that are already known.
+review each other and discuss, and ``learning`` learns whom to trust with which picture. ``rivals`` are other ways to
+combine the same agents. ``recorded`` works with recorded answers.
 
-Truths are held in ``learning`` and nowhere else: whatever answers can't import it.
+Only ``learning`` holds truths: code that answers can't import it.
 """
 
 from .model import (

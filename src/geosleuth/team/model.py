@@ -1,16 +1,16 @@
-"""Members of a team: what they are asked and reply, whom to trust, how trust changes, and when two answers agree.
+"""Members of a team: their requests and replies, trust between them, how it changes, and when answers agree.
 
-Providers count differently, and some do not count images at all. Here texts and pictures are judged as the agent's
-loop judges them, see `geosleuth.agent.conversation`.
+Providers count tokens differently, and some do not count images. Here texts and pictures are counted as the agent's
+loop counts them, see `geosleuth.agent.conversation`.
 
-Only the links from whoever answered to those who reviewed that answer change. How much depends on ``tt``, the number of
-right answers in a row: of a right answer the row that it ends, of a wrong one the row that it breaks, and at least 1.
+Only links from the member who answered to those who reviewed it change. The factor depends on ``tt``, the streak of
+right answers: for a right answer including it, for a wrong one the streak that it breaks, and at least 1.
 
 rule        right answer         wrong answer
 default     (2 tt + 1) / (2 tt)  (2 tt - 1) / (2 tt)
 printed     (tt + 1) / (2 tt)    (2 tt - 1) / (2 tt)
 
-The printed rule of smileGeo leaves a link as it is after a first right answer and weakens it after every further one.
+SmileGeo's printed rule leaves a link unchanged after a first right answer and weakens it after every further one.
 """
 
 import math
@@ -28,17 +28,17 @@ from geosleuth.photo import OpenedPhoto
 from geosleuth.policies import Usage
 
 Stage = Literal["answer", "review", "summary", "discussion", "judge"]
-"""What a reply is for: an answer of one's own; a comment on somebody's answer; an answer after comments; a turn of a
-discussion; a choice between answers of others."""
+"""The purpose of a reply: an independent answer; a comment on another's answer; an answer after comments; a turn of a
+discussion; a choice between others' answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a member is asked.
+    """A request to a member.
 
-    ``words`` stand in place of the task's own; None asks for an answer as the member's method asks. Whatever others
-    said stands in the words as quoted data. ``seed`` is passed on to models that can repeat themselves.
-    ``force_answer`` wants a best guess in any case. There is no room for a truth here, nor for a file's name.
+    ``words`` replaces the task's own question; None asks as the member's method does. What others said is in the
+    words as quoted data. ``seed`` is passed to models that support it. ``force_answer`` demands a best guess.
+    A request never contains a truth or a file name.
     """
 
     photos: tuple[OpenedPhoto, ...]
@@ -52,11 +52,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a member said.
+    """A member's reply.
 
-    ``text`` is its final words as it wrote them, ``answer`` what was read from them; a comment has no point.
-    ``failure`` says in one line why there is nothing, where there is nothing: a member that fails costs only its own
-    reply. ``tokens`` counts by the team's one tariff, images included; ``usage`` is what the provider counted.
+    ``text`` is its final message, ``answer`` what was parsed from it; a comment has no point. ``failure`` says in one
+    line why there is no reply: a member that fails costs only its own reply. ``tokens`` are counted by the team's
+    own rule, images included; ``usage`` is the provider's count.
     """
 
     text: str = ""
@@ -68,36 +68,36 @@ class Reply:
     trajectory: Trajectory | None = field(default=None, repr=False)
 
     @property
-    def stands(self) -> bool:
-        """Whether it names a place: a point or an address."""
+    def names_place(self) -> bool:
+        """Return whether it names a place: a point or an address."""
         return self.failure is None and (self.answer.located or bool(self.answer.address))
 
 
 class Member(Protocol):
-    """One agent of a team: a plain model, a whole agent with tools, or a persona over a shared model."""
+    """A member of a team: a plain model, an agent with tools, or a persona over a shared model."""
 
     @property
     def name(self) -> str:
-        """What the team's file calls it; other members never see it."""
+        """Return its name in the team's file; other members never see it."""
         ...
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The hosts that photos are sent to; empty where they stay on this machine."""
+        """Return the hosts that photos are sent to; empty if they stay on this machine."""
         ...
 
     async def reply(self, request: Request) -> Reply:
-        """Say something. A model that fails, or takes too long, is a reply with a failure, never an exception."""
+        """Reply to a request. A model that fails or times out gives a reply with a failure, never an exception."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections and memory."""
+        """Close connections and free memory."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Who said what, when in the course of things, and about whose answer."""
+    """One reply in the course of a run: who, when, and about whose answer."""
 
     member: str
     stage: Stage
@@ -108,9 +108,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a team came to: the answer, how it was come by in a few words, and every turn in its order.
+    """A team's result: the answer, how it was decided, and every turn in order.
 
-    ``voice`` is the member whose words the answer is, where it is one member's.
+    ``voice`` is the member whose answer it is, if it is one member's.
     """
 
     answer: Answer
@@ -121,34 +121,34 @@ class Outcome:
 
     @property
     def tokens(self) -> int:
-        """By the team's tariff, all turns together."""
+        """Return the tokens of all turns, by the team's own count."""
         return sum(turn.reply.tokens for turn in self.turns)
 
 
 def text_tokens(text: str) -> int:
-    """Tokens of a text."""
+    """Count the tokens of a text."""
     return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
 
 
 def image_tokens(width: int, height: int) -> int:
-    """Tokens of a picture of so many pixels."""
+    """Count the tokens of a picture of so many pixels."""
     return math.ceil(width * height / PIXELS_PER_TOKEN)
 
 
-def reply_tokens(asked: str, said: str, sizes: tuple[tuple[int, int], ...] = ()) -> int:
-    """Tokens of one reply: all the words it was asked with, the pictures shown with them, and what it said."""
-    return text_tokens(asked) + text_tokens(said) + sum(image_tokens(*size) for size in sizes)
+def reply_tokens(prompt: str, reply: str, sizes: tuple[tuple[int, int], ...] = ()) -> int:
+    """Count the tokens of one reply: the prompt, its pictures, and the reply itself."""
+    return text_tokens(prompt) + text_tokens(reply) + sum(image_tokens(*size) for size in sizes)
 
 
 @dataclass(frozen=True, slots=True)
 class TrustWeights:
-    """Election probabilities (Lst) and links (A), in the order of the members; a link to oneself is 0."""
+    """Election probabilities (Lst) and links (A), in the members' order; a link to oneself is 0."""
 
     election: tuple[float, ...]
     links: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        """Refuse shapes that do not fit and weights that are none."""
+        """Check shapes and values."""
         count = len(self.election)
         if len(self.links) != count or any(len(row) != count for row in self.links):
             raise ValueError(f"{count} members need {count} x {count} links")
@@ -159,15 +159,15 @@ class TrustWeights:
 
     @classmethod
     def equal(cls, count: int) -> "TrustWeights":
-        """Nobody knows anybody: every election probability is a half, every link is 1."""
+        """Return equal trust: every election probability is a half, every link is 1."""
         return cls((0.5,) * count, tuple(tuple(0.0 if i == j else 1.0 for j in range(count)) for i in range(count)))
 
 
 class Society(Protocol):
-    """Says how the members of a team stand, given the photos. It sees pixels, never a file name or a truth."""
+    """Gives the trust weights of a team for photos. It sees pixels, never a file name or a truth."""
 
     def trust_weights(self, photos: Sequence[OpenedPhoto]) -> TrustWeights:
-        """Whom to trust with these photos."""
+        """Return whom to trust with these photos."""
         ...
 
 
@@ -178,19 +178,19 @@ class StrangersSociety:
     count: int
 
     def trust_weights(self, photos: Sequence[OpenedPhoto]) -> TrustWeights:  # noqa: ARG002
-        """The same for every photo."""
+        """Return equal trust for every photo."""
         return TrustWeights.equal(self.count)
 
 
 AGREE_WITHIN_KM = 50.0
-"""How far apart the places of two answers that agree may lie; smileGeo's threshold."""
+"""The largest distance between the places of two answers that agree; smileGeo's threshold."""
 
 
 class Placer:
-    """From answers to extents: the point where there is one, otherwise the place that the address names.
+    """Resolves answers to extents: the point if there is one, else the place that the address names.
 
-    Every address is looked up once; only where the looking up failed, it is tried again the next time. One that nobody
-    can find has no extent, and agrees with nothing.
+    Every address is looked up once, and again only if the look-up failed. An address that can't be found has no
+    extent and agrees with nothing.
     """
 
     def __init__(self, atlas: Atlas) -> None:
@@ -198,7 +198,7 @@ class Placer:
         self._known: dict[str, Extent | None] = {}
 
     async def extent(self, answer: Answer) -> Extent | None:
-        """Where the answer says it is."""
+        """Return the extent of the answer's place."""
         if answer.point is not None:
             return Disc(answer.point, 0.0)
         words = str(answer.address)
@@ -217,33 +217,33 @@ class Placer:
 
 
 def agree(one: Extent | None, other: Extent | None, within_km: float = AGREE_WITHIN_KM) -> bool:
-    """Whether two places meet within so many km; what has no place agrees with nothing."""
+    """Return whether two extents lie within so many km of each other; None agrees with nothing."""
     return one is not None and other is not None and extent_distance_km(one, other) <= within_km
 
 
 def cluster(extents: Sequence[Extent | None], within_km: float = AGREE_WITHIN_KM) -> list[frozenset[int]]:
-    """For each answer, who agrees with it, itself included; nobody where it has no place."""
+    """Return for each answer the answers that agree with it, itself included; none if it has no place."""
     count = range(len(extents))
     return [frozenset(j for j in count if agree(extents[i], extents[j], within_km)) for i in count]
 
 
 LinkRule = Literal["default", "printed"]
 Links = tuple[tuple[float, ...], ...]
-"""Weights in the order of the members, from the row's member to the column's; a link to oneself is 0."""
+"""Weights in the members' order, from the row's member to the column's; a link to oneself is 0."""
 
 
 def full_links(count: int) -> Links:
-    """Everybody is linked to everybody else with weight 1."""
+    """Return links of weight 1 between all members."""
     return tuple(tuple(0.0 if i == j else 1.0 for j in range(count)) for i in range(count))
 
 
 def next_streak(streak: int, *, right: bool) -> int:
-    """How many right answers in a row there are after one more answer."""
+    """Return the streak of right answers after one more answer."""
     return streak + 1 if right else 0
 
 
 def link_factor(streak: int, *, right: bool, rule: LinkRule = "default") -> float:
-    """What a link is multiplied by; ``streak`` is how many right answers in a row came before this one."""
+    """Return the factor of a link; ``streak`` is the number of right answers in a row before this one."""
     tt = max(1, next_streak(streak, right=True) if right else streak)
     if not right:
         return (2 * tt - 1) / (2 * tt)
@@ -253,15 +253,15 @@ def link_factor(streak: int, *, right: bool, rule: LinkRule = "default") -> floa
 def updated_links(
     links: Links, answerer: int, reviewers: Iterable[int], *, right: bool, streak: int, rule: LinkRule = "default"
 ) -> Links:
-    """The links after an answer; those to members that did not review it stay as they are.
+    """Return the links after an answer; links to members that did not review it stay the same.
 
     Args:
-        links: as they were.
-        answerer: whose answer it was.
-        reviewers: who was drawn to review it in this round.
+        links: the links before.
+        answerer: the member who answered.
+        reviewers: the members who reviewed it in this round.
         right: whether the answer was right.
-        streak: how many right answers in a row the answerer had given before.
-        rule: which rule, see the top of this module.
+        streak: how many right answers in a row the answerer gave before.
+        rule: see the top of this module.
     """
     drawn = frozenset(reviewers) - {answerer}
     factor = link_factor(streak, right=right, rule=rule)

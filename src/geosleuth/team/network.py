@@ -4,15 +4,15 @@ Fea = Linear(Emb + Enc(X))
 A   = softmax(Fea Fea^T / sqrt(d_k))
 Lst = sigmoid(Linear(Flatten(LeakyReLU(A Fea W))))
 
-meta      how it was made: the format, the image encoder, how wide their features are
+meta      how it was made: the format, the image encoder, the width of its features
 member    the members' names in their order
-lesson    one row a picture learned from: features, labels, links, the country it was in (only learning reads it)
-weights   what was learned from how many lessons, with which settings; nothing is overwritten, each version is a row
+lesson    one row per training picture: features, labels, links, its country (read only for learning)
+weights   one row per version: the weights, the number of lessons and the settings; nothing is overwritten
 
 Connections opened here are read-only, and SQLite itself refuses them the table ``lesson``.
 
-Nothing here can hold or read a truth: what was learned from is in tables of the same file that these connections are
-not allowed to read.
+Nothing here can hold or read a truth: training data is in tables of the same file that these connections are not
+allowed to read.
 """
 
 import io
@@ -47,7 +47,7 @@ LEAK = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Dimensions:
-    """How many members there are, and how wide the embeddings, their image under Linear, and the hidden layer are."""
+    """The number of members, and the widths of the embeddings, of Fea, and of the hidden layer."""
 
     members: int
     embedding: int
@@ -57,7 +57,7 @@ class Dimensions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameters:
-    """All that is learned.
+    """The learned parameters.
 
     Attributes:
         emb: a row for each member, as wide as an encoded picture.
@@ -77,22 +77,22 @@ class Parameters:
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """What the arrays are called, in one order everywhere."""
+        """Return the arrays' names, in one order everywhere."""
         return tuple(field.name for field in fields(cls))
 
     def arrays(self) -> tuple[Array, ...]:
-        """The arrays in the order of their names."""
+        """Return the arrays in the order of their names."""
         return tuple(getattr(self, name) for name in self.names())
 
     @property
     def dimensions(self) -> Dimensions:
-        """Read off the arrays' shapes."""
+        """Return the dimensions from the arrays' shapes."""
         members, embedding = self.emb.shape
         fea, hidden = self.hidden_weight.shape
         return Dimensions(members, embedding, fea, hidden)
 
     def fit(self) -> bool:
-        """Whether the arrays belong together and hold numbers."""
+        """Return whether the arrays fit together and are finite."""
         if self.emb.ndim != 2 or self.hidden_weight.ndim != 2:
             return False
         size = self.dimensions
@@ -108,9 +108,9 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """What comes out, a row a picture, and what was on the way, which only learning looks at.
+    """The network's output, a row per picture, and the intermediate values that training needs.
 
-    ``links`` are the attention without its diagonal, each row of which adds up to 1.
+    ``links`` are the attention without its diagonal; each row sums to 1.
     """
 
     election: Array
@@ -123,7 +123,7 @@ class Prediction:
 
 
 def fresh_parameters(size: Dimensions, rng: np.random.Generator, dtype: type[np.floating] = np.float32) -> Parameters:
-    """Small random numbers; the last layer begins at zero, so that before learning everybody stands at one half."""
+    """Return small random numbers; the last layer starts at zero, so that every probability starts at one half."""
 
     def spread(*shape: int) -> Array:
         numbers: Array = (rng.standard_normal(shape) / math.sqrt(shape[0])).astype(dtype)
@@ -140,7 +140,7 @@ def fresh_parameters(size: Dimensions, rng: np.random.Generator, dtype: type[np.
 
 
 def forward(parameters: Parameters, encoded: Array) -> Prediction:
-    """Election probabilities and links for encoded pictures, a row each."""
+    """Return election probabilities and links for encoded pictures, a row each."""
     summed: Array = encoded[:, None, :] + parameters.emb[None, :, :]
     fea: Array = summed @ parameters.fea_weight + parameters.fea_bias
     scores = fea @ fea.transpose(0, 2, 1) / math.sqrt(fea.shape[2])
@@ -151,13 +151,13 @@ def forward(parameters: Parameters, encoded: Array) -> Prediction:
     hidden: Array = mixed @ parameters.hidden_weight
     flat = np.where(hidden > 0, hidden, LEAK * hidden).reshape(len(encoded), len(parameters.out_weight))
     logits = flat @ parameters.out_weight + parameters.out_bias
-    # Beyond this the exponential overflows in single precision, and the probability is 0 or 1 to all digits anyway.
+    # Beyond this the exponential overflows in single precision, and the probability is 0 or 1 anyway.
     election: Array = 1.0 / (1.0 + np.exp(-np.clip(logits, -60.0, 60.0)))
     return Prediction(election, without_diagonal(attention), summed, fea, attention, mixed, hidden)
 
 
 def without_diagonal(attention: Array) -> Array:
-    """Rows without the link to oneself, brought to a sum of 1 again; a team of one has no links."""
+    """Return the rows without the diagonal, normalised to a sum of 1; a team of one has no links."""
     others = attention * (1 - np.eye(attention.shape[1], dtype=attention.dtype))
     links: Array = others / np.maximum(others.sum(axis=2, keepdims=True), np.finfo(attention.dtype).tiny)
     return links
@@ -165,9 +165,9 @@ def without_diagonal(attention: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Projection:
-    """Features less their mean, seen along the directions in which the pictures learned from differ most.
+    """Centred features projected onto the principal directions of the training pictures.
 
-    It is fitted once and then fixed, like the encoder before it. Columns beyond what the pictures can tell are zero.
+    It is fitted once and then fixed, like the encoder before it. Columns beyond the rank of the pictures are zero.
     """
 
     mean: Array
@@ -175,9 +175,9 @@ class Projection:
 
     @classmethod
     def fitted(cls, features: Array, width: int) -> "Projection":
-        """The directions in which these pictures differ most.
+        """Return the directions in which these pictures differ most.
 
-        All are scaled alike: those in which pictures hardly differ are noise, and are not blown up.
+        All are scaled alike, so that noise in the smallest directions is not amplified.
         """
         wide = np.asarray(features, dtype=np.float64)
         mean = wide.mean(axis=0)
@@ -192,11 +192,11 @@ class Projection:
 
     @property
     def width(self) -> int:
-        """How wide an encoded picture is."""
+        """Return the width of an encoded picture."""
         return int(self.basis.shape[1])
 
     def encoded(self, features: Array) -> Array:
-        """A row a picture."""
+        """Return the encoded pictures, a row each."""
         seen: Array = (np.asarray(features, dtype=np.float32) - self.mean) @ self.basis
         return seen
 
@@ -223,11 +223,11 @@ _ARRAYS: Final = (*Parameters.names(), "projection_mean", "projection_basis", "u
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
-    """Something learned: the network, what goes before it, and how far it is to be believed.
+    """A learned network, its projection, and how far it can be trusted.
 
     ``trust`` and ``trust_links`` say how much of the differences that the network sees between members held on
-    pictures it had not learned from: 0 is nothing (all stand alike), 1 is all. ``usual`` is the mean trust over the
-    pictures learned from. ``figures`` are what was measured while learning.
+    unseen pictures: 0 is nothing (equal trust), 1 is all. ``usual`` is the mean trust over the training pictures.
+    ``figures`` are measurements from training.
     """
 
     parameters: Parameters
@@ -242,7 +242,7 @@ class Weights:
     version: int = 0
 
     def packed(self) -> bytes:
-        """The arrays as they are stored."""
+        """Return the arrays as they are stored."""
         stream = io.BytesIO()
         arrays = dict(zip(Parameters.names(), self.parameters.arrays(), strict=True))
         arrays |= {"projection_mean": self.projection.mean, "projection_basis": self.projection.basis}
@@ -253,7 +253,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class StateInfo:
-    """Whose state it is, and with which encoder pictures are looked at."""
+    """The members and the image encoder of a state."""
 
     members: tuple[str, ...]
     encoder: str
@@ -263,13 +263,13 @@ class StateInfo:
 
 @contextmanager
 def open_for_answering(path: Path) -> Iterator[sqlite3.Connection]:
-    """The state, read-only, without the lessons.
+    """Open the state read-only, without the lessons.
 
     Raises:
-        BadInput: there is none, or it can't be read.
+        BadInput: it does not exist, or can't be read.
     """
     if not path.is_file():
-        raise BadInput(f"{path}: there is no such state; make one with: geosleuth team learn DATASET --state {path}")
+        raise BadInput(f"{path}: no such file; create the state with: geosleuth team learn DATASET --state {path}")
     with explained(path), closing(connected_to_read(path)) as conn:
         conn.execute("PRAGMA query_only = ON")
         conn.set_authorizer(_only_what_answers)
@@ -277,13 +277,13 @@ def open_for_answering(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def connected_to_read(path: Path) -> sqlite3.Connection:
-    """A connection that can't write."""
+    """Return a read-only connection."""
     uri = path.absolute().as_uri()
     try:
         conn = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
         conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
-        # In a folder that nobody may write to, SQLite can't keep its notes beside a file; then nobody else writes.
+        # In a read-only folder SQLite can't create its side files; then nobody else writes either.
         conn = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     return conn
 
@@ -303,41 +303,41 @@ def _only_what_answers(
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """SQLite's troubles as one line that says what to do."""
+    """Turn SQLite's errors into one line that says what to do."""
     try:
         yield
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
-            raise BadInput(f"{path}: others are writing to it for too long; try again") from error
+            raise BadInput(f"{path}: locked by other writers for too long; try again") from error
         raise BadInput(f"{path}: the team's state can't be used: {error}") from error
     except sqlite3.DatabaseError as error:
-        raise BadInput(f"{path}: this is no team's state, or a damaged one; give another file") from error
+        raise BadInput(f"{path}: not a team's state, or damaged; give another file") from error
     except OSError as error:
         raise BadInput(f"{path}: the team's state can't be used: {error.strerror or error}") from error
 
 
 def read_info(conn: sqlite3.Connection, path: Path) -> StateInfo:
-    """Whose state it is.
+    """Return the members and the encoder of a state.
 
     Raises:
-        BadInput: the file is no team's state, or one of another format.
+        BadInput: the file is not a team's state, or has another format.
     """
     (application,) = conn.execute("PRAGMA application_id").fetchone()
     (version,) = conn.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION:
-        raise BadInput(f"{path}: this is no team's state; give another file")
+        raise BadInput(f"{path}: not a team's state; give another file")
     if version != FORMAT:
-        raise BadInput(f"{path}: the state is of format {version}, not {FORMAT}; delete it and learn anew")
-    told = dict(conn.execute("SELECT key, value FROM meta"))
+        raise BadInput(f"{path}: the state is of format {version}, not {FORMAT}; delete it and learn again")
+    meta = dict(conn.execute("SELECT key, value FROM meta"))
     names = tuple(name for (name,) in conn.execute("SELECT name FROM member ORDER BY position"))
     try:
-        return StateInfo(names, told["encoder"], told["spec"], int(told["dimension"]))
+        return StateInfo(names, meta["encoder"], meta["spec"], int(meta["dimension"]))
     except (KeyError, ValueError) as error:
         raise damaged(path) from error
 
 
 def is_state_of(path: Path, members: Sequence[str]) -> bool:
-    """Whether there is a team's state of just these members, in whatever order."""
+    """Return whether the file is a state of exactly these members, in any order."""
     try:
         with open_for_answering(path) as conn:
             return sorted(read_info(conn, path).members) == sorted(members)
@@ -346,9 +346,9 @@ def is_state_of(path: Path, members: Sequence[str]) -> bool:
 
 
 def read_weights(conn: sqlite3.Connection, path: Path) -> Weights | None:
-    """The weights learned from most lessons, of these the newest; None before anything was learned.
+    """Return the weights learned from most lessons, the newest of these; None before anything was learned.
 
-    Of two processes that learned at once, the one that finished last need not have seen more.
+    Of two processes that trained at once, the last to finish need not have seen more.
 
     Raises:
         BadInput: they are damaged.
@@ -383,12 +383,12 @@ def read_weights(conn: sqlite3.Connection, path: Path) -> Weights | None:
 
 
 def damaged(path: Path) -> BadInput:
-    """What to say of a state that makes no sense."""
-    return BadInput(f"{path}: the team's state is damaged; delete it and learn anew")
+    """Return the error for a damaged state."""
+    return BadInput(f"{path}: the team's state is damaged; delete it and learn again")
 
 
 SIDE_PX: Final = 512
-"""smileGeo's size of a picture; the usual VAE makes 64 x 64 cells of four numbers of it."""
+"""smileGeo's picture size; the usual VAE turns it into 64 x 64 cells of four numbers."""
 
 _CLASS: Final = "AutoencoderKL"
 _MIDDLE: Final = (127.5, 127.5, 127.5)
@@ -397,39 +397,39 @@ _MIDDLE: Final = (127.5, 127.5, 127.5)
 class VaeEncoder:
     """The encoder half of an ``AutoencoderKL`` in a folder that `diffusers` can read; code in it is never run.
 
-    A picture's features are the means of its latent cells. Nothing is drawn at random: a picture has one row of
+    A picture's features are the means of its latent cells. Nothing is sampled: a picture has one row of
     features.
     """
 
     def __init__(self, folder: Path, side_px: int = SIDE_PX) -> None:
-        """Remember the folder; a whole Stable-Diffusion folder with a ``vae`` in it will do.
+        """Store the folder; a whole Stable Diffusion folder with a ``vae`` works too.
 
         Raises:
-            BadInput: it holds no VAE.
+            BadInput: it has no VAE.
         """
         found = vae_folder(folder)
         if found is None:
-            raise BadInput(f"{folder}: no {_CLASS} is in it; give a folder such as one with stabilityai/sd-vae-ft-mse")
+            raise BadInput(f"{folder}: no {_CLASS} found; give a folder such as one with stabilityai/sd-vae-ft-mse")
         self._folder = found
         self._preparation = Preparation(side_px, side_px, mean=_MIDDLE, deviation=_MIDDLE)
         self._lock = threading.Lock()
 
     @cached_property
     def name(self) -> str:
-        """The folder's name with a fingerprint of its weights and settings, and the pictures' size."""
+        """Return the folder's name with a fingerprint of its weights and settings, and the picture size."""
         kinds = ("*.json", "*.safetensors", "*.bin")
         files = sorted(path for kind in kinds for path in self._folder.glob(kind) if path.is_file())
         return f"{self._folder.resolve().name}@{digest_of(*files)}/{self._preparation.width_px}"
 
     @cached_property
     def dimension(self) -> int:
-        """How many features a picture has; one is looked at to find out."""
+        """Return the number of features; it encodes one picture to find out."""
         from PIL import Image
 
         return int(self.features([Image.new("RGB", (64, 64), (127, 127, 127))]).shape[1])
 
     def features(self, images: "Sequence[Image]") -> Features:
-        """One row a picture, each of length 1.
+        """Return one row per picture, each of length 1.
 
         Raises:
             BadInput: the folder's VAE can't be loaded.
@@ -447,10 +447,10 @@ class VaeEncoder:
                 with torch.inference_mode():
                     rows.append(vae.encode(torch.from_numpy(pixels)).latent_dist.mode().float().numpy().reshape(-1))
             except (ValueError, TypeError, RuntimeError) as error:
-                raise self._trouble("its VAE can't look at a picture", error) from error
+                raise self._trouble("its VAE can't encode a picture", error) from error
         together = np.stack(rows)
         if not np.isfinite(together).all():
-            raise BadInput(f"{self._folder}: its VAE gives no numbers for a picture")
+            raise BadInput(f"{self._folder}: its VAE returns invalid numbers for a picture")
         return unit_rows(together)
 
     @cached_property
@@ -466,7 +466,7 @@ class VaeEncoder:
 
 
 def vae_folder(folder: Path) -> Path | None:
-    """The folder itself or its ``vae``, whichever holds an ``AutoencoderKL``."""
+    """Return the folder or its ``vae``, whichever holds an ``AutoencoderKL``."""
     for place in (folder, folder / "vae"):
         try:
             settings = json.loads((place / "config.json").read_text(encoding="utf-8"))
@@ -478,10 +478,10 @@ def vae_folder(folder: Path) -> Path | None:
 
 
 def load_picture_encoder(spec: str = "bundled", side_px: int = SIDE_PX) -> Encoder:
-    """The bundled encoder for ``bundled``, a VAE for a folder that holds one, or whatever else `load_encoder` knows.
+    """Load the bundled encoder (``bundled``), a VAE from a folder, or another encoder that `load_encoder` knows.
 
     Raises:
-        BadInput: the spec names none of these.
+        BadInput: the spec is none of these.
     """
     folder = Path(spec).expanduser()
     if not is_bundled(spec) and folder.is_dir() and vae_folder(folder) is not None:
@@ -492,8 +492,8 @@ def load_picture_encoder(spec: str = "bundled", side_px: int = SIDE_PX) -> Encod
 class TrainedSociety:
     """Says whom to trust with a picture, as learned by ``geosleuth team learn``. A `Society`.
 
-    It knows the members' names and what the network learned. It has read nothing of the pictures learned from, and
-    keeps no way to.
+    It knows the members' names and the learned weights. It has not read the training pictures and has no access to
+    them.
     """
 
     __slots__ = ("_encoder", "_info", "_order", "_weights")
@@ -501,10 +501,10 @@ class TrainedSociety:
     def __init__(
         self, info: StateInfo, weights: Weights | None, encoder: Encoder, members: Sequence[str] | None = None
     ) -> None:
-        """Make one from parts; `open` is the usual way.
+        """Build one from parts; `open` is the usual way.
 
         Raises:
-            BadInput: the members are others than those who learned.
+            BadInput: the members are not those who learned.
         """
         wanted = info.members if members is None else tuple(members)
         if sorted(wanted) != sorted(info.members):
@@ -519,15 +519,15 @@ class TrainedSociety:
     def open(
         cls, path: str | Path, members: Sequence[str] | None = None, *, encoder: Encoder | None = None
     ) -> "TrainedSociety":
-        """Read what was learned; a later change of the file changes nothing here.
+        """Read what was learned; later changes of the file have no effect here.
 
         Args:
             path: the team's state.
-            members: the team's members in its own order; as they are in the state by default.
-            encoder: encoder to look with in place of those that the state names; they must be the same ones.
+            members: the team's members in its own order; by default those of the state.
+            encoder: replaces loading the encoder that the state names; it must be the same one.
 
         Raises:
-            BadInput: there is no state, it can't be read, or it is of other members or another encoder.
+            BadInput: the state is missing or can't be read, or has other members or another encoder.
         """
         place = Path(path)
         with open_for_answering(place) as conn:
@@ -541,26 +541,26 @@ class TrainedSociety:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """The members' names in the order of every weight."""
+        """Return the members' names in the order of every weight."""
         return tuple(self._info.members[place] for place in self._order)
 
     @property
     def version(self) -> int:
-        """Which of the stored weights these are; 0 before anything was learned."""
+        """Return the version of the stored weights; 0 before anything was learned."""
         return 0 if self._weights is None else self._weights.version
 
     @property
     def lessons(self) -> int:
-        """From how many pictures it was learned."""
+        """Return the number of training pictures."""
         return 0 if self._weights is None else self._weights.lessons
 
     @property
     def trust(self) -> tuple[float, float]:
-        """How far election and links are believed, 0 (all stand alike) to 1."""
+        """Return how far election and links are trusted, from 0 (equal trust) to 1."""
         return (0.0, 0.0) if self._weights is None else (self._weights.trust, self._weights.trust_links)
 
     def trust_weights(self, photos: Sequence[OpenedPhoto]) -> TrustWeights:
-        """Whom to trust with these photos; with several, the mean over them."""
+        """Return whom to trust with these photos; with several, the mean over them."""
         if self._weights is None or not photos:
             return TrustWeights.equal(len(self._order))
         return self.weights_by_features(
@@ -568,21 +568,21 @@ class TrainedSociety:
         )
 
     def weights_by_features(self, features: Array) -> TrustWeights:
-        """The same for pictures that were looked at already, a row each."""
+        """Return the trust weights of encoded pictures, a row each."""
         if self._weights is None or not len(features):
             return TrustWeights.equal(len(self._order))
         election, links = predicted(self._weights, features)
         return self._in_order(election.mean(axis=0), links.mean(axis=0))
 
     def usual(self) -> TrustWeights:
-        """The mean trust weights over the pictures learned from."""
+        """Return the mean trust weights over the training pictures."""
         if self._weights is None:
             return TrustWeights.equal(len(self._order))
         return self._in_order(self._weights.usual_election, self._weights.usual_links)
 
     def _in_order(self, election: Array, links: Array) -> TrustWeights:
         count, order = len(self._order), list(self._order)
-        # A mean weight of 1, as in a team of strangers: only the proportions within a row matter.
+        # A mean weight of 1, as with equal trust: only proportions within a row matter.
         weights = np.clip(links[np.ix_(order, order)] * max(1, count - 1), 0.0, None)
         np.fill_diagonal(weights, 0.0)
         chances = np.clip(election[order], 0.0, 1.0)
@@ -592,7 +592,7 @@ class TrainedSociety:
 
 
 def predicted(weights: Weights, features: Array) -> tuple[Array, Array]:
-    """Election probabilities and links a picture, drawn towards equal trust as far as the network is not trusted."""
+    """Return election probabilities and links per picture, shrunk towards equal trust by the network's trust."""
     raw = forward(weights.parameters, weights.projection.encoded(features))
     count = raw.election.shape[1]
     middle = raw.election.mean(axis=1, keepdims=True)

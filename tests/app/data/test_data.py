@@ -88,7 +88,7 @@ def test_stand_ins_find_shops_on_the_map_of_the_world_and_what_is_kept_replays(t
     [
         ((), "say how many scenes with --count"),
         (("--count", "1", "--tools", "maps_geocode,teleport"), "there is no tool 'teleport'"),
-        (("--count", "1", "--misread", "2"), "the rate of misread is a chance"),
+        (("--count", "1", "--misread", "2"), "the rate of misread must be from 0 to 1"),
         (("--count", "1", "--observer", "nobody"), "names no model that can be asked"),
     ],
 )
@@ -108,7 +108,7 @@ def test_notes_become_records_and_bad_ones_are_counted(tmp_path: Path) -> None:
     assert sample.source == "imported"
     assert "A German sign" in sample.trajectory.steps[0].text
     notes.write_text("file,country\na.jpg,\n", encoding="utf-8")
-    refused(geosleuth("data", "import-notes", notes, "--out", tmp_path / "t"), "has no country")
+    refused(geosleuth("data", "import-notes", notes, "--out", tmp_path / "t"), "the country is missing")
 
 
 def test_a_store_alone_names_the_folder_of_the_run_and_its_card_names_the_scenes(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_missing_extra_is_told_before_anything_is_made(tmp_path: Path, monkeyp
 def test_notes_without_rows_or_without_a_country_are_refused_in_one_line(tmp_path: Path) -> None:
     notes = tmp_path / "notes.csv"
     for text, trouble in (
-        ("file,country\n", "holds no note"),
+        ("file,country\n", "no notes found"),
         ("file,land\na.jpg,Chile\n", "add a column called country"),
         ("", "notes.csv"),
     ):

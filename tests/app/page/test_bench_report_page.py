@@ -46,7 +46,7 @@ def test_the_report_can_be_read_everywhere(
     watched.follow(page)
     page.goto(report.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.get_by_role("heading", name="What the answers hung on").is_visible()
+    assert page.get_by_role("heading", name="What the answers depended on").is_visible()
     assert serious_faults(page, "body") == []
     assert watched.unexpected() == []
     context.close()

@@ -48,5 +48,5 @@ def test_thinking_with_maps_types_of_tools() -> None:
 
 
 def test_an_unknown_preset_is_told_which_there_are() -> None:
-    with pytest.raises(BadInput, match="there are: spotagent-tools, twm-tools"):
+    with pytest.raises(BadInput, match="choose from spotagent-tools, twm-tools"):
         preset("geovista-tools")

@@ -203,7 +203,7 @@ def test_several_questions_are_under_way_at_once(tmp_path: Path) -> None:
 def test_a_cache_that_is_none_is_said_plainly(tmp_path: Path, spoil: Callable[[Path], object]) -> None:
     path = tmp_path / "cache.sqlite"
     spoil(path)
-    with pytest.raises(BadInput, match="verdicts can't be kept there"):
+    with pytest.raises(BadInput, match="can't store verdicts here"):
         VerdictCache(path)
 
 

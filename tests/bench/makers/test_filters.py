@@ -38,7 +38,7 @@ def test_small_photos_go_either_way_up(width: str, height: str, goes: str | None
 def test_a_set_that_nobody_rated_is_not_filtered() -> None:
     with pytest.raises(BadInput, match="a: has no locatability; run geosleuth dataset rate first"):
         Filter().reason(item("a"))
-    with pytest.raises(BadInput, match="nobody looked for landmarks"):
+    with pytest.raises(BadInput, match="not rated for landmarks"):
         Filter(column="difficulty").reason(item("a", difficulty="7"))
     with pytest.raises(BadInput, match="not a number"):
         Filter().reason(item("a", locatability="high"))

@@ -225,7 +225,7 @@ def test_famous_sights_are_known_by_their_names_alone() -> None:
 def test_the_file_that_can_not_be_written_is_the_one_that_is_named(tmp_path: Path) -> None:
     with open_memory(tmp_path / "mine.sqlite") as memory:
         memory._conn.execute("DROP TABLE known")
-        with pytest.raises(BadInput, match=r"mine\.sqlite: what is known of photos can't be kept there"):
+        with pytest.raises(BadInput, match=r"mine\.sqlite: can't store ratings here"):
             memory.find("q", "a", "p")
         with pytest.raises(BadInput, match=r"mine\.sqlite: "):
             memory.keep("q", "a", "p", b"x")

@@ -139,7 +139,7 @@ def test_nothing_near_is_said(tmp_path: Path, pois: Path) -> None:
     [
         ("id,lat,lon\n", "no rows"),
         ("lat,lon\n1,2\n", ":2: the row has no id"),
-        ("id,lat,lon\na,1,2\na,3,4\n", ":3: 'a' is there twice"),
+        ("id,lat,lon\na,1,2\na,3,4\n", ":3: 'a' appears twice"),
         ("id,lat,lon\na,95,2\n", ":2: "),
         ("id,lat,lon\na,,2\n", ":2: no truth: lat"),
     ],

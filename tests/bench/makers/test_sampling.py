@@ -129,10 +129,10 @@ def test_figures_of_the_user_replace_a_whole_column(tmp_path: Path) -> None:
     assert (figures["FR"].road_km, figures["DE"].road_km, figures["IT"].road_km) == (1000, 2000, None)
     assert figures["IT"].population == atlas_figures()["IT"].population
     table.write_text("country,road_km\nAtlantis,1000\n")
-    with pytest.raises(BadInput, match=r"roads\.csv:2: 'Atlantis' is no country"):
+    with pytest.raises(BadInput, match=r"roads\.csv:2: 'Atlantis' is not a country"):
         read_figures(table, {})
     table.write_text("country,road_km\nFR,many\n")
-    with pytest.raises(BadInput, match="'many' is not a number"):
+    with pytest.raises(BadInput, match="'many' must be a number"):
         read_figures(table, {})
 
 

@@ -113,9 +113,9 @@ def test_an_interrupted_table_leaves_the_old_one(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_written_is_said_before_the_work(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"tables end in \.csv or \.jsonl"):
+    with pytest.raises(BadInput, match=r"give a name that ends in \.csv or \.jsonl"):
         check_table(tmp_path / "a.txt")
     with pytest.raises(BadInput, match="does not exist"):
         check_table(tmp_path / "no" / "a.csv")
-    with pytest.raises(BadInput, match="read by this very command"):
+    with pytest.raises(BadInput, match="is an input of this command"):
         check_table(tmp_path / "a.csv", tmp_path / "." / "a.csv")

@@ -104,7 +104,7 @@ def test_clues_need_that_run_whole_and_without_a_mask(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"no answer for 1 of the photos, such as b\.jpg"):
         masking_job_of("clue", run, data_of(item("a.jpg"), item("b.jpg")))
     masked = write_run(tmp_path / "masked", [], mask="text")
-    with pytest.raises(BadInput, match="with a mask itself"):
+    with pytest.raises(BadInput, match="has a mask itself"):
         masking_job_of("clue", masked)
     with pytest.raises(BadInput, match="goes with --mask clue"):
         masking_job_of("text", run)

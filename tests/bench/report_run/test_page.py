@@ -95,7 +95,7 @@ def test_a_reader_finds_figures_costs_tools_failures_and_photos(tmp_path: Path) 
     assert "Failures: 4 photos" in text
     for shot in run.gallery.shots:
         assert shot.id in text
-    assert "What the answers hung on" not in text
+    assert "What the answers depended on" not in text
 
 
 def test_measured_and_published_rows_are_told_apart(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_run_without_an_answer_still_has_its_page(tmp_path: Path, tries: tuple
     empty = score_records([], label="none", parser="lenient", distance="geodesic")
     found = report_runs([report_run(folder, empty, gallery=4)])
     text = page_of(found).text
-    assert "holds no record that could be measured" in text
+    assert "has no record that can be scored" in text
     assert "Of 1 photos, 1 photo" in text
     assert "answered" in printed(found)
 

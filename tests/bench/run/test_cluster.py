@@ -318,5 +318,5 @@ def test_what_must_be_mended_is_said_before_anything_is_done(
     with pytest.raises(UserError, match=r"^node [0-9.]+: set GEOSLEUTH_SERVER_KEY$"):
         asyncio.run(start(Unwilling()))
     monkeypatch.setattr(ray_cluster, "__version__", "99.0")
-    with pytest.raises(BadInput, match=r"has geosleuth [0-9.]+, here is 99.0; install the same version"):
+    with pytest.raises(BadInput, match=r"has geosleuth [0-9.]+, this machine 99.0; install one version"):
         asyncio.run(start(ServedMaking("http://127.0.0.1:9/v1", PLENTY)))

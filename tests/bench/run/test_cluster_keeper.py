@@ -123,5 +123,5 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 
 
 def test_a_cluster_that_is_not_there_is_noticed_at_once() -> None:
-    with pytest.raises(BadInput, match=r"nobody listens at 127.0.0.1:9"), joined("127.0.0.1:9"):
+    with pytest.raises(BadInput, match=r"nothing listens at 127.0.0.1:9"), joined("127.0.0.1:9"):
         raise AssertionError("nobody is there")

@@ -402,7 +402,7 @@ def test_two_photos_of_one_id_are_refused_and_spoil_nothing(
         with RunFolder.begin(tmp_path / "run", manifest_of(data)) as folder:
             await run_set(data, folder, LocalWorker(replayed, folder), at_once=at_once)
 
-    with pytest.raises(BadInput, match="two photos of the data set are called 'paris-00001'"):
+    with pytest.raises(BadInput, match="two photos of the data set have the id 'paris-00001'"):
         asyncio.run(through())
     told = [(one.id, one.number) for one in tries(tmp_path / "run")]
     assert len(told) == len(set(told))

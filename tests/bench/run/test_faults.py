@@ -87,7 +87,7 @@ def test_a_file_that_may_not_grow_stops_the_run_too(tmp_path: Path, photos: Path
     )
     assert done.returncode == 2, done.stderr
     error = last_line(done.stdout)["error"]
-    assert error.startswith(f"{run / 'journal.jsonl'}: can't be written: File too large; mend that, then give the same")
+    assert error.startswith(f"{run / 'journal.jsonl'}: can't be written: File too large; fix that, then run the same")
     finished = done.stdout.count('"ended"')
     assert 0 < finished < 60
     assert counts(run)["answered"] == finished
@@ -116,7 +116,7 @@ with RunFolder.read(Path(sys.argv[1])) as folder:
     )  # fmt: skip
     new, begun = tmp_path / "run" / "new", tmp_path / "run" / "begun"
     assert [line for line in told if line != {"begun": True}] == [
-        {"error": f"{new}: can't be made: Read-only file system"},
+        {"error": f"{new}: can't be created: Read-only file system"},
         {"code": 2},
         {"error": f"{begun}: can't be written: Read-only file system"},
         {"code": 2},
@@ -128,7 +128,7 @@ with RunFolder.read(Path(sys.argv[1])) as folder:
 @pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
 def test_a_folder_without_permission_is_said(tmp_path: Path, photos: Path) -> None:
     (tmp_path / "locked").mkdir(mode=0o555)
-    with pytest.raises(BadInput, match="can't be made: Permission denied"):
+    with pytest.raises(BadInput, match="can't be created: Permission denied"):
         work(photos, tmp_path / "locked" / "run")
 
 
@@ -141,7 +141,7 @@ def test_a_torn_last_line_is_cut_off_and_its_photo_done_again(tmp_path: Path, ph
     said: list[str] = []
     ending = work(photos, run, say=said.append)
     last = len(content.splitlines(keepends=True)[-1])
-    assert said == [f"{journal}: the last line was only half there; {last - 20} bytes were cut off"]
+    assert said == [f"{journal}: the last line was incomplete; {last - 20} bytes were cut off"]
     assert ending.progress.answered == 60
     # What the torn try had used is counted, and its trajectory kept.
     assert counts(run) == {"answered": 60, "different": 60, "tries": 61}
@@ -157,7 +157,7 @@ def test_a_damaged_line_in_the_middle_stops_everything_until_it_is_mended(
     lines = journal.read_bytes().splitlines(keepends=True)
     damaged = b"".join([*lines[:30], lines[30][:40] + b"\x00\x00" + lines[30][42:], *lines[31:]])
     journal.write_bytes(damaged)
-    with pytest.raises(BadInput, match=r"journal\.jsonl, line 31: .*; put the file back from a copy, or take this"):
+    with pytest.raises(BadInput, match=r"journal\.jsonl, line 31: .*; restore the file from a copy, or delete this"):
         work(photos, run)
     with pytest.raises(BadInput, match="line 31"):
         RunFolder.read(run)

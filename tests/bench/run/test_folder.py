@@ -98,12 +98,12 @@ def test_other_photos_are_named(tmp_path: Path, photos: Path) -> None:
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, photos: Path) -> None:
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "love.txt").write_text("dear")
-    with pytest.raises(BadInput, match=r"holds 'love\.txt' but no run; choose a new or an empty folder"):
+    with pytest.raises(BadInput, match=r"holds 'love\.txt' and is not a run; choose a new or an empty folder"):
         begin(tmp_path / "letters", photos)
-    with pytest.raises(BadInput, match="holds no run"):
+    with pytest.raises(BadInput, match="not a run"):
         RunFolder.read(tmp_path / "letters")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(BadInput, match="can't be made"):
+    with pytest.raises(BadInput, match="can't be created"):
         begin(tmp_path / "file", photos)
 
 
@@ -121,7 +121,7 @@ def test_what_a_killed_process_was_writing_is_taken_away(tmp_path: Path, photos:
 def test_a_journal_that_is_gone_is_not_begun_anew(tmp_path: Path, photos: Path) -> None:
     work(photos, tmp_path / "run")
     (tmp_path / "run" / "journal.jsonl").unlink()
-    with pytest.raises(BadInput, match=r"journal\.jsonl: is missing; put it back from a copy"):
+    with pytest.raises(BadInput, match=r"journal\.jsonl: is missing; restore it from a copy"):
         work(photos, tmp_path / "run")
 
 
@@ -220,6 +220,6 @@ def test_a_run_that_was_opened_to_be_read_takes_nothing(tmp_path: Path, photos: 
         for one in told:
             assert folder.newest(one.id) == one
             assert folder.files_of(one.image, 1) == [folder.trajectory(one.image, 1)]
-        with pytest.raises(ValueError, match="to be read"):
+        with pytest.raises(ValueError, match="for reading"):
             _ = folder._writing
     assert {file: file.stat().st_mtime_ns for file in (tmp_path / "run").rglob("*")} == before

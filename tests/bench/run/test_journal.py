@@ -135,7 +135,7 @@ def test_a_line_without_an_end_is_not_read_whole(tmp_path: Path) -> None:
     with path.open("ab") as stream:
         stream.truncate(path.stat().st_size + 65 * 1024 * 1024)
     for reading in (scan, lambda path: list(read_tries(path))):
-        with pytest.raises(BadInput, match=r"j\.jsonl:3: a line of more than 64 MiB is no line of a journal"):
+        with pytest.raises(BadInput, match=r"j\.jsonl:3: a line of more than 64 MiB is not a line of a journal"):
             reading(path)
 
 
@@ -156,13 +156,13 @@ def test_a_torn_last_line_is_left_out_wherever_it_is_torn(tmp_path: Path) -> Non
         (b"{\n", "line 3: this is not a line of JSON"),
         (b"\x00\x00\x00\n", "line 3: this is not a line of JSON"),
         (b"[]\n", "line 3: this is not a JSON object"),
-        (b'{"image": "00"}\n', "line 3: this is no line of a journal"),
-        (record_to_line(record("0" * 16)), "line 3: try 1 of 0000000000000000 stands after try 1"),
-        (record_to_line(record()).replace(b'"answered"', b'"perhaps"'), "line 3: this is no line of a journal"),
-        (record_to_line(record()).replace(b'"00112233aabbccdd"', b'"../../x"'), "line 3: this is no line of"),
-        (record_to_line(record()).replace(b"+00:00", b""), "line 3: this is no line of .*without its zone"),
-        (record_to_line(record(trouble="T")).replace(b'"T"', b'{"T":1}'), "line 3: this is no line of"),
-        (record_to_line(record()).replace(b'"turns":2', b'"turns":1e999'), "line 3: this is no line of"),
+        (b'{"image": "00"}\n', "line 3: not a line of a journal"),
+        (record_to_line(record("0" * 16)), "line 3: try 1 of 0000000000000000 comes after try 1"),
+        (record_to_line(record()).replace(b'"answered"', b'"perhaps"'), "line 3: not a line of a journal"),
+        (record_to_line(record()).replace(b'"00112233aabbccdd"', b'"../../x"'), "line 3: not a line of"),
+        (record_to_line(record()).replace(b"+00:00", b""), "line 3: not a line of .*without its zone"),
+        (record_to_line(record(trouble="T")).replace(b'"T"', b'{"T":1}'), "line 3: not a line of"),
+        (record_to_line(record()).replace(b'"turns":2', b'"turns":1e999'), "line 3: not a line of"),
     ],
 )
 def test_damage_in_the_middle_is_named_with_its_line(tmp_path: Path, damage: bytes, words: str) -> None:
@@ -238,7 +238,7 @@ def test_a_line_that_can_t_be_taken_in_reaches_whoever_waits(tmp_path: Path) -> 
         index = Index()
         writer = LineWriter[TryRecord](path, path.stat().st_size, before=lambda _records: None, after=index.add)
         await writer.add(record(), record_to_line(record()))
-        with pytest.raises(BadInput, match="stands after try 1"):
+        with pytest.raises(BadInput, match="comes after try 1"):
             await writer.add(record(), record_to_line(record()))
         writer.close()
 

@@ -138,7 +138,7 @@ def test_a_row_without_a_photo_is_told_when_it_is_read(tmp_path: Path) -> None:
         "lon": [2.0] * 2,
     }
     first, second = open_set(str(put_parquet(tmp_path / "t.parquet", columns)))
-    with pytest.raises(BadInput, match="the row holds no photo"):
+    with pytest.raises(BadInput, match="the row has no photo"):
         first.picture.read()
     assert second.picture.read() == jpeg()
 

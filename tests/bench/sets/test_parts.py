@@ -72,7 +72,7 @@ def test_another_seed_draws_others(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wish", ["street", "=x", ""])
 def test_a_wish_that_is_none_is_refused(data: DataSet, wish: str) -> None:
-    with pytest.raises(BadInput, match="a wish is FIELD=VALUE"):
+    with pytest.raises(BadInput, match="write FIELD=VALUE"):
         subset(data, only=[wish])
     with pytest.raises(BadInput, match="at least one photo"):
         subset(data, limit=0)
@@ -235,7 +235,7 @@ def test_staging_never_writes_among_other_files(data: DataSet, tmp_path: Path) -
         stage(data, tmp_path / "out")
     stage(data, tmp_path / "other")
     put(data.root / "d.jpg", jpeg(9, (40, 40)))
-    with pytest.raises(BadInput, match="another set was staged here, or this one has changed"):
+    with pytest.raises(BadInput, match="holds another set, or this one before a change"):
         stage(data, tmp_path / "other")
 
 

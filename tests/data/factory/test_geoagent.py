@@ -178,11 +178,11 @@ def test_a_model_words_the_notes_and_can_not_change_the_place(notes: Path) -> No
 @pytest.mark.parametrize(
     ("row", "trouble"),
     [
-        ("a.jpg,,,,x,,", "has no country"),
-        (",Germany,,,x,,", "names no photo"),
-        ("a.jpg,Atlantis,,,x,,", "no country that is known"),
+        ("a.jpg,,,,x,,", "the country is missing"),
+        (",Germany,,,x,,", "the photo is missing"),
+        ("a.jpg,Atlantis,,,x,,", "not a known country"),
         ("../../etc/passwd,Germany,,,x,,", "lies outside"),
-        ("a.jpg,Germany,,,x,95,8", "no coordinates"),
+        ("a.jpg,Germany,,,x,95,8", "are not coordinates"),
     ],
 )
 def test_a_row_that_can_not_be_used_is_named(notes: Path, row: str, trouble: str) -> None:

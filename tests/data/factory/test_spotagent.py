@@ -144,7 +144,7 @@ def test_two_models_behind_a_server_make_a_trajectory(tmp_path: Path) -> None:
 
     with openai_server([reply]) as url:
         work = hand_work(tmp_path / "set", 1)
-        recipe = replace(work.recipe, observer="server:eyes", caller="server:mind", base_url=url)
+        recipe = replace(work.recipe, observer="server:observer", caller="server:mind", base_url=url)
         ending = asyncio.run(run_factory(replace(work, recipe=recipe), tmp_path / "run"))
     assert ending.why == "done"
     (sample,) = made_in(tmp_path / "run")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from factory_scenes import opened, plain_picture, scene_of, without
 from geosleuth.data.factory.maker import opened as as_worked_on
 from geosleuth.data.factory.trial import SceneRange, pack_scene
-from geosleuth.data.spotagent import Lettering, lettering_words, read_lettering, read_told, told
+from geosleuth.data.spotagent import Lettering, description_block, lettering_words, read_descriptions, read_lettering
 from geosleuth.data.standins import NO_SLIPS, Slips, StandInObserver, misread
 from geosleuth.data.standins.caller_notes import country_odds, is_address, is_phone, is_web, locality
 from geosleuth.data.standins.observer import Slipped
@@ -153,8 +153,13 @@ def test_lettering_is_read_as_it_was_written(lines: list[str], unread: bool) -> 
 
 
 def test_descriptions_are_found_in_what_a_caller_is_told() -> None:
-    text = "Where is this?\n\n" + told("image-1", "Road: wet.") + "\n\n" + told("image-2", "Nothing.")
-    assert [(handle, words.strip()) for handle, words in read_told(text)] == [
+    text = (
+        "Where is this?\n\n"
+        + description_block("image-1", "Road: wet.")
+        + "\n\n"
+        + description_block("image-2", "Nothing.")
+    )
+    assert [(handle, words.strip()) for handle, words in read_descriptions(text)] == [
         ("image-1", "Road: wet."),
         ("image-2", "Nothing."),
     ]

@@ -103,7 +103,7 @@ def test_a_phase_at_another_distance_is_refused() -> None:
 
 @pytest.mark.parametrize("wrong", [(), (0.0,), (25.0, 1.0), (1.0, 1.0)])
 def test_distances_that_go_down_are_refused(wrong: tuple[float, ...]) -> None:
-    with pytest.raises(BadInput, match="must be above 0 and go up"):
+    with pytest.raises(BadInput, match="must be positive and ascending"):
         filtered(tries_of({"a": [1.0, 2.0]}), wrong)
 
 

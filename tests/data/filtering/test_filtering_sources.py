@@ -86,17 +86,17 @@ def test_tables_of_distances_are_wide_long_or_lines_of_json(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "text", "trouble"),
     [
-        ("x.csv", "id,try_1\na,far\n", "x.csv:2: 'far' is no distance in km"),
-        ("x.csv", "id,try_1\na,-3\n", "'-3' is no distance in km"),
-        ("x.csv", "id,try_1\na,inf\n", "'inf' is no distance in km"),
-        ("x.csv", "id,try_1\n,3\n", "x.csv:2: no id"),
+        ("x.csv", "id,try_1\na,far\n", "x.csv:2: 'far' is not a distance in km"),
+        ("x.csv", "id,try_1\na,-3\n", "'-3' is not a distance in km"),
+        ("x.csv", "id,try_1\na,inf\n", "'inf' is not a distance in km"),
+        ("x.csv", "id,try_1\n,3\n", "x.csv:2: the id is missing"),
         ("x.csv", "id,try_1\na,1\nb," + "9" * 200_000 + "\n", "x.csv:3: (not CSV: field larger than|'9+' is no)"),
         ("x.jsonl", '{"id": "a", "distances_km": [1]}\n{"id": "b", "distances_km": 3}\n', "x.jsonl:2: a row is"),
-        ("x.jsonl", '{"id": "a", "distances_km": [true]}\n', "'True' is no distance in km"),
+        ("x.jsonl", '{"id": "a", "distances_km": [true]}\n', "'True' is not a distance in km"),
         ("x.jsonl", '{"id": "a", "distances_km": [1]}\n{"dista\n', "x.jsonl:2: not JSON"),
-        ("x.csv", "id,try_1\n", "there are no tries in these"),
+        ("x.csv", "id,try_1\n", "no tries found"),
         ("x.csv", "name,km\na,1\n", "has id and try_1, try_2 and so on, or id and distance_km"),
-        ("x.txt", "words", "read from files that end in"),
+        ("x.txt", "words", "give a .jsonl or .csv file"),
     ],
 )
 def test_what_is_no_table_is_refused_in_one_line(tmp_path: Path, name: str, text: str, trouble: str) -> None:
@@ -107,7 +107,7 @@ def test_what_is_no_table_is_refused_in_one_line(tmp_path: Path, name: str, text
 
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"holds no run with results\.jsonl"):
+    with pytest.raises(BadInput, match=r"no results\.jsonl here"):
         read_tries([tmp_path])
     with pytest.raises(BadInput, match="can't be read"):
         read_tries([tmp_path / "nowhere.csv"])

@@ -41,7 +41,7 @@ def test_the_card_says_all_that_it_must(store: Store) -> None:
         "# Small runs", "By hand, for tests.", "| trajectories | 8 |", "| licence | CC0 |",
         "- a pattern of colours (CC0)", "| train | 6 | 75.0 |", "8 of 12 were kept, 66.7 %.",
         "| spotagent | far_answer | 2 | 16.7 |", "| spotagent | (kept) | 8 | 66.7 |", "| look_up |",
-        "- it teaches nothing", "| seed | 1 |", "No scene stands in more than one split.", "| DE | 8 | 100.0 |",
+        "- it teaches nothing", "| seed | 1 |", "No scene is in more than one split.", "| DE | 8 | 100.0 |",
         "distance of the answer from the truth",
     ):  # fmt: skip
         assert words in card
@@ -59,7 +59,7 @@ def test_a_set_with_little_to_say_has_a_card_too(tmp_path: Path) -> None:
     store = write_store(tmp_path / "s", [sample(0, truth=None, images={})], bare)
     card = card_text(store.about, figures_of(store))
     assert "None are noted, which does not mean that there are none." in card
-    assert "Nothing: whatever was made was kept" in card
+    assert "Nothing, or rejections were not recorded" in card
     assert "No truth names a country." in card
     empty = write_store(tmp_path / "e", [], ABOUT)
     assert figures_of(empty).samples == 0

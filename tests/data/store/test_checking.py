@@ -81,7 +81,7 @@ def test_metadata_and_wrong_sizes_and_missing_handles_are_told(tmp_path: Path) -
     found = " | ".join(troubles(store))
     assert "carries metadata (exif)" in found
     assert f"scene-00002: {handles[1]} has 10 x 10 pixels, which is not what its trajectory says" in found
-    assert "is no JPEG file" in found
+    assert "is not a JPEG file" in found
     assert f"scene-00006: has no picture for {', '.join(handles[1:])}" in found
 
 
@@ -107,10 +107,10 @@ def count_shard(store: Store, path: Path, rows: int) -> None:
 def test_rows_that_were_made_elsewhere_are_looked_into(store: Store) -> None:
     rows = [row_of(sample(0)), row_of(sample(50)) | {"turns": 99}, row_of(sample(51)) | {"trajectory": "rubbish\n"}]
     path = write_shard(store, rows)
-    assert any(line.startswith("shards/00002.parquet: nobody counts it") for line in troubles(store))
+    assert any(line.startswith("shards/00002.parquet: not in the manifest") for line in troubles(store))
     count_shard(store, path, 4)
     found = troubles(store)
-    assert "scene-00000: stands there twice" in found
+    assert "scene-00000: appears twice" in found
     assert "scene-00050: its columns don't say what its trajectory says" in found
     assert any("the row of 'scene-00051' is damaged" in line for line in found)
     assert "shards/00002.parquet: holds 3 rows, and the manifest counts 4" in found
@@ -137,11 +137,11 @@ def test_a_row_can_name_no_picture_outside_of_its_store(store: Store, tmp_path: 
     row = row_of(sample(50))
     row["images"][0]["sha256"] = digest
     count_shard(store, write_shard(store, [row]), 1)
-    with pytest.raises(BadInput, match="no checksum of a picture"):
+    with pytest.raises(BadInput, match="not the checksum of a picture"):
         list(Store(store.path).samples())
-    with pytest.raises(BadInput, match="no checksum of a picture"):
+    with pytest.raises(BadInput, match="not the checksum of a picture"):
         export_store(Store(store.path), "trl", tmp_path / "out")
-    assert any(line.startswith("scene-00050: ") and "no checksum" in line for line in troubles(store))
+    assert any(line.startswith("scene-00050: ") and "not the checksum" in line for line in troubles(store))
 
 
 @pytest.mark.parametrize("file", ["../other/shards/00000.parquet", "/etc/passwd", "shards/../00000.parquet"])
@@ -150,7 +150,7 @@ def test_a_manifest_can_name_no_shard_outside_of_its_store(store: Store, file: s
     document = json.loads(path.read_text())
     document["shards"][0]["file"] = file
     path.write_text(json.dumps(document))
-    with pytest.raises(BadInput, match="no shard is called"):
+    with pytest.raises(BadInput, match="is not the name of a shard"):
         Store(store.path)
 
 

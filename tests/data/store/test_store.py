@@ -169,7 +169,7 @@ def test_only_one_writer_at_a_time(tmp_path: Path) -> None:
     with StoreWriter(tmp_path / "s", ABOUT) as writer:
         writer.add(sample(0))
         assert [one.key for one in Store(tmp_path / "s").samples()] == ["scene-00000"]
-        with pytest.raises(BadInput, match="another process adds to this store"):
+        with pytest.raises(BadInput, match="another process writes to this store"):
             StoreWriter(tmp_path / "s", ABOUT)
 
 
@@ -181,9 +181,9 @@ def test_another_set_is_refused(tmp_path: Path) -> None:
         StoreWriter(tmp_path / "s", about(settings={"seed": 2, "rates": {"miss": 0.1}}))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("words")
-    with pytest.raises(BadInput, match=r"holds 'thesis.txt' but no store"):
+    with pytest.raises(BadInput, match=r"holds 'thesis.txt' and is not a store"):
         StoreWriter(tmp_path / "full", ABOUT)
-    with pytest.raises(BadInput, match="holds no store of trajectories"):
+    with pytest.raises(BadInput, match="not a store of trajectories"):
         Store(tmp_path / "full")
 
 
@@ -191,12 +191,12 @@ def test_what_does_not_fit_is_refused_and_leaves_the_store_as_it_was(tmp_path: P
     with StoreWriter(tmp_path / "s", ABOUT) as writer:
         writer.add(sample(0))
         for wrong, trouble in (
-            (sample(0), "has 'scene-00000' already"),
+            (sample(0), "already has 'scene-00000'"),
             (sample(1, images={"image-9": b"\xff\xd8\xff"}), "has no picture 'image-9'"),
-            (sample(1, images={"image-1": b"\x89PNG"}), "is no JPEG file"),
+            (sample(1, images={"image-1": b"\x89PNG"}), "is not a JPEG file"),
             (sample(1, trajectory=sample(0).trajectory, images={}), "give each its own id"),
             (sample(1, meta={"x": {1, 2}}), "must be JSON"),
-            (sample(1, scene="\ud83d"), "half a surrogate pair"),
+            (sample(1, scene="\ud83d"), "unpaired surrogate"),
         ):
             with pytest.raises(BadInput, match=trouble):
                 writer.add(wrong)

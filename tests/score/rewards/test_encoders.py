@@ -68,7 +68,7 @@ def test_the_first_token_counts_where_the_folder_says_so(folder: Path, tmp_path:
 
 def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    with pytest.raises(BadInput, match=r"holds no config\.json"):
+    with pytest.raises(BadInput, match=r"has no config\.json"):
         FolderEncoder(tmp_path)
     (tmp_path / "config.json").write_text('{"model_type": "nobody-knows"}')
     with pytest.raises(BadInput, match="can't be loaded as a sentence-transformers model") as failure:

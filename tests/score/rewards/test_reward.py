@@ -161,12 +161,12 @@ def test_negative_weights_turn_the_range_around() -> None:
         ([], "a reward is a mapping"),
         ({}, "needs parts"),
         ({"parts": {}}, "needs parts"),
-        ({"parts": {"spacial": 1}}, "there is no reward 'spacial'; those there are: spatial, semantic"),
-        ({"parts": {7: 1}}, "there is no reward 7"),
+        ({"parts": {"spacial": 1}}, "unknown reward 'spacial'; choose from spatial, semantic"),
+        ({"parts": {7: 1}}, "unknown reward 7"),
         ({"parts": {"spatial": "much"}}, "the weight of spatial must be a number, not 'much'"),
         ({"parts": {"spatial": True}}, "must be a number, not True"),
         ({"parts": {"spatial": math.nan}}, "finite"),
-        ({"parts": {"spatial": {"tau": 3}}}, "spatial has no setting 'tau'; those there are: tau_km, weight"),
+        ({"parts": {"spatial": {"tau": 3}}}, "spatial has no setting 'tau'; it has tau_km, weight"),
         ({"parts": {"spatial": {"tau_km": "3"}}}, "tau_km of spatial can't be '3'; by default it is 200.0"),
         ({"parts": {"spatial": {"tau_km": -3}}}, "spatial: tau must be a positive length"),
         ({"parts": {"hierarchical": {"beta": 1}}}, "hierarchical: beta must be above 1"),
@@ -180,7 +180,7 @@ def test_negative_weights_turn_the_range_around() -> None:
         ({"parts": {"linear": {"knots": [[1, 1, 1]]}}}, "linear: "),
         ({"parts": {"stepped": {"steps": []}}}, "stepped: a reward by distance needs"),
         ({"parts": {"spatial": 1}, "point": "map"}, "point must be one of answer, text, either"),
-        ({"parts": {"spatial": 1}, "name": 3}, "name of a reward is text"),
+        ({"parts": {"spatial": 1}, "name": 3}, "name of a reward must be text"),
         ({"parts": {"spatial": 1}, "wieght": 3}, "a reward has no setting 'wieght'"),
     ],
 )
@@ -192,7 +192,7 @@ def test_a_bad_mapping_is_told_in_one_line(data: Any, told: str) -> None:
 
 
 def test_a_part_twice_is_refused() -> None:
-    with pytest.raises(BadInput, match="each of them once"):
+    with pytest.raises(BadInput, match="each once"):
         Reward((Weighted("spatial", 1, Spatial()), Weighted("spatial", 1, Spatial(3))))
 
 
@@ -212,9 +212,9 @@ def test_files_that_are_no_rewards(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="larger than 256 KiB"):
         read_reward(str(broken))
     broken.write_text("parts: {spacial: 1}", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"broken\.yaml: there is no reward 'spacial'"):
+    with pytest.raises(BadInput, match=r"broken\.yaml: unknown reward 'spacial'"):
         read_reward(str(broken))
-    with pytest.raises(BadInput, match="no reward 'nothing' and no such file; take one of geoagent"):
+    with pytest.raises(BadInput, match="unknown reward 'nothing' and no such file; use one of geoagent"):
         read_reward("nothing")
 
 
@@ -241,7 +241,7 @@ def test_counts_must_agree() -> None:
 
 
 def test_a_column_that_nobody_worked_out_is_named() -> None:
-    with pytest.raises(ValueError, match="the column right was not worked out"):
+    with pytest.raises(ValueError, match="the column right was not computed"):
         Hierarchical().of(Columns())
 
 

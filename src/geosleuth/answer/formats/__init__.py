@@ -1,7 +1,7 @@
-"""Answers as files that other programs read: one module a format, each a pure function of answers and their context.
+"""Answers as files for other programs: one module per format, each a pure function of answers and their context.
 
-An `Entry` is an answer with its `Context`. `capped_entry` makes one that tells nothing finer than allowed; formats
-write down what they are given and hide nothing.
+An `Entry` is an answer with its `Context`. `capped_entry` makes one with nothing finer than allowed; formats write what
+they are given and hide nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from .xmp import to_xmp
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A way to write findings down; ``many`` says whether one file may hold several."""
+    """A file format for findings; ``many`` says whether one file may hold several."""
 
     name: str
     ending: str
@@ -40,30 +40,30 @@ FORMATS: Mapping[str, Format] = {one.name: one for one in _ALL}
 
 
 def format_of(path: Path) -> Format:
-    """The format that a file's ending asks for.
+    """Return the format of a file's extension.
 
     Raises:
-        BadInput: none does.
+        BadInput: there is none.
     """
     name = path.name.lower()
     fits = [one for one in _ALL if name.endswith(one.ending)]
     if not fits:
         endings = ", ".join(one.ending for one in _ALL)
-        raise BadInput(f"{path}: no format goes by this ending; there are {endings}")
+        raise BadInput(f"{path}: unknown file extension; use one of {endings}")
     return max(fits, key=lambda one: len(one.ending))
 
 
 def render_as(name: str, entries: Sequence[Entry]) -> str:
-    """The findings in the named format.
+    """Return the findings in the named format.
 
     Raises:
-        BadInput: there is no such format, or it holds one finding and several were given.
+        BadInput: the format is unknown, or it holds one finding and several were given.
     """
     if name not in FORMATS:
-        raise BadInput(f"there is no format {name[:40]!r}; there are {', '.join(FORMATS)}")
+        raise BadInput(f"unknown format {name[:40]!r}; choose from {', '.join(FORMATS)}")
     chosen = FORMATS[name]
     if not chosen.many and len(entries) != 1:
-        raise BadInput(f"a {name} file holds one finding; write one for each photo")
+        raise BadInput(f"a {name} file holds one finding; write one file per photo")
     return chosen.render(entries)
 
 

@@ -1,4 +1,4 @@
-"""What stands beside an answer in a file, the circle of its uncertainty, and texts fit for each format."""
+"""The context of an answer in a file, the circle of its uncertainty, and text safe for each format."""
 
 import re
 from collections.abc import Mapping
@@ -26,14 +26,14 @@ _DECIMALS = 7
 
 
 def circle_polygons(centre: LatLon, radius_km: float, *, corners: int = _CORNERS) -> Polygons:
-    """The circle as one or more polygons, each an outer ring and its holes.
+    """Return the circle as one or more polygons, each an outer ring and its holes.
 
-    Points are (longitude, latitude), as GeoJSON and KML have them; rings are closed, outer ones run counter-clockwise,
-    holes clockwise, and no polygon crosses the antimeridian. Distances are great-circle ones, as everywhere.
+    Points are (longitude, latitude), as in GeoJSON and KML; rings are closed, outer ones run counter-clockwise, holes
+    clockwise, and no polygon crosses the antimeridian. Distances are great-circle ones, as everywhere.
     """
     import shapely
 
-    # Rounded by geometry and not number by number: pieces that meet stay one, and none crosses itself.
+    # Rounded by geometry and not number by number: adjacent pieces stay joined, and none crosses itself.
     shape = shapely.set_precision(_shape(centre, min(radius_km, _HALF_ROUND_KM), corners), 10.0**-_DECIMALS)
     polygons = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon" and part.area > 0]
     return [rings_of(polygon) for polygon in polygons]
@@ -51,7 +51,7 @@ def _shape(centre: LatLon, radius_km: float, corners: int) -> Any:
     radius_km = next((km + 0.002 for km in poles_km if abs(km - radius_km) < 0.001), radius_km)
     north, south = (km < radius_km for km in poles_km)
     if north and south:
-        # All but a smaller circle around the opposite place.
+        # The complement of a smaller circle around the antipode.
         opposite = LatLon(-centre.lat, centre.lon - 180 if centre.lon > 0 else centre.lon + 180)
         return world.difference(_shape(opposite, _HALF_ROUND_KM - radius_km, corners))
     unrolled = _unrolled(centre, radius_km, corners, pole=90 if north else -90 if south else None)
@@ -61,13 +61,13 @@ def _shape(centre: LatLon, radius_km: float, corners: int) -> Any:
 
 
 def _unrolled(centre: LatLon, radius_km: float, corners: int, pole: float | None) -> "Polygon":
-    """One polygon whose longitudes run on past 180 where they must; over a pole it goes all the way round."""
+    """Return one polygon whose longitudes may run past 180; over a pole it goes all the way round."""
     import shapely
 
     bearings = np.linspace(0.0, 360.0, corners + 1)
     lats, lons = destinations(centre.lat, centre.lon, bearings, radius_km)
     lons = np.unwrap(lons, period=360.0)
-    # Unwrapping may end a full turn away from where it began only where the circle goes round a pole.
+    # Unwrapping may end a full turn away from its start only if the circle goes round a pole.
     line = np.stack([lons, lats], axis=1)
     if pole is None:
         line[-1] = line[0]
@@ -93,21 +93,21 @@ ESTIMATED = "estimated from the picture by geosleuth"
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Where an answer comes from.
+    """The origin of an answer.
 
     Attributes:
         sha256: of the photo's file, in hexadecimal.
-        file_name: as a person should find it again; None where it is not to be told.
-        model: who answered, such as "detective" or "openai:gpt-5".
-        method: how, such as "default".
-        when: when it was answered, with a time zone.
-        tools: the tools that were switched on.
-        sources: where the evidence comes from.
-        versions: of other things that made the answer, by name, such as an added region.
-        granularity: how finely the answer may be told.
-        country_code: ISO 3166-1 alpha-2 of the answer's country, where somebody looked it up.
-        city: the answer's city, where somebody looked it up: an answer says only its finest place.
-        outline: the country that is the whole finding, as polygons; empty where the finding is a circle.
+        file_name: the photo's name for people; None if it must not be shown.
+        model: the model, such as "detective" or "openai:gpt-5".
+        method: the method, such as "default".
+        when: the time of the answer, with a time zone.
+        tools: the enabled tools.
+        sources: the sources of the evidence.
+        versions: of other components, by name, such as an installed region.
+        granularity: the permitted precision.
+        country_code: ISO 3166-1 alpha-2 of the answer's country, if looked up.
+        city: the answer's city, if looked up: an answer gives only its finest place.
+        outline: the country that is the whole finding, as polygons; empty if the finding is a circle.
         geosleuth: this program's version.
     """
 
@@ -127,23 +127,23 @@ class Context:
 
     @property
     def made_by(self) -> str:
-        """Program and model in one line."""
+        """Return program and model in one line."""
         return f"geosleuth {self.geosleuth}" + (f", model {self.model}" if self.model else "")
 
     @property
     def when_text(self) -> str | None:
-        """The time as ISO 8601, to the second."""
+        """Return the time as ISO 8601, to the second."""
         return None if self.when is None else self.when.isoformat(timespec="seconds")
 
     def capped(self, granularity: Granularity, *, keep_file_name: bool = False) -> "Context":
-        """The context of a capped answer.
+        """Return the context of a capped answer.
 
-        File names, versions and most sources can hold the name of a place: they go. What the answer's country is
-        called stays, and its city where that may be told is in the capped answer itself.
+        File names, versions and most sources can contain the name of a place: they are removed. The answer's country
+        stays; its city, if permitted, is in the capped answer itself.
 
         Args:
-            granularity: how finely the answer may be told.
-            keep_file_name: keep it anyway: the reader has it already, as in a batch's own summary.
+            granularity: the permitted precision.
+            keep_file_name: keep it anyway: the reader already has it, as in a batch's own summary.
         """
         if granularity == "exact":
             return replace(self, granularity=granularity)
@@ -158,7 +158,7 @@ class Context:
 
 
 class Entry(NamedTuple):
-    """An answer and where it comes from."""
+    """An answer and its context."""
 
     answer: Answer
     context: Context
@@ -172,23 +172,23 @@ async def capped_entry(
     *,
     keep_file_name: bool = False,
 ) -> Entry:
-    """Answer and context with nothing in them finer than allowed."""
+    """Return answer and context with nothing in them finer than allowed."""
     capped = await cap(answer, granularity, gazetteer)
     return Entry(capped, context.capped(granularity, keep_file_name=keep_file_name))
 
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# What spreadsheets take for a formula; full-width forms count too where the system's language is Japanese.
+# Characters that start a formula in spreadsheets; full-width forms count on Japanese systems.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def xml_text(text: str) -> str:
-    """The text without direction characters and those that XML can't hold; escaping is left to whoever writes it."""
+    """Return the text without direction characters and those that XML can't hold; the writer escapes it."""
     return legible(_NOT_XML.sub("", text))
 
 
 def cell(text: str | None) -> str:
-    """A text as a cell of a table: one line, and never a formula."""
+    """Return a text as a table cell: one line, and never a formula."""
     if not text:
         return ""
     line = " ".join(xml_text(text).split())
@@ -196,17 +196,17 @@ def cell(text: str | None) -> str:
 
 
 def degrees(value: float, radius_km: float | None) -> str:
-    """A coordinate in decimal degrees, as finely as its radius deserves."""
+    """Return a coordinate in decimal degrees, with as many digits as its radius justifies."""
     return f"{value:.{decimals_for(radius_km)}f}"
 
 
 def metres(radius_km: float) -> int:
-    """A radius in whole metres, rounded up: an uncertainty of 0 would be a claim."""
+    """Return a radius in whole metres, rounded up: an uncertainty of 0 would be a claim."""
     return max(1, ceil(radius_km * 1000 - 1e-6))
 
 
 def odds(answer: Answer, *, whole: bool = False) -> str | None:
-    """How sure the answer is, in words; None where it does not say. ``whole`` is for a finding that is a country."""
+    """Return the confidence in words; None if not stated. ``whole`` is for a finding that is a country."""
     if answer.probability is None:
         return None
     within = f" to lie within {answer.radius_km:g} km" if answer.radius_km else ""
@@ -215,6 +215,6 @@ def odds(answer: Answer, *, whole: bool = False) -> str | None:
 
 
 def candidate_line(candidate: Candidate) -> str:
-    """A candidate in a few words."""
+    """Return a candidate in a few words."""
     name = candidate.name or (coordinates(candidate.point) if candidate.point else "unnamed")
     return name if candidate.probability is None else f"{name} ({whole_percent(candidate.probability)}%)"

@@ -1,4 +1,4 @@
-"""Rows for spreadsheets, and Darwin Core rows with their georeference terms. Columns never change their order.
+"""Rows for spreadsheets, and Darwin Core rows with their georeference terms. The order of columns never changes.
 
 Collections can join the rows to their records by ``associatedMedia``. Nothing here is a verified georeference, and the
 rows say so.
@@ -19,7 +19,7 @@ CSV_HEADER = (
 
 
 def csv_row(answer: Answer, context: Context) -> list[str]:
-    """The cells under `CSV_HEADER`; what is not known is empty. Texts that a spreadsheet would run get a ``'``."""
+    """Return the cells under `CSV_HEADER`; unknown ones are empty. Texts that a spreadsheet would run get a ``'``."""
     point, address = answer.point, answer.address
     return [
         cell(context.file_name),
@@ -45,12 +45,12 @@ def csv_row(answer: Answer, context: Context) -> list[str]:
 
 
 def to_csv(entries: Sequence[Entry]) -> str:
-    """Header and rows, as RFC 4180 has them."""
+    """Return header and rows in RFC 4180 format."""
     return table(CSV_HEADER, (csv_row(*entry) for entry in entries))
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Comma-separated lines with quotes where they are needed."""
+    """Return comma-separated lines with quotes where needed."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\r\n")
     writer.writerow(header)
@@ -71,7 +71,7 @@ DARWIN_CORE_TERMS = (
 
 
 def darwin_core_row(answer: Answer, context: Context) -> list[str]:
-    """The cells under `DARWIN_CORE_TERMS`; an answer without a place has no coordinates and no datum."""
+    """Return the cells under `DARWIN_CORE_TERMS`; an unlocated answer has no coordinates and no datum."""
     point, address = answer.point, answer.address
     capped = context.granularity != "exact"
     media = [f"sha256:{context.sha256}" if context.sha256 else None, context.file_name]
@@ -99,14 +99,14 @@ def darwin_core_row(answer: Answer, context: Context) -> list[str]:
 
 
 def to_darwin_core(entries: Sequence[Entry]) -> str:
-    """Header and rows, comma-separated."""
+    """Return header and rows, comma-separated."""
     return table(DARWIN_CORE_TERMS, (darwin_core_row(*entry) for entry in entries))
 
 
 def _remarks(answer: Answer, *, whole: bool) -> str:
     sure = odds(answer, whole=whole)
     parts = [
-        "No place could be told from the picture." if answer.point is None else "An estimate from the picture.",
+        "No place could be determined from the picture." if answer.point is None else "An estimate from the picture.",
         f"{sure}, by its own estimate." if sure else None,
         answer.explanation,
         f"Also considered: {'; '.join(map(candidate_line, answer.candidates))}." if answer.candidates else None,

@@ -1,8 +1,8 @@
-"""A finding as JSON: one document in its full form, or GeoJSON as RFC 7946 has it.
+"""A finding as JSON: one document in its full form, or GeoJSON (RFC 7946).
 
-One feature is the finding, one the circle of its uncertainty, and one each candidate; ``role`` tells them apart. A
-finding that is a whole country is the country's outline, with the point that stands for it in its properties, and no
-circle. An answer without a place is a feature whose geometry is null, which is the RFC's own word for unlocated.
+One feature is the finding, one the circle of its uncertainty, and one each candidate; ``role`` distinguishes them. A
+finding that is a whole country is the country's outline, with a representative point in its properties and no circle.
+An unlocated answer is a feature whose geometry is null, as the RFC prescribes.
 """
 
 import json
@@ -19,7 +19,7 @@ DOCUMENT_FORMAT = "geosleuth-finding/1"
 
 
 def document(entry: Entry) -> dict[str, Any]:
-    """One finding; what is not known is left out."""
+    """Return one finding; unknown values are left out."""
     answer, context = entry
     return {
         "format": DOCUMENT_FORMAT,
@@ -30,7 +30,7 @@ def document(entry: Entry) -> dict[str, Any]:
 
 
 def context_fields(context: Context) -> dict[str, Any]:
-    """The context as plain values; what is not known is left out."""
+    """Return the context as plain values; unknown ones are left out."""
     values = {
         "photo": _known({"sha256": context.sha256, "file": context.file_name}),
         "country_code": context.country_code,
@@ -47,13 +47,13 @@ def context_fields(context: Context) -> dict[str, Any]:
 
 
 def to_json(entries: Sequence[Entry]) -> str:
-    """One finding as a document, several as a list of them."""
+    """Return one finding as a document, several as a list."""
     documents = [document(entry) for entry in entries]
     return dump(documents[0] if len(documents) == 1 else documents)
 
 
 def dump(plain: Any, *, indent: int | None = 2) -> str:
-    """JSON for people and programs, without direction characters; half a surrogate pair is written as an escape."""
+    """Return JSON without direction characters; unpaired surrogates are escaped."""
     text = legible(json.dumps(plain, ensure_ascii=False, indent=indent, allow_nan=False)) + "\n"
     try:
         text.encode()
@@ -67,7 +67,7 @@ def _known(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def geojson(entries: Sequence[Entry]) -> dict[str, Any]:
-    """A feature collection of all findings."""
+    """Return a feature collection of all findings."""
     features = [
         feature for number, entry in enumerate(entries, start=1) for feature in _features(f"finding-{number}", *entry)
     ]
@@ -75,7 +75,7 @@ def geojson(entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def to_geojson(entries: Sequence[Entry]) -> str:
-    """The same as text, a feature a line."""
+    """Return the feature collection as text, one feature per line."""
     features = ",\n".join(dump(feature, indent=None).rstrip() for feature in geojson(entries)["features"])
     return f'{{"type": "FeatureCollection", "features": [\n{features}\n]}}\n'
 
@@ -128,7 +128,7 @@ def _point(point: LatLon | None) -> dict[str, Any] | None:
 
 
 def area_geometry(polygons: Polygons) -> dict[str, Any] | None:
-    """Return polygons as one geometry; None where there are none."""
+    """Return polygons as one geometry; None if there are none."""
     if not polygons:
         return None
     if len(polygons) == 1:

@@ -18,7 +18,7 @@ _FINDING, _CANDIDATE, _LINE, _FILL = "ff2f00c4", "ff9c6b2f", "ff2f00c4", "332f00
 
 
 def to_kml(entries: Sequence[Entry]) -> str:
-    """One document with a folder for each finding."""
+    """Return one document with a folder for each finding."""
     root = ET.Element("kml", xmlns=_NAMESPACE)
     top = ET.SubElement(root, "Document")
     _put(top, "name", "geosleuth")
@@ -72,7 +72,7 @@ def _finding(folder: ET.Element, answer: Answer, context: Context) -> None:
 
 
 def _stands_for(answer: Answer, context: Context) -> dict[str, str]:
-    """The point that stands for a country, where its outline is the finding."""
+    """Return the representative point of a country whose outline is the finding."""
     if not context.outline or answer.point is None:
         return {}
     return {name: degrees(getattr(answer.point, name), answer.radius_km) for name in ("lat", "lon")}

@@ -1,7 +1,7 @@
 """An XMP sidecar: coordinates, their error in metres, and a processing method that says "estimated".
 
-Photo programs take a sidecar's place for the photo's own, so it says in every way there is that this is an estimate. An
-answer without a place gets a sidecar without a place.
+Photo programs take a sidecar's location for the photo's own, so it marks the estimate in every available way. An
+unlocated answer gets a sidecar without a location.
 """
 
 import xml.etree.ElementTree as ET
@@ -27,13 +27,13 @@ _MINUTE = 1_000_000
 
 
 def to_xmp(entries: Sequence[Entry]) -> str:
-    """The sidecar of one photo.
+    """Return the sidecar of one photo.
 
     Raises:
         ValueError: not exactly one finding.
     """
     if len(entries) != 1:
-        raise ValueError(f"a sidecar holds one finding, not {len(entries)}")
+        raise ValueError(f"a sidecar needs exactly one finding, not {len(entries)}")
     answer, context = entries[0]
     packet = ET.Element("x:xmpmeta", {"xmlns:x": "adobe:ns:meta/", "x:xmptk": f"geosleuth {context.geosleuth}"})
     rdf = ET.SubElement(packet, "rdf:RDF", {"xmlns:rdf": _RDF})
@@ -73,7 +73,7 @@ def _names(answer: Answer, context: Context) -> dict[str, str | None]:
 
 
 def _city_and_below(answer: Answer, context: Context) -> tuple[str | None, str | None]:
-    """What of the finest place is the city: known from elsewhere, or the last of several parts, or else unknown."""
+    """Return the city and what is below it: known from elsewhere, or the last of several parts, or else unknown."""
     precise = answer.address.precise.conclusion
     if precise is None:
         return context.city, None
@@ -105,7 +105,7 @@ def _provenance(answer: Answer, context: Context) -> dict[str, str | None]:
 
 
 def _location_created(description: ET.Element, answer: Answer, context: Context) -> None:
-    """The IPTC structure for where the camera stood; where the things in the picture stand is not claimed."""
+    """Add the IPTC structure for the camera's location; the location of things in the picture is not claimed."""
     city, sublocation = _city_and_below(answer, context)
     parts = {
         "Iptc4xmpExt:Sublocation": sublocation,
@@ -124,6 +124,6 @@ def _location_created(description: ET.Element, answer: Answer, context: Context)
 
 
 def _angle(degrees: float, plus: str, minus: str) -> str:
-    """Degrees and minutes as XMP writes them: ``43,44.304000N``."""
+    """Return degrees and minutes as XMP writes them: ``43,44.304000N``."""
     whole, rest = divmod(round(abs(degrees) * 60 * _MINUTE), 60 * _MINUTE)
     return f"{whole},{rest // _MINUTE:02}.{rest % _MINUTE:06}{minus if degrees < 0 else plus}"

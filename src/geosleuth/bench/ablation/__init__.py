@@ -1,4 +1,4 @@
-"""Ablations: several variants of a run over the same photos, held against the first of them."""
+"""Ablations: several variants of a run over the same photos, compared with the first."""
 
 from .ablation_page import ablation_page
 from .comparison import AblationReport, ablation_document, ablation_view, compare_variants

@@ -1,4 +1,4 @@
-"""An ablation as one HTML page, in the look of the ruler's pages."""
+"""An ablation as one HTML page, in the style of the scorer's pages."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -17,13 +17,13 @@ from .comparison import CLEAR_P, USED, AblationReport, Against, published_words,
 def ablation_page(
     report: AblationReport, *, title: str, notes: Sequence[str] = (), generated: str, command: str
 ) -> str:
-    """The whole page as text, to be written as UTF-8.
+    """Return the whole page as text, to be written as UTF-8.
 
     Args:
         report: the figures.
         title: the page's heading.
-        notes: what must be known about the variants, such as which tools stand for a paper's.
-        generated: when the page was made, as it is to be read.
+        notes: remarks on the variants, such as which tools correspond to a paper's.
+        generated: the time when the page was made, as displayed.
         command: the command line that made it.
     """
     reports = [row.report for row in report.rows]
@@ -70,7 +70,7 @@ def _header(report: AblationReport, reports: Sequence[FileReport], title: str, g
                 None,
                 f"Every variant answered for the same {plural(report.n, 'photo', 'photos')}, so that each is held "
                 "against the first photo by photo. The grey ranges are 95 % intervals of each variant alone; whether "
-                "two differ is better told by the paired tests, which see the photos that moved.",
+                "two differ is better shown by the paired tests, which see the photos that moved.",
             ),
         ),
     )
@@ -78,16 +78,16 @@ def _header(report: AblationReport, reports: Sequence[FileReport], title: str, g
 
 def _variants(report: AblationReport, notes: Sequence[str]) -> Html:
     items = [el("li", None, el("b", None, name(row.name)), ": ", name(row.words, 200)) for row in report.rows]
-    told = [el("li", None, line) for line in (*notes, *remarks(report))]
-    return join((el("ul", None, *items), el("ul", {"class": "quiet"}, *told) if told else ""))
+    lines = [el("li", None, line) for line in (*notes, *remarks(report))]
+    return join((el("ul", None, *items), el("ul", {"class": "quiet"}, *lines) if lines else ""))
 
 
 def _figures(report: AblationReport, reports: Sequence[FileReport]) -> list[Html]:
     published = [row.published for row in report.rows if row.published is not None]
     parts = [main_table(reports, published)]
     if published:
-        told = f"Rows in grey are printed figures: {published_words(report.rows)}. Their images need not be these."
-        parts.append(el("p", {"class": "quiet"}, told))
+        caption = f"Rows in grey are printed figures: {published_words(report.rows)}. Their images need not be these."
+        parts.append(el("p", {"class": "quiet"}, caption))
     return parts
 
 
@@ -134,7 +134,7 @@ def _used(report: AblationReport) -> Html:
     table = el(
         "table",
         None,
-        caption("Means a photo over the same photos; a dash where the records don't say."),
+        caption("Means per photo over the same photos; a dash if the records don't say."),
         el("thead", None, el("tr", None, *(el("th", {"scope": "col"}, words) for words in ("variant", *USED)))),
         el(
             "tbody",

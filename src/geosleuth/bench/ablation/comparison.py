@@ -1,4 +1,4 @@
-"""Variants held against the first of them, on the photos that all answered; for terminals and programs."""
+"""Variants compared with the first, on the photos that all answered; for terminals and programs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,9 +26,9 @@ USUAL_KM = (1.0, 25.0, 200.0, 750.0, 2500.0)
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a variant did and used, a photo; None where its records don't say.
+    """What a variant did and used per photo; None if its records don't say.
 
-    ``called_percent`` is the share of photos on which any tool was called, ``failed_percent`` of calls that failed.
+    ``called_percent`` is the share of photos with any tool call, ``failed_percent`` that of failed calls.
     """
 
     calls: float | None
@@ -41,7 +41,7 @@ class Behaviour:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A variant on the photos that all have: its figures, and how many of its answers others lack.
+    """A variant on the shared photos: its figures, and how many of its answers others lack.
 
     ``published`` is what a paper reports for the same variant, on its own images.
     """
@@ -70,7 +70,7 @@ class Against:
 
 @dataclass(frozen=True, slots=True)
 class AblationReport:
-    """An ablation in figures. ``empty`` are variants that have no answer yet, and are in none of them."""
+    """An ablation in figures. ``empty`` are variants without answers so far, which are not included."""
 
     n: int
     thresholds_km: tuple[float, ...]
@@ -81,7 +81,7 @@ class AblationReport:
 
     @property
     def baseline(self) -> Row:
-        """What the others are held against."""
+        """Return the row that the others are compared with."""
         return self.rows[0]
 
 
@@ -94,16 +94,16 @@ def compare_variants(
     empty: Sequence[str] = (),
     data: str = "",
 ) -> AblationReport:
-    """Hold variants against the first of them.
+    """Compare variants with the first.
 
-    All figures are over the photos that every variant answered: one that a variant has not come to, or on which its
-    model failed, is left out for all of them, so that rows can be compared. How many those are is told.
+    All figures are over the photos that every variant answered: a photo that one has not reached, or on which its model
+    failed, is left out for all, so that rows can be compared. The number left out is reported.
 
     Raises:
-        BadInput: there are less than two variants, or no photo that all of them answered.
+        BadInput: there are fewer than two variants, or no photo that all of them answered.
     """
     if len(scored) < 2:
-        raise BadInput("there is nothing to compare yet: fewer than two variants have answers; go on with the ablation")
+        raise BadInput("nothing to compare yet: fewer than two variants have answers; continue the ablation")
     names = list(scored)
     ids, rows = align(list(scored.values()))
     shared = [chosen_rows(one, chosen, name) for (name, one), chosen in zip(scored.items(), rows, strict=True)]
@@ -136,7 +136,7 @@ def compare_variants(
 
 
 def chosen_rows(scored: Scored, rows: NDArray[np.int64], label: str) -> Scored:
-    """Some of the records, in the order given, under a name of their own."""
+    """Return some of the records, in the order given, under another name."""
     place = {int(old): new for new, old in enumerate(rows)}
     return replace(
         scored,
@@ -156,7 +156,7 @@ def chosen_rows(scored: Scored, rows: NDArray[np.int64], label: str) -> Scored:
 
 
 def behaviour_of(scored: Scored) -> Behaviour:
-    """What the records of a run say about calls, turns, tokens and money."""
+    """Return what the records of a run say about calls, turns, tokens and money."""
     calls, failed = _numbers(scored, "calls"), _numbers(scored, "failed_calls")
     tokens = [_numbers(scored, name) for name in ("input_tokens", "output_tokens")]
     total = None if tokens[0] is None or tokens[1] is None else tokens[0] + tokens[1]
@@ -172,7 +172,7 @@ def behaviour_of(scored: Scored) -> Behaviour:
 
 
 def _numbers(scored: Scored, name: str) -> NDArray[np.float64] | None:
-    """A field as numbers, one for each record; None where any record lacks it or has something else."""
+    """Return a field as numbers, one per record; None if any record lacks it or has something else."""
     column = scored.fields.get(name)
     if column is None:
         return None
@@ -200,7 +200,7 @@ TESTS = (
 
 
 def ablation_view(report: AblationReport) -> RenderableType:
-    """The variants' figures, how they differ from the first, what they used, and the paper's rows."""
+    """Return the variants' figures, their differences from the first, what they used, and the paper's rows."""
     parts: list[RenderableType] = [
         Text(f"{plural(len(report.rows), 'variant', 'variants')} on the same {plural(report.n, 'photo', 'photos')}"),
         _figures(report),
@@ -215,7 +215,7 @@ def ablation_view(report: AblationReport) -> RenderableType:
 
 
 def remarks(report: AblationReport) -> Iterable[str]:
-    """What the figures leave out."""
+    """Yield what the figures leave out."""
     lacking = [f"{row.name} {count(row.left_out)}" for row in report.rows if row.left_out]
     if lacking:
         yield f"left out of all figures, since another variant has no answer to the same photo: {', '.join(lacking)}"
@@ -246,12 +246,12 @@ def _differences(report: AblationReport) -> RenderableType:
 
 
 def _titled(title: str, table: Table) -> RenderableType:
-    """A title as wide as the terminal, not as the table."""
+    """Return a title as wide as the terminal, not as the table."""
     return Group(Text(f"\n{title}", style="italic"), table)
 
 
 def _table(report: AblationReport) -> Table:
-    """Cells of two short lines: five distances fit on 80 columns; the page and the document say the rest."""
+    """Return cells of two short lines: five distances fit on 80 columns; the page and the document say the rest."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("variant", overflow="fold")
     for name in ("no\nplace", *map(threshold_text, report.thresholds_km), "GeoScore"):
@@ -280,7 +280,7 @@ USED = ("photos with a call, %", "calls", "failed calls, %", "turns", "tokens", 
 
 
 def used_cells(behaviour: Behaviour) -> list[str]:
-    """What a variant did and used, in the order of `USED`."""
+    """Return what a variant did and used, in the order of `USED`."""
     return [
         _cell(behaviour.called_percent, ".1f"),
         _cell(behaviour.calls, ".2f"),
@@ -302,7 +302,7 @@ def _used(report: AblationReport) -> RenderableType:
         table.add_column(name, justify="right")
     for row in report.rows:
         table.add_row(row.name, *used_cells(row.behaviour))
-    return _titled("What it took, a photo", table)
+    return _titled("Cost per photo", table)
 
 
 def _published(report: AblationReport) -> RenderableType:
@@ -322,7 +322,7 @@ def _published(report: AblationReport) -> RenderableType:
 
 
 def published_words(rows: Iterable[Row]) -> str:
-    """Where the published rows stand, and on which images: never the same as ours, unless it is said."""
+    """Return the source of the published rows and their images: never the same as ours, unless stated."""
     found = [row.published for row in rows if row.published is not None]
     return "; ".join(dict.fromkeys(_source(one) for one in found))
 
@@ -333,7 +333,7 @@ def _source(row: PublishedRow) -> str:
 
 
 def ablation_document(report: AblationReport) -> dict[str, Any]:
-    """Everything an ablation says, as one JSON document; null where there is no number."""
+    """Return everything an ablation says, as one JSON document; null if there is no number."""
     return {
         "format": FORMAT,
         "geosleuth": __version__,

@@ -1,4 +1,4 @@
-"""What an ablation varies: options put together into named variants, the papers' presets, and the plan on disk."""
+"""The variants of an ablation: combinations of options, the papers' presets, and the plan on disk."""
 
 import hashlib
 import json
@@ -57,7 +57,7 @@ SETTINGS: Mapping[str, Kind] = {
     "force-answer": "flag",
     "mask": "mask",
 }
-"""What can be varied, by the names that the options have on the command line."""
+"""What can be varied, by the names of the command's options."""
 
 MASK = "mask"
 NO_MASK = "none"
@@ -67,16 +67,16 @@ MASKS = tuple(kind for kind in get_args(BoxKind) if kind != "clue")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A run that differs from the command in a few options; ``changes`` are in our own names, see `SETTINGS`."""
+    """A run that differs from the command in a few options; ``changes`` use our own names, see `SETTINGS`."""
 
     name: str
     changes: Mapping[str, Setting] = field(default_factory=dict, hash=False)
 
     @property
     def folder(self) -> str:
-        """What its run's folder is called: its name, with what shells and file systems dislike taken out.
+        """Return the name of its run's folder: its name, without characters that shells and file systems dislike.
 
-        Of a name that is too long the end is kept, which tells more of a path, and a few letters of a hash.
+        Of a name that is too long the end is kept, which says more of a path, and a few letters of a hash.
         """
         plain = re.sub(r"[^A-Za-z0-9._+=,-]+", "-", self.name).strip("-.") or "variant"
         if len(plain) <= _MOST_NAME:
@@ -86,7 +86,7 @@ class Variant:
 
     @property
     def words(self) -> str:
-        """What is changed, on one line."""
+        """Return the changes, on one line."""
         return (
             ", ".join(f"{name} {_shown(name, value)}" for name, value in self.changes.items()) or "as the command says"
         )
@@ -100,17 +100,17 @@ def _shown(name: str, value: Setting) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One option and its values; a value's word is what the user called it."""
+    """One option and its values; a value's word is what the user wrote."""
 
     setting: str
     values: tuple[tuple[str, Setting], ...]
 
 
 def parse_vary(text: str) -> Axis:
-    """The axis of ``--vary SETTING=VALUE,VALUE``; tools that belong together are joined by ``+``.
+    """Parse ``--vary SETTING=VALUE,VALUE``; tools that belong together are joined by ``+``.
 
     Raises:
-        BadInput: there is no such setting, or its values can't be read.
+        BadInput: the setting is unknown, or a value is invalid.
     """
     name, equals, listed = text.partition("=")
     setting = name.strip().lower().replace("_", "-")
@@ -119,15 +119,15 @@ def parse_vary(text: str) -> Axis:
         raise BadInput(f"--vary takes SETTING=VALUE,VALUE,… such as tools=search_web+maps_geocode,none; not {text!r}")
     _check_setting(setting)
     if twice := sorted({word for word in words if words.count(word) > 1}):
-        raise BadInput(f"--vary {setting}: {twice[0][:40]} stands there twice")
+        raise BadInput(f"--vary {setting}: {twice[0][:40]} appears twice")
     return Axis(setting, tuple((word, read_setting(setting, word)) for word in words))
 
 
 def read_setting(setting: str, word: str) -> Setting:
-    """A value as it is written on a command line.
+    """Parse a value as written on a command line.
 
     Raises:
-        BadInput: it is no value of that setting.
+        BadInput: it is not a value of that setting.
     """
     kind = SETTINGS[setting]
     if word == USUAL or (kind == "backend" and word == OFFLINE):
@@ -140,12 +140,12 @@ def read_setting(setting: str, word: str) -> Setting:
             return ",".join(names)
         case "flag":
             if word.lower() not in _FLAGS:
-                raise BadInput(f"{setting} is yes or no, not {word[:40]!r}")
+                raise BadInput(f"{setting} must be yes or no, not {word[:40]!r}")
             return _FLAGS[word.lower()]
         case "mask":
             if word not in (NO_MASK, *MASKS):
                 raise BadInput(
-                    f"mask is {NO_MASK}, {', '.join(MASKS)}, not {word[:40]!r}; for clue see bench run --mask"
+                    f"mask must be {NO_MASK}, {', '.join(MASKS)}, not {word[:40]!r}; for clue see bench run --mask"
                 )
             return None if word == NO_MASK else word
         case "whole" | "number":
@@ -166,18 +166,18 @@ def _number(setting: str, word: str, *, whole: bool) -> int | float:
 
 def _check_setting(setting: str) -> None:
     if setting not in SETTINGS:
-        raise BadInput(f"{setting[:40]!r} can't be varied; what can be: {', '.join(SETTINGS)}")
+        raise BadInput(f"{setting[:40]!r} can't be varied; choose from {', '.join(SETTINGS)}")
 
 
 def variants_of(axes: Sequence[Axis], *, one_at_a_time: bool = False) -> tuple[Variant, ...]:
-    """Every combination of the values; or the first values of all, and then each other value alone.
+    """Return every combination of the values; or the first values of all, and then each other value alone.
 
     Raises:
         BadInput: a setting is varied twice, or there are too many combinations.
     """
     names = [axis.setting for axis in axes]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise BadInput(f"--vary {twice[0]} is given twice; write all its values behind one of them")
+        raise BadInput(f"--vary {twice[0]} is given twice; write all its values after one of them")
     rows: Iterable[tuple[tuple[str, Setting], ...]]
     if one_at_a_time:
         first = tuple(axis.values[0] for axis in axes)
@@ -200,13 +200,13 @@ def variants_of(axes: Sequence[Axis], *, one_at_a_time: bool = False) -> tuple[V
 
 
 def checked(variants: Sequence[Variant]) -> tuple[Variant, ...]:
-    """The variants, if each has a name and a folder of its own.
+    """Return the variants, if each has a name and a folder of its own.
 
     Raises:
         BadInput: there are too few or too many, or two would share a folder.
     """
     if len(variants) < 2:
-        raise BadInput("an ablation needs two variants at least: --vary SETTING=A,B, --variants FILE or --preset NAME")
+        raise BadInput("an ablation needs at least two variants: --vary SETTING=A,B, --variants FILE or --preset NAME")
     if len(variants) > MOST_VARIANTS:
         raise BadInput(f"{plural(len(variants), 'variant', 'variants')} are too many; at most {MOST_VARIANTS}")
     seen: dict[str, str] = {}
@@ -221,14 +221,14 @@ def checked(variants: Sequence[Variant]) -> tuple[Variant, ...]:
 
 
 def read_variants(path: Path) -> tuple[Variant, ...]:
-    """The variants of a YAML file: a list ``variants`` of entries with a ``name`` and the options that differ.
+    """Read the variants of a YAML file: a list ``variants`` of entries with a ``name`` and the options that differ.
 
     Raises:
-        BadInput: it can't be read, or says something that is no option; the message gives the line.
+        BadInput: it can't be read, or has an unknown option; the message gives the line.
     """
-    told = Value(read_yaml(path).node, path, "the file").fields(("variants",), ("variants",))
+    document = Value(read_yaml(path).node, path, "the file").fields(("variants",), ("variants",))
     found = []
-    for entry in told["variants"].items(MOST_VARIANTS):
+    for entry in document["variants"].items(MOST_VARIANTS):
         fields = entry.fields(("name", *SETTINGS), ("name",))
         changes = {name: _told(name, value) for name, value in fields.items() if name != "name"}
         found.append(Variant(fields["name"].text(_MOST_NAME), changes))
@@ -251,26 +251,26 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class AblationPlan:
-    """The variants of an ablation, the first of which the others are held against, and the preset they are from."""
+    """The variants of an ablation, the first of which is the baseline, and their preset."""
 
     variants: tuple[Variant, ...]
     preset: str | None = None
 
 
 def begin_plan(folder: Path, wanted: AblationPlan) -> AblationPlan:
-    """Write down what an ablation is made of, or go on with what is there; new variants are added to it.
+    """Write the plan of an ablation, or continue the one that is there; new variants are added to it.
 
-    A variant that is in the folder and not wanted now stays in it, and in its tables; it is not worked on.
+    A variant that is in the folder and not wanted now stays in its tables, but is not run.
 
     Raises:
-        BadInput: the folder holds something else, or a variant of the same name that is another one.
+        BadInput: the folder holds something else, or a variant of the same name with other options.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / FILE).exists() and (other := next(folder.iterdir(), None)) is not None:
-            raise BadInput(f"{folder}: holds {other.name[:60]!r} but no ablation; choose a new or an empty folder")
+            raise BadInput(f"{folder}: holds {other.name[:60]!r} and is not an ablation; choose an empty folder")
     except OSError as error:
-        raise BadInput(f"{folder}: can't be made: {error.strerror or error}") from error
+        raise BadInput(f"{folder}: can't be created: {error.strerror or error}") from error
     plan = wanted
     if (folder / FILE).exists():
         plan = _joined(folder, read_plan(folder), wanted)
@@ -288,7 +288,7 @@ def _joined(folder: Path, stored: AblationPlan, wanted: AblationPlan) -> Ablatio
             )
     if wanted.variants[0].name != stored.variants[0].name:
         raise BadInput(
-            f"{folder}: the variants are held against {stored.variants[0].name[:60]!r}, which comes first; now "
+            f"{folder}: the variants are compared with {stored.variants[0].name[:60]!r}, which comes first; now "
             f"{wanted.variants[0].name[:60]!r} does; give the same first, or choose another folder"
         )
     added = tuple(one for one in wanted.variants if one.name not in before)
@@ -296,22 +296,22 @@ def _joined(folder: Path, stored: AblationPlan, wanted: AblationPlan) -> Ablatio
 
 
 def read_plan(folder: Path) -> AblationPlan:
-    """What an ablation's folder is made of.
+    """Read the plan of an ablation's folder.
 
     Raises:
-        BadInput: it is no ablation's folder, or its file can't be read.
+        BadInput: it is not an ablation's folder, or its file can't be read.
     """
     path = folder / FILE
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise BadInput(f"{folder}: holds no {FILE}; give the folder of an ablation") from error
+        raise BadInput(f"{folder}: has no {FILE}; give the folder of an ablation") from error
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: is not JSON; put it back from a copy, or choose another folder") from error
+        raise BadInput(f"{path}: not JSON; restore it from a copy, or choose another folder") from error
     if not isinstance(plain, dict) or plain.get("format") != FORMAT or plain.get("version") != VERSION:
-        raise BadInput(f"{path}: is no ablation of version {VERSION}")
+        raise BadInput(f"{path}: not an ablation of version {VERSION}")
     try:
         variants = tuple(Variant(str(one["name"]), _changes(one["changes"])) for one in plain["variants"])
         preset = plain.get("preset")
@@ -326,7 +326,7 @@ def _changes(plain: Mapping[str, Any]) -> dict[str, Setting]:
     changes = dict(plain)
     for name, value in changes.items():
         if name not in SETTINGS or not (value is None or isinstance(value, str | int | float | bool)):
-            raise ValueError(f"{name!r} is no setting, or its value can't be one")
+            raise ValueError(f"{name!r} is not a setting, or its value is invalid")
     return changes
 
 
@@ -351,10 +351,10 @@ _MAP_TOOLS = ("poi_input_tips", "poi_keyword_search", "poi_detail_query", "stati
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A table of a paper: its variants, the first of which the others are held against.
+    """A table of a paper: its variants, the first of which is the baseline.
 
     ``mapping`` has the paper's names for tools and ours. ``systems`` has each variant's row as the paper names it.
-    ``notes`` say what must be known before figures are held against the paper's.
+    ``notes`` say what to know before comparing with the paper's figures.
     """
 
     name: str
@@ -369,13 +369,13 @@ class Preset:
     notes: tuple[str, ...] = ()
 
     def row(self, variant: str) -> PublishedRow | None:
-        """The paper's row of a variant."""
+        """Return the paper's row of a variant."""
         rows = published_rows(paper=self.paper, table=self.table)
         return next((row for row in rows if row.system == self.systems.get(variant)), None)
 
     @property
     def lines(self) -> list[str]:
-        """Which of our tools stand for the paper's, a line each, and the notes."""
+        """Return which of our tools correspond to the paper's, a line each, and the notes."""
         named = [f"{theirs}: {', '.join(ours) or 'none'}" for theirs, ours in self.mapping.items()]
         return [*named, *self.notes]
 
@@ -443,12 +443,12 @@ PRESETS: Mapping[str, Preset] = {one.name: one for one in (SPOTAGENT_TOOLS, TWM_
 
 
 def preset(name: str) -> Preset:
-    """The preset of that name.
+    """Return the preset of that name.
 
     Raises:
-        BadInput: there is none; the message lists those there are.
+        BadInput: the name is unknown; the message lists the known ones.
     """
     found = PRESETS.get(name.strip().lower())
     if found is None:
-        raise BadInput(f"there is no preset {name[:40]!r}; there are: {', '.join(PRESETS)}")
+        raise BadInput(f"unknown preset {name[:40]!r}; choose from {', '.join(PRESETS)}")
     return found

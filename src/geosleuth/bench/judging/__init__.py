@@ -1,4 +1,4 @@
-"""Judges: names that the rule can't decide are put to a model, one short question each, and the answers are kept."""
+"""Judges: a model is asked about names that the rule can't decide, one short question each; verdicts are stored."""
 
 from .judge import (
     PROMPT_VERSION,

@@ -1,11 +1,11 @@
-"""A judge of names: the rule decides what it can, a model is asked about the rest in one word, verdicts are kept.
+"""A judge of names: the rule decides what it can, a model is asked about the rest, verdicts are stored.
 
-The rule says yes where it knows that two names mean one place. Its no is of two kinds. It has proof: two countries with
-codes of their own, two regions of its list, two large cities far apart, or a level above that is wrong already. Or it
-just does not know one of the names: then the level is undecided, and that is what a judge is for.
+The rule says yes if it knows that two names mean one place. Its no is of two kinds. It has proof: two countries with
+different codes, two regions of its list, two large cities far apart, or a wrong level above. Or it does not know one of
+the names: then the level is undecided, and that is what a judge is for.
 
-The names are data: they travel as texts of a JSON object, cut to length, and the words around them are the same for
-every question. A reply that is neither yes nor no is unreadable. It is counted apart and never taken for a yes.
+The names are data: they are sent as texts of a JSON object, cut to length, within a fixed prompt. A reply that is
+neither yes nor no is unreadable; it is counted separately and never as a yes.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from geosleuth.text.safe import printable
 
 Level = Literal["country", "region", "city"]
 RuleSays = Literal["right", "wrong", "undecided", "not named", "not given"]
-"""Of one level: the names agree; it has proof that they don't; it can't tell; the answer or the truth has none."""
+"""The rule's verdict on a level: the names agree; they don't; undecided; the answer or the truth has none."""
 
 _ANSWER_FIELD = {"country": "country", "region": "region", "city": "precise"}
 _MOST_CHARS = 160
@@ -41,7 +41,7 @@ _MOST_CHARS = 160
 class Question:
     """Do these two names mean the same country, region or city? Texts are on one line and cut to length.
 
-    ``country`` and ``region`` say where the true place lies, as far as that is above the level in question.
+    ``country`` and ``region`` say where the true place lies, above the level in question.
     """
 
     level: Level
@@ -53,9 +53,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """What the rule says of a level, and the question about it where both names are there to ask about.
+    """The rule's verdict on a level, and the question about it if both names are there.
 
-    A question comes with "right", "undecided" and with a "wrong" that this level itself gave proof of.
+    A question comes with "right", "undecided" and with a "wrong" that this level itself proved.
     """
 
     says: RuleSays
@@ -63,7 +63,7 @@ class Stand:
 
 
 def stand(truth: TruthNames, said: AnswerNames, level: Level) -> Stand:
-    """What the rule can say of one level."""
+    """Return the rule's verdict on one level."""
     verdict: bool | None = getattr(match_levels(truth, said), level)
     if verdict is None:
         return Stand("not given")
@@ -74,17 +74,17 @@ def stand(truth: TruthNames, said: AnswerNames, level: Level) -> Stand:
     if question is None or name is None:
         return Stand("not named")
     if not getattr(match_levels(truth, granted(truth, said, level)), level):
-        # A level above is wrong: whatever this name means, it can't make the level right.
+        # A level above is wrong, so this level can't be right.
         return Stand("wrong")
     return Stand("wrong" if _proved(truth, said, level, name) else "undecided", question)
 
 
 def granted(truth: TruthNames, said: AnswerNames, level: Level) -> AnswerNames:
-    """The answer as if one level's name were the true one; what is right already stays right."""
+    """Return the answer as if one level's name were the true one; what is right stays right."""
     if level != "city":
         return replace(said, **{level: getattr(truth, level)})
     so_far = match_levels(truth, said)
-    # An address may hold country and region; these must not get lost, and a region in it that is wrong must count.
+    # An address may contain country and region; they must be kept, and a wrong region in it must count.
     return AnswerNames(
         truth.country if so_far.country else said.country,
         truth.region if so_far.region else said.region,
@@ -107,20 +107,20 @@ def _tidied(name: str | None) -> str | None:
 
 
 def _tidy(name: str) -> str:
-    """On one line, without control characters, no longer than any name of a place."""
+    """Return the name on one line, without control characters, cut to length."""
     whole = printable(" ".join(name.split())).encode("utf-8", "replace").decode("utf-8")
     return whole if len(whole) <= _MOST_CHARS else f"{whole[:_MOST_CHARS]}…"
 
 
 def _proved(truth: TruthNames, said: AnswerNames, level: Level, name: str) -> bool:
-    """Whether the rule knows both names, and that they mean two places."""
+    """Return whether the rule knows both names, and that they mean two places."""
     context = truth.country or said.country
     true_name: str = getattr(truth, level)
     if level == "country":
         return country_code(true_name) is not None and country_code(name) is not None
     if level == "region":
         return is_listed_region(true_name, context) and is_listed_region(name, context)
-    # Both ways round: the function takes a city that it does not know for far from every other.
+    # Both ways round: the function places an unknown city far from every other.
     finest = name.partition(",")[0]
     return is_far_city(finest, true_name, context) and is_far_city(true_name, finest, context)
 
@@ -139,7 +139,7 @@ _SAYINGS = get_args(Says)
 
 @dataclass(frozen=True, slots=True)
 class KeptVerdict:
-    """What was said, and in which words."""
+    """A stored verdict and the model's words."""
 
     says: Says
     reply: str
@@ -149,17 +149,17 @@ class VerdictCache:
     """A file of verdicts by model, prompt and question. Each is on disk before `put` returns."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or make it and its folder.
+        """Open the file, or create it and its folder.
 
         Raises:
-            BadInput: it can't be made, or is something else.
+            BadInput: it can't be created, or is something else.
         """
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
-            raise BadInput(f"{path}: verdicts can't be kept there: {error}") from error
+            raise BadInput(f"{path}: can't store verdicts here: {error}") from error
         try:
             self._connection.execute(_SCHEMA)
         except sqlite3.Error as error:
@@ -173,7 +173,7 @@ class VerdictCache:
         self._connection.close()
 
     def get(self, model: str, prompt: int, questions: Iterable[Question]) -> dict[Question, KeptVerdict]:
-        """What is known about these questions."""
+        """Return what is known about these questions."""
         found = {}
         try:
             for one in questions:
@@ -182,7 +182,7 @@ class VerdictCache:
                     " AND answer = ? AND country = ? AND region = ?",
                     _key(model, prompt, one),
                 ).fetchone()
-                # Whoever else wrote the file may know words that nobody here does: such a question is asked again.
+                # A file from elsewhere may have unknown verdicts: such a question is asked again.
                 if row is not None and row[0] in _SAYINGS:
                     found[one] = KeptVerdict(*row)
         except sqlite3.Error as error:
@@ -190,7 +190,7 @@ class VerdictCache:
         return found
 
     def put(self, model: str, prompt: int, question: Question, verdict: KeptVerdict) -> None:
-        """Keep one verdict."""
+        """Store one verdict."""
         said = verdict.reply.encode("utf-8", "replace").decode("utf-8")
         now = datetime.now(UTC).isoformat(timespec="seconds")
         try:
@@ -202,7 +202,7 @@ class VerdictCache:
             raise self._trouble(error) from error
 
     def _trouble(self, error: sqlite3.Error) -> BadInput:
-        return BadInput(f"{self._path}: verdicts can't be kept there ({error}); name another file with --cache")
+        return BadInput(f"{self._path}: can't store verdicts here ({error}); name another file with --cache")
 
 
 def _key(model: str, prompt: int, question: Question) -> tuple[str, int, str, str, str, str, str]:
@@ -211,7 +211,7 @@ def _key(model: str, prompt: int, question: Question) -> tuple[str, int, str, st
 
 
 PROMPT_VERSION = 1
-"""Part of what a verdict is kept under: other words may get other verdicts. Raise it with every change of them."""
+"""Part of a verdict's key: another prompt may get other verdicts. Increase it with every change of the prompt."""
 
 _SYSTEM = """You compare names of places for a test of geography.
 Each message holds one JSON object. "truth" is the name in the data set, "answer" is what somebody wrote about a
@@ -239,7 +239,7 @@ _LONGEST_REPLY = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge said, and its own words."""
+    """A judge's verdict, and its own words."""
 
     says: Says
     reply: str = ""
@@ -247,7 +247,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a judge may cost at most; None is no limit. Questions under way when a limit is reached are let finish."""
+    """The most that a judge may cost; None is no limit. Questions in progress when a limit is reached are finished."""
 
     questions: int | None = None
     tokens: int | None = None
@@ -257,7 +257,7 @@ class Limits:
 
 @dataclass(slots=True)
 class JudgeProgress:
-    """What was asked so far, and at what cost. ``stopped`` says why no more is asked, where that is so.
+    """The questions and cost so far. ``stopped`` says why no more are asked, if so.
 
     ``failed`` counts questions that the model's server did not answer; ``trouble`` is the newest reason.
     """
@@ -272,7 +272,7 @@ class JudgeProgress:
 
 
 def prompt_for(question: Question) -> tuple[str, str]:
-    """The system prompt and the message that put a question to a model."""
+    """Return the system prompt and the message of a question."""
     above = {"country": question.country, "region": question.region}
     names = {"truth": question.truth, "answer": question.answer, **{name: one for name, one in above.items() if one}}
     data = json.dumps(names, ensure_ascii=False)
@@ -283,9 +283,9 @@ def prompt_for(question: Question) -> tuple[str, str]:
 
 
 def read_verdict(reply: str) -> Says:
-    """Yes or no, if that is how a reply begins or ends; what it quotes does not count.
+    """Parse yes or no at the beginning or end of a reply; quotes in it don't count.
 
-    A reply of thousands of words is none of one word, and looking for quotes in it could take for ever.
+    A long reply is no verdict, and searching it for quotes could take very long.
     """
     if len(reply) > _LONGEST_REPLY:
         return "unreadable"
@@ -295,7 +295,7 @@ def read_verdict(reply: str) -> Says:
 
 
 def _unwrapped(reply: str) -> str:
-    """The text inside, where all of the reply is one text in quotes or one field of a JSON object."""
+    """Return the inner text if the whole reply is one quoted text or one field of a JSON object."""
     text = reply.strip().removeprefix("```json").strip("`").strip()
     try:
         read = json.loads(text)
@@ -315,11 +315,11 @@ class JudgeSettings:
     """How a model is asked.
 
     Attributes:
-        limits: what it may cost.
-        at_once: how many questions are under way at the same time.
-        sampling: how replies are drawn; without chance if left out, where the model allows that.
-        again_unreadable: ask once more where a reply that can't be read is kept.
-        give_up: how many failures in a row are the end.
+        limits: the most it may cost.
+        at_once: how many questions are in progress at once.
+        sampling: how replies are sampled; greedy if left out, where the model allows that.
+        again_unreadable: ask again if the stored reply can't be read.
+        give_up: stop after so many failures in a row.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -333,9 +333,9 @@ _USUAL = JudgeSettings()
 
 
 class Judge:
-    """Puts questions to a model, each once: what the cache knows is not asked again.
+    """Asks a model each question once: stored verdicts are reused.
 
-    A question that the server fails to answer stays open. After some such failures in a row no more is asked.
+    A question that the server fails to answer stays open. After several failures in a row no more are asked.
     """
 
     def __init__(
@@ -351,10 +351,10 @@ class Judge:
 
         Args:
             policy: the model; it is not closed here.
-            cache: where verdicts are kept.
-            model: the name that they are kept under.
+            cache: stores verdicts.
+            model: the name that they are stored under.
             settings: how it is asked.
-            watch: hears how many of how many questions of a level are done.
+            watch: receives how many of how many questions of a level are done.
         """
         self._policy, self._cache, self._model = policy, cache, model
         self._limits, self._at_once = settings.limits, settings.at_once
@@ -365,10 +365,10 @@ class Judge:
         self.progress = JudgeProgress()
 
     async def verdicts(self, questions: Iterable[Question]) -> dict[Question, Verdict]:
-        """The verdicts on questions of one level; one that is missing was not judged.
+        """Return the verdicts on questions of one level; a missing one was not judged.
 
         Raises:
-            UserError: the cache can't be read or written, or the model can't be asked as it is set up.
+            UserError: the cache can't be read or written, or the model is not set up correctly.
         """
         wanted = list(dict.fromkeys(questions))
         known = {
@@ -402,7 +402,7 @@ class Judge:
                 for _ in range(min(self._at_once, len(questions))):
                     group.create_task(worker())
         except BaseExceptionGroup as together:
-            # What the first of them met is what there is to mend.
+            # The first error is the one to fix.
             raise together.exceptions[0] from None
         return found
 
@@ -420,12 +420,12 @@ class Judge:
         self._failed_in_a_row = 0
         self.progress.usage += step.usage
         verdict = Verdict(read_verdict(step.text), step.text.strip()[:_REPLY_KEPT])
-        # Kept before anything else is done: whatever happens now, it was not asked for nothing.
+        # Stored before anything else, so that the question is never paid for twice.
         self._cache.put(self._model, PROMPT_VERSION, question, KeptVerdict(verdict.says, verdict.reply))
         return verdict
 
     def _over(self) -> bool:
-        """Whether no more is to be asked; says why in ``progress``."""
+        """Return whether to stop asking; the reason goes into ``progress``."""
         so_far, limits = self.progress, self._limits
         if so_far.stopped is not None:
             return True
@@ -437,7 +437,7 @@ class Judge:
         elif limits.tokens is not None and tokens >= limits.tokens:
             so_far.stopped = f"the limit of {limits.tokens:,} tokens is reached"
         elif limits.usd is not None and so_far.usage.cost_usd is None:
-            so_far.stopped = "nobody knows what this model costs, so that --usd can't be kept; leave it out"
+            so_far.stopped = "the price of this model is unknown, so --usd can't be enforced; leave it out"
         elif limits.usd is not None and (so_far.usage.cost_usd or 0.0) >= limits.usd:
             so_far.stopped = f"the limit of {limits.usd:g} USD is reached"
         elif limits.seconds is not None and time.monotonic() - self._began >= limits.seconds:

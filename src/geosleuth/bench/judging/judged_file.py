@@ -1,12 +1,12 @@
 """A file of answers judged level by level: figures by rule and by judge, and how far the two agree.
 
-The sample has as many names that the rule takes for the same as it has proof against, where there are enough of both,
-and names that are written differently come first: that two equal texts are equal is no test of a judge. It is
-therefore no picture of the file, and harder than it.
+The sample has as many pairs of names that the rule accepts as it disproves, if there are enough of both, and pairs that
+are spelt differently come first: equal texts are no test of a judge. So it does not represent the file, and is harder
+than it.
 
-Where the judge takes two names for the same place, the answer's name is written as the truth has it before the rule
-looks at the level below. So everything that the rule knows of levels holds for judged answers too: another country
-makes the rest wrong, and the levels below are asked about only where a yes could still make them right.
+If the judge accepts two names as the same place, the answer's name is replaced by the truth's before the rule compares
+the next level. So the rule's logic of levels holds for judged answers too: another country makes the rest wrong, and
+lower levels are asked about only if a yes could still make them right.
 """
 
 import csv
@@ -38,10 +38,10 @@ from .judge import PROMPT_VERSION, Judge, JudgeProgress, Level, Question, RuleSa
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How often judge and rule say the same, of ``n`` questions that the judge answered readably.
+    """How often judge and rule agree, of ``n`` questions with a readable verdict.
 
-    ``judge_only`` are those that the judge alone takes for the same place, ``rule_only`` the other way round.
-    ``kappa`` is not a number where rule or judge always said the same.
+    ``judge_only`` are accepted only by the judge, ``rule_only`` only by the rule. ``kappa`` is NaN if rule or judge
+    always gave the same verdict.
     """
 
     n: int
@@ -56,7 +56,7 @@ class Agreement:
 
 
 def sample_of(sure: Mapping[Question, bool], size: int, seed: int) -> dict[Question, bool]:
-    """Up to ``size`` questions with what the rule says of them; the same for the same seed and questions."""
+    """Return up to ``size`` questions with the rule's verdicts; the same for the same seed and questions."""
     chance = random.Random(seed)  # noqa: S311  # draws a sample, keeps no secret
     groups: dict[tuple[str, bool], list[Question]] = {}
     for question in sorted(
@@ -65,7 +65,7 @@ def sample_of(sure: Mapping[Question, bool], size: int, seed: int) -> dict[Quest
         groups.setdefault((question.level, sure[question]), []).append(question)
     for group in groups.values():
         chance.shuffle(group)
-        # Stable: within the two kinds the order stays that of chance.
+        # Stable: within the two kinds the order stays random.
         group.sort(key=lambda one: fold(one.truth) == fold(one.answer))
     chosen: list[Question] = []
     while len(chosen) < size and any(groups.values()):
@@ -76,7 +76,7 @@ def sample_of(sure: Mapping[Question, bool], size: int, seed: int) -> dict[Quest
 
 
 def agreement_of(sample: Mapping[Question, bool], verdicts: Mapping[Question, Verdict]) -> Agreement:
-    """Compare the rule's word with the judge's."""
+    """Compare the rule's verdicts with the judge's."""
     pairs: list[tuple[bool, bool]] = []
     unreadable = 0
     for question, rule in sample.items():
@@ -101,10 +101,10 @@ def agreement_of(sample: Mapping[Question, bool], verdicts: Mapping[Question, Ve
 
 
 def kappa(pairs: Sequence[tuple[bool, bool]]) -> Estimate:
-    """Cohen's kappa of two who say yes or no, with a 95 % interval.
+    """Return Cohen's kappa of two yes/no raters, with a 95 % interval.
 
-    The interval is Wilson's for the share on which they agree, with the agreement by chance taken as it was found.
-    Unlike the usual normal interval it does not shrink to nothing where they agree on everything.
+    The interval is Wilson's for the share on which they agree, with chance agreement as observed. Unlike the usual
+    normal interval it does not vanish if they agree on everything.
     """
     n = len(pairs)
     unknown = float("nan")
@@ -122,7 +122,7 @@ FORMAT = "geosleuth-judged/1"
 Outcome = Literal[
     "right", "judged right", "judged wrong", "unreadable", "not judged", "wrong", "not named", "not given"
 ]
-"""How a level of an answer ended: as the rule said, as the judge said, or open."""
+"""How a level of an answer was decided: by the rule, by the judge, or left open."""
 
 OUTCOMES: tuple[Outcome, ...] = (
     "right",
@@ -137,9 +137,9 @@ OUTCOMES: tuple[Outcome, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class LevelFigures:
-    """One level over all answers whose truth names it. ``outcomes`` add up to ``n``.
+    """One level over all answers whose truth names it. ``outcomes`` sum to ``n``.
 
-    ``undecided`` is how many the rule alone left open.
+    ``undecided`` is how many the rule left open.
     """
 
     level: Level
@@ -152,7 +152,7 @@ class LevelFigures:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One level of one answer that was put to the judge; ``verdict`` is None where no reply came."""
+    """One level of one answer that was judged; ``verdict`` is None if no reply came."""
 
     id: str
     question: Question
@@ -162,7 +162,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class JudgedFile:
-    """All that came of judging a file."""
+    """The result of judging a file."""
 
     label: str
     model: str
@@ -175,7 +175,7 @@ class JudgedFile:
 
     @property
     def open(self) -> int:
-        """How many levels of answers should have been judged and were not."""
+        """Return how many levels of answers should have been judged and were not."""
         return sum(level.outcomes["not judged"] for level in self.levels)
 
 
@@ -194,7 +194,7 @@ def level_figures(level: Level, by_rule: Sequence[RuleSays], outcomes: Sequence[
 
 
 def judged_view(judged: JudgedFile) -> RenderableType:
-    """The figures for people."""
+    """Return the figures for a terminal."""
     given = [one for one in judged.levels if one.n]
     if not given:
         return Text(f"{judged.label}: no truth of its {plural(judged.n, 'answer', 'answers')} names a place")
@@ -237,14 +237,14 @@ def _agreement_lines(found: Agreement) -> list[str]:
     if not found.n:
         return [f"agreement with the rule: not measured{left_out}"]
     percent, chance = found.percent.percent, found.kappa
-    told = (
+    sentence = (
         "kappa undefined, since one of them always said the same"
         if isnan(chance.value)
         else f"kappa {chance.value:.2f} ({chance.low:.2f}–{chance.high:.2f})"
     )
     return [
         f"where the rule is sure, the judge agrees on {percent.value:.1f} % ({percent.low:.0f}–{percent.high:.0f}) of "
-        f"{plural(found.n, 'question', 'questions')}, {told}; judge alone says yes to {found.judge_only:,}, "
+        f"{plural(found.n, 'question', 'questions')}, {sentence}; judge alone says yes to {found.judge_only:,}, "
         f"rule alone to {found.rule_only:,}{left_out}"
     ]
 
@@ -259,7 +259,7 @@ def _cost_lines(judged: JudgedFile) -> list[str]:
 
 
 def judged_document(judged: JudgedFile) -> dict[str, Any]:
-    """Everything as one JSON document; percentages in percent, null for what is undefined."""
+    """Return everything as one JSON document; percentages in percent, null for undefined values."""
     agreement, so_far = judged.agreement, judged.progress
     return {
         "format": FORMAT,
@@ -312,7 +312,7 @@ def _estimate(estimate: Estimate, name: str = "value") -> dict[str, float | None
 
 
 def judged_csv(judged: JudgedFile) -> str:
-    """One line for each level of an answer that was put to the judge, with the judge's own words."""
+    """Return one line for each judged level of an answer, with the judge's own words."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["id", "level", "truth", "answer", "country", "region", "rule", "judge", "reply"])
@@ -335,7 +335,7 @@ def judged_csv(judged: JudgedFile) -> str:
 
 
 Ask = Literal["undecided", "unmatched"]
-"""What is put to the model: what the rule can't decide, or everything that it does not match."""
+"""What the model is asked: what the rule can't decide, or everything that it does not accept."""
 
 LEVELS: tuple[Level, ...] = ("country", "region", "city")
 
@@ -350,7 +350,7 @@ class Entry:
 
 
 def entries_of(records: Iterable[Record], parser: ParserName) -> list[Entry]:
-    """What of records is judged: their names."""
+    """Return the names of records, to be judged."""
     entries = []
     for record in records:
         address, truth = record.read(parser).address, record.truth
@@ -369,19 +369,19 @@ async def judge_entries(
     sample: int = 100,
     seed: int = 0,
 ) -> JudgedFile:
-    """Judge every answer, and then the judge.
+    """Judge every answer, then evaluate the judge.
 
     Args:
-        entries: the answers; their names are changed as the judge decides.
-        judge: who is asked.
-        label: what the file is called in reports.
-        model: what the judge is called in reports.
-        ask: what is put to the model.
-        sample: of how many questions that the rule is sure of the judge is asked as well; 0 is none.
-        seed: which ones.
+        entries: the answers; their names change as the judge decides.
+        judge: the judge.
+        label: the file's name in reports.
+        model: the judge's name in reports.
+        ask: what the model is asked.
+        sample: how many questions that the rule can decide the judge is asked too; 0 for none.
+        seed: of the sample.
 
     Raises:
-        UserError: the cache can't be read or written, or the model can't be asked as it is set up.
+        UserError: the cache can't be read or written, or the model is not set up correctly.
     """
     sure: dict[Question, bool] = {}
     outcomes: dict[Level, list[Outcome]] = {}
@@ -394,7 +394,7 @@ async def judge_entries(
             if first.question is not None and first.says in ("right", "wrong"):
                 sure[first.question] = first.says == "right"
     for level in LEVELS:
-        # Anew, and after the level above: what a judge granted there may open or settle this one.
+        # Recomputed after the level above: a verdict there may open or settle this one.
         now = [stand(entry.truth, entry.said, level) for entry in entries]
         asked = {row: one.question for row, one in enumerate(now) if _is_asked(one, ask) and one.question is not None}
         verdicts = await judge.verdicts(asked.values())
@@ -426,7 +426,7 @@ def _is_asked(one: Stand, ask: Ask) -> bool:
 
 def _outcome(first: RuleSays, now: Stand, question: Question | None, verdicts: Mapping[Question, Verdict]) -> Outcome:
     if question is None:
-        # Right now, but not at first: a judge granted the level above.
+        # Right only now: the judge accepted the level above.
         return "judged right" if now.says == "right" and first != "right" else _AS_RULED[now.says]
     verdict = verdicts.get(question)
     if verdict is None:

@@ -1,1 +1,1 @@
-"""Tools for people who make data sets: rate, filter, sample, label and split photos, and put pictures together."""
+"""Tools for making data sets: rate, filter, sample, label and split photos, and assemble pictures."""

@@ -1,11 +1,11 @@
-"""Photos that show the same picture, within a set or in two, without comparing each with each.
+"""Find photos that show the same picture, within a set or across two, without comparing all pairs.
 
-A picture's print is 256 bits: which of its 16 x 16 coarsest waves (a cosine transform of 64 x 64 grey pixels) are
-stronger than the middle one. Sizes, JPEG quality, brightness and small marks change few of them. Turned and mirrored
-pictures, and those with more than a hundredth cut off at each side, have another print and are not found.
+A picture's print is 256 bits: which of its 16 x 16 lowest frequencies (a cosine transform of 64 x 64 grey pixels) are
+above the median. Size, JPEG quality, brightness and small marks change few of them. Rotated and mirrored pictures, and
+those with more than a hundredth cropped at each side, have another print and are not found.
 
-Prints that differ in at most 31 bits share one of sixteen parts of 16 bits up to one bit; so looking each part up, and
-its 16 neighbours, finds all of them, and little else is looked at.
+Prints that differ in at most 31 bits share one of sixteen parts of 16 bits up to one bit; so looking up each part and
+its 16 neighbours finds all of them, and examines little else.
 """
 
 import hashlib
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 Prints = npt.NDArray[np.uint8]
-"""One row of 32 bytes a picture."""
+"""One row of 32 bytes per picture."""
 
 BITS = 256
 BYTES = BITS // 8
 PRINT_VERSION = "print:1"
 USUAL_BITS = 24
-"""Up to so many different bits two photos are one picture; of 70 drawn street scenes the nearest two differ in 26."""
+"""Photos with at most so many different bits are one picture; of 70 drawn street scenes, the nearest differ in 26."""
 
 NO_PRINT = bytes(BYTES)
-"""Of a picture without contrast, which is like no other."""
+"""The print of a picture without contrast, which matches no other."""
 
 MOST_BITS = 31
 _SIDE, _WAVES = 64, 16
@@ -47,7 +47,7 @@ _MOST_AT_ONCE = 2_000_000
 
 
 def print_of(image: "Image") -> bytes:
-    """The print of a picture, 32 bytes; `NO_PRINT` for one without contrast."""
+    """Return the print of a picture, 32 bytes; `NO_PRINT` for one without contrast."""
     from PIL.Image import Resampling
 
     grey = image.convert("L").resize((_SIDE, _SIDE), Resampling.BOX, reducing_gap=3.0)
@@ -55,7 +55,7 @@ def print_of(image: "Image") -> bytes:
     if pixels.std() < _LEAST_CONTRAST:
         return NO_PRINT
     waves = (_cosines() @ pixels @ _cosines().T).reshape(-1)
-    # The first wave is how bright the picture is, which says nothing about what it shows.
+    # The first frequency is the brightness, which says nothing about the content.
     bits = waves > np.median(waves[1:])
     bits[0] = True
     return np.packbits(bits).tobytes()
@@ -68,12 +68,12 @@ def _cosines() -> npt.NDArray[np.float64]:
 
 
 def prints(rows: Iterable[bytes]) -> Prints:
-    """Prints as one table."""
+    """Return prints as one table."""
     return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(-1, BYTES)
 
 
 def differing_bits(first: Prints, second: Prints) -> npt.NDArray[np.int64]:
-    """How many bits differ, row by row."""
+    """Return how many bits differ, row by row."""
     counts: npt.NDArray[np.int64] = np.bitwise_count(first ^ second).sum(axis=-1, dtype=np.int64)
     return counts
 
@@ -88,13 +88,13 @@ class Pair:
 
 
 def pairs_within(all_prints: Prints, *, most_bits: int = USUAL_BITS) -> list[Pair]:
-    """The photos of a set whose prints differ in that many bits at most, each pair once, in order.
+    """Return the photos of a set whose prints differ in at most that many bits, each pair once, in order.
 
-    Of photos with the very same print each is paired with the first only: a set with a thousand copies of "this photo
-    is no longer available" has a thousand pairs of them, not half a million. `groups_of` is the same either way.
+    Each photo with an identical print is paired only with the first: a thousand copies of "this photo is no longer
+    available" give a thousand pairs, not half a million. `groups_of` is the same either way.
 
     Raises:
-        BadInput: more than 31 bits: the parts find no more than that.
+        BadInput: more than 31 bits, which the parts can't find.
     """
     rows, members = _distinct(all_prints)
     found = [Pair(same[0], other, 0) for same in members for other in same[1:]]
@@ -106,12 +106,12 @@ def pairs_within(all_prints: Prints, *, most_bits: int = USUAL_BITS) -> list[Pai
 
 
 def pairs_across(first: Prints, second: Prints, *, most_bits: int = USUAL_BITS) -> list[Pair]:
-    """The photos of one set whose picture another set has too, in order; ``second`` counts in the other set.
+    """Return the photos of one set whose picture is also in another, in order; ``second`` counts in the other set.
 
-    Of photos of the other set with the very same print the first is named.
+    Of identical prints in the other set the first is named.
 
     Raises:
-        BadInput: more than 31 bits: the parts find no more than that.
+        BadInput: more than 31 bits, which the parts can't find.
     """
     ours, our_members = _distinct(first)
     theirs, their_members = _distinct(second)
@@ -124,7 +124,7 @@ def pairs_across(first: Prints, second: Prints, *, most_bits: int = USUAL_BITS) 
 
 
 def groups_of(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
-    """Photos that are linked by pairs, from one to the next; groups of two and more, by their first photo."""
+    """Return groups of photos linked by pairs, of two and more, by their first photo."""
     leader = list(range(count))
 
     def find(number: int) -> int:
@@ -143,9 +143,9 @@ def groups_of(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
 
 
 def _near(ours: Prints, theirs: Prints, most_bits: int) -> dict[tuple[int, int], int]:
-    """Rows of two tables that differ in so many bits at most, and in how many."""
+    """Return rows of two tables that differ in at most so many bits, and in how many."""
     if not 0 <= most_bits <= MOST_BITS:
-        raise BadInput(f"--bits lies between 0 and {MOST_BITS}, not {most_bits}")
+        raise BadInput(f"--bits must be between 0 and {MOST_BITS}, not {most_bits}")
     found: dict[tuple[int, int], int] = {}
     for one, other in _candidates(ours, theirs):
         bits = differing_bits(ours[one], theirs[other])
@@ -155,7 +155,7 @@ def _near(ours: Prints, theirs: Prints, most_bits: int) -> dict[tuple[int, int],
 
 
 def _distinct(rows: Prints) -> tuple[Prints, list[list[int]]]:
-    """Every print once, with the numbers of its photos: many copies of one picture are looked up once.
+    """Return every print once, with the numbers of its photos: copies of one picture are looked up once.
 
     Pictures without contrast are left out.
     """
@@ -167,7 +167,7 @@ def _distinct(rows: Prints) -> tuple[Prints, list[list[int]]]:
 
 
 def _candidates(ours: Prints, theirs: Prints) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Numbers of rows that share a part up to one bit, block by block; some come more than once."""
+    """Yield row numbers that share a part up to one bit, in blocks; some appear more than once."""
     neighbours = np.array([0, *(1 << bit for bit in range(_PART_BITS))], dtype=np.uint16)
     our_parts, their_parts = _parts(ours), _parts(theirs)
     for part in range(_PARTS):
@@ -184,7 +184,7 @@ def _candidates(ours: Prints, theirs: Prints) -> Iterator[tuple[npt.NDArray[np.i
 
 
 def _cut(counts: npt.NDArray[np.int64]) -> Iterator[slice]:
-    """Slices of some lists that hold so many entries together, or one list: unlike prints may share a part."""
+    """Yield slices of lists with a bounded number of entries, or one list: unlike prints may share a part."""
     ends = np.cumsum(counts)
     start = 0
     while start < len(counts):
@@ -199,7 +199,7 @@ def _parts(rows: Prints) -> npt.NDArray[np.uint16]:
 
 
 def first_of_each(count: int, groups: Sequence[Sequence[int]]) -> list[bool]:
-    """Which photos stay where only the first of every group does."""
+    """Return which photos stay if only the first of every group does."""
     stays = [True] * count
     for group in groups:
         for number in sorted(group)[1:]:
@@ -212,7 +212,7 @@ HEADER = ("id", "image", "sha256", "pixels")
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """A photo's id, where its file lies, the SHA-256 of the file, and of its pixels as whoever answers sees them."""
+    """A photo's id, its file, and the SHA-256 of the file and of its pixels as models see them."""
 
     id: str
     image: str
@@ -221,7 +221,7 @@ class Digest:
 
 
 def digests(data: DataSet) -> Iterator[Digest | BadInput]:
-    """The digests of all photos, in the set's order; what is wrong with a photo that can't be opened."""
+    """Yield the digests of all photos, in the set's order; an error for a photo that can't be opened."""
     for item in data:
         try:
             content = item.picture.read()

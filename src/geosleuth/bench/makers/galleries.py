@@ -1,4 +1,4 @@
-"""A gallery for the baseline ``nearest:`` from any data set, looked at by any encoder."""
+"""A gallery for the baseline ``nearest:`` from any data set and encoder."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ _TOGETHER: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """How many photos a gallery has, how many of them it had before, and what is wrong with those left out."""
+    """How many photos a gallery has, how many it had before, and the errors of those left out."""
 
     photos: int
     known: int
@@ -33,15 +33,15 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class _Half:
-    """A gallery in the making: rows of features and lines of places, which grow together."""
+class _PartialGallery:
+    """A gallery in progress: rows of features and lines of places, which grow together."""
 
     rows: Path
     lines: Path
     width: int
 
     def ids(self) -> list[str]:
-        """The photos that are in it; what a run that was cut off left half written is taken back."""
+        """Return its photos; the partial rest of an interrupted run is removed."""
         if not self.rows.is_file() or not self.lines.is_file():
             self.rows.write_bytes(b"")
             self.lines.write_bytes(b"")
@@ -69,33 +69,33 @@ def make_gallery(
     *,
     trust_code: bool = False,
 ) -> Made:
-    """Look at every photo of a set and write the folder that ``nearest:`` reads.
+    """Encode every photo of a set and write the folder that ``nearest:`` reads.
 
-    A run that is cut off loses the photos of its last batch; given again, it goes on. Panoramas are looked at as
-    whoever answers sees them: the mean of the flat views.
+    An interrupted run loses the photos of its last batch and continues when started again. Panoramas are encoded as
+    models see them: the mean of the flat views.
 
     Args:
         data: photos with their places.
-        encoder: what looks, see `encoder_of`.
-        out: the folder; one that is finished is not touched.
+        encoder: the image encoder, see `encoder_of`.
+        out: the folder; a finished one is not changed.
         progress: called with the number of photos done.
         trust_code: whether the encoder may be a file that runs code when it is loaded.
 
     Raises:
-        BadInput: the folder can't be written or holds a gallery, there is no such encoder, or no photo can be opened.
-        MissingExtra: what the encoder needs is not installed.
+        BadInput: the folder can't be written or is a gallery, the encoder is unknown, or no photo can be opened.
+        MissingExtra: a package that the encoder needs is not installed.
     """
     network = encoder_of(encoder, trust_code=trust_code)
     if (out / "features.npy").exists():
-        raise BadInput(f"{out}: holds a gallery already; give another folder")
+        raise BadInput(f"{out}: already holds a gallery; give another folder")
     spec = lasting_spec(encoder)
     try:
         out.mkdir(parents=True, exist_ok=True)
-        told = out / "encoder"
-        if told.is_file() and told.read_text(encoding="utf-8").strip() != spec:
+        encoder_file = out / "encoder"
+        if encoder_file.is_file() and encoder_file.read_text(encoding="utf-8").strip() != spec:
             raise BadInput(f"{out}: was begun with another encoder; give another folder")
-        write_text_atomically(told, f"{spec}\n")
-        half = _Half(out / "features.part", out / "places.part", network.dimension)
+        write_text_atomically(encoder_file, f"{spec}\n")
+        half = _PartialGallery(out / "features.part", out / "places.part", network.dimension)
         known = half.ids()
         left_out = _look(data, network, half, frozenset(known), progress)
         count = _finish(half, out)
@@ -105,7 +105,7 @@ def make_gallery(
 
 
 def _look(
-    data: DataSet, encoder: Encoder, half: _Half, known: frozenset[str], progress: Callable[[int], None]
+    data: DataSet, encoder: Encoder, half: _PartialGallery, known: frozenset[str], progress: Callable[[int], None]
 ) -> list[str]:
     left_out: list[str] = []
     rows: list[Features] = []
@@ -137,10 +137,10 @@ def _seen(item: Item, encoder: Encoder) -> tuple[Features, list[str]]:
     return row, [item.id, repr(point.lat), repr(point.lon), picture_key(views)]
 
 
-def _finish(half: _Half, out: Path) -> int:
+def _finish(half: _PartialGallery, out: Path) -> int:
     features = np.fromfile(half.rows, dtype="<f4").reshape(-1, half.width)
     if not len(features):
-        raise BadInput(f"{out}: not one photo could be looked at")
+        raise BadInput(f"{out}: no photo could be encoded")
     text = half.lines.read_text(encoding="utf-8")
     write_text_atomically(out / "places.csv", _lines([list(_HEADER)]) + text)
     with replacing(out / "features.npy") as neighbour, neighbour.open("wb") as stream:
@@ -157,5 +157,5 @@ def _lines(rows: list[list[str]]) -> str:
 
 
 def _one_line(cell: str) -> str:
-    """Line ends would tear a line in two."""
+    """Return the cell on one line: line ends would split the row."""
     return " ".join(cell.split())

@@ -1,4 +1,4 @@
-"""How easily a photo can be located and what it shows: by a model or by plain statistics of the picture.
+"""How easily a photo can be located and what it shows: by a model or by simple image statistics.
 
 The scale, as GeoSeek uses it: 10 a landmark or a legible sign; 8 to 9 part of a landmark, text that can be made out;
 6 to 7 ordinary streets, number plates; 4 to 5 mostly nature; 1 to 3 indoors or abstract; 0 nothing at all.
@@ -34,10 +34,10 @@ class PixelFigures:
     """Shares from 0 to 1.
 
     Attributes:
-        contrast: how far bright and dark lie apart: twice the standard deviation of the brightness.
-        sharp: how steep the steepest edges are, as a share of what black beside white gives.
+        contrast: twice the standard deviation of the brightness.
+        sharp: how steep the steepest edges are, relative to black beside white.
         detail: the share of pixels that lie on an edge.
-        straight: of those, the share whose edge runs upright or level beyond what chance gives: buildings, signs.
+        straight: of those, the excess share of vertical and horizontal edges: buildings, signs.
         green: the share of pixels with the colours of leaves and grass.
         sky: the share of the upper part that is bright and smooth, blue or grey.
     """
@@ -51,7 +51,7 @@ class PixelFigures:
 
 
 def pixel_figures(image: "Image") -> PixelFigures:
-    """The statistics of a picture, taken at `SIDE_PX` along its longer side, or at full size where it is smaller."""
+    """Return the statistics of a picture at `SIDE_PX` along its longer side, or at full size if it is smaller."""
     scale = min(1.0, SIDE_PX / max(image.size))
     size = max(3, round(image.width * scale)), max(3, round(image.height * scale))
     small = np.asarray(image.convert("RGB").resize(size, reducing_gap=3.0), dtype=np.float64) / 255
@@ -77,7 +77,7 @@ def _sharp(steep: FloatArray, on_edge: npt.NDArray[np.bool_]) -> float:
 
 
 def _straight(down: FloatArray, across: FloatArray) -> float:
-    """0 where directions are spread evenly, 1 where all edges are upright or level."""
+    """Return 0 if directions are spread evenly, 1 if all edges are vertical or horizontal."""
     if len(down) == 0:
         return 0.0
     off_axis = np.degrees(np.arctan2(np.abs(down), np.abs(across)))
@@ -103,7 +103,7 @@ _NUMBER = re.compile(r"\s*(\d{1,3}(?:[.,]\d+)?)\s*(?:/\s*10|points?|pts)?\s*")
 
 
 def object_in(text: str) -> dict[str, JsonValue] | None:
-    """The last complete object of a reply, with the names of its keys folded; None where there is none.
+    """Return the last complete object of a reply, with folded keys; None if there is none.
 
     The last, because models that think aloud write drafts first.
     """
@@ -112,7 +112,7 @@ def object_in(text: str) -> dict[str, JsonValue] | None:
 
 
 def folded(said: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Names in lower case with underscores, all the way down: "Image Clarity" is image_clarity."""
+    """Return keys in lower case with underscores, at all levels: "Image Clarity" is image_clarity."""
     return {
         _NOT_LETTERS.sub("_", name.casefold()).strip("_"): folded(value) if isinstance(value, dict) else value
         for name, value in said.items()
@@ -120,12 +120,12 @@ def folded(said: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def first_named(said: Mapping[str, JsonValue], names: Iterable[str]) -> JsonValue:
-    """The value of the first of these names that is there."""
+    """Return the value of the first of these names that is there."""
     return next((said[name] for name in names if name in said), None)
 
 
 def number_in(value: JsonValue) -> float | None:
-    """A number, written as one or in words such as "8.5/10"; None for anything else."""
+    """Return a number, written as one or in words such as "8.5/10"; None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -143,12 +143,12 @@ SCALE = """10: a landmark, or a sign, house number or shop name that can be read
 4 to 5: mostly nature, or buildings without features.
 1 to 3: indoors, abstract, a plain background.
 0: nothing that tells any place, or a damaged picture."""
-"""The scale, in the words that a model is given."""
+"""The scale, as worded for a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Locatability:
-    """A score and sub-scores, each 0 to 10; None where nobody said, or nobody could tell."""
+    """A score and sub-scores, each 0 to 10; None if not given or unknown."""
 
     score: float
     clarity: float | None = None
@@ -158,15 +158,15 @@ class Locatability:
     vehicles_and_pedestrians: float | None = None
 
     def fields(self) -> dict[str, str]:
-        """As fields of a table; the empty text where there is no sub-score."""
+        """Return the fields of a table; empty if there is no sub-score."""
         subs = {name: getattr(self, name) for name in SUB_SCORES}
-        told = {name: "" if value is None else f"{value:g}" for name, value in subs.items()}
-        return {"locatability": f"{self.score:g}", **told}
+        columns = {name: "" if value is None else f"{value:g}" for name, value in subs.items()}
+        return {"locatability": f"{self.score:g}", **columns}
 
 
 FIELDS = ("locatability", *SUB_SCORES)
 
-# Models repeat the names that they were given, and now and then those of the paper.
+# Models repeat the names that they were given, and sometimes those of the paper.
 _SCORE = ("locatability", "locatability_score", "score", "overall")
 _SUBS: Mapping[str, tuple[str, ...]] = {
     "clarity": ("clarity", "image_clarity"),
@@ -180,7 +180,7 @@ _SUBS: Mapping[str, tuple[str, ...]] = {
 
 
 def read_locatability(said: Mapping[str, JsonValue]) -> Locatability | None:
-    """The scores in the object that a model wrote; None where there is no score, or one that is off the scale."""
+    """Parse the scores in a model's object; None if there is no score, or one off the scale."""
     score = _on_scale(first_named(said, _SCORE))
     if score is None:
         return None
@@ -194,8 +194,8 @@ def _on_scale(value: JsonValue) -> float | None:
     return number if number is not None and 0 <= number <= MOST else None
 
 
-# Without a model. Thresholds are round numbers that were set by looking at drawn scenes and plain pictures; nothing
-# was fitted, because there is no set of rated photos to fit anything on.
+# Without a model. Thresholds are round numbers that were set by looking at drawn scenes and plain pictures; nothing was
+# fitted, because there is no set of rated photos to fit on.
 _FULL_TEXT_LETTERS = 60
 _LEGIBLE, _MADE_OUT = 0.85, 0.6
 _LEAST_LETTERS = 3
@@ -208,7 +208,7 @@ _GREEN_OR_SKY = 0.35
 
 
 def legible_letters(lines: Sequence[tuple[str, float]]) -> int:
-    """How many letters and figures stand in lines that were read surely; lines as text and confidence."""
+    """Count letters and digits in lines that were read with confidence; lines are (text, confidence)."""
     return sum(
         count
         for text, confidence in lines
@@ -217,12 +217,12 @@ def legible_letters(lines: Sequence[tuple[str, float]]) -> int:
 
 
 def _some_text(lines: Sequence[tuple[str, float]]) -> bool:
-    """Whether something was read, if not surely; specks are taken for a letter or two now and then."""
+    """Return whether something was read, even with low confidence; specks are sometimes read as a letter or two."""
     return any(sure >= _MADE_OUT and sum(map(str.isalnum, text)) >= _LEAST_LETTERS for text, sure in lines)
 
 
 def bits_of(clues: Sequence[Clue]) -> float:
-    """How much the most telling clue narrows down the country, in bits against the prior, by its reliability."""
+    """Return how far the most informative clue narrows down the country, in bits against the prior, by reliability."""
     prior = country_prior()
     return max((_bits(clue, prior) for clue in clues), default=0.0)
 
@@ -235,16 +235,16 @@ def _bits(clue: Clue, prior: Mapping[str, float]) -> float:
 def heuristic_locatability(
     pixels: PixelFigures, lines: Sequence[tuple[str, float]], clues: Sequence[Clue], asked: Sequence[Lookup]
 ) -> Locatability:
-    """The scale by what code can see: text and what it says, sharpness, straight edges, green and sky.
+    """Return the score by what code can see: text and its meaning, sharpness, straight edges, green and sky.
 
-    It can't tell a landmark, a vehicle or a person from anything else, nor a room from a street: what it does not see
-    in words or in plain statistics of pixels is not in its score.
+    It does not recognise landmarks, vehicles or people, nor a room from a street: its score uses only text and simple
+    statistics of pixels.
 
     Args:
         pixels: the statistics.
-        lines: what was read, and how surely.
+        lines: the text read, with confidence.
         clues: what the text says of countries.
-        asked: the names in it that an atlas could be asked about.
+        asked: the names in it that an atlas could look up.
     """
     letters, bits = legible_letters(lines), bits_of(clues)
     named = max((one.worth for one in asked), default=0.0)
@@ -284,7 +284,7 @@ TAGS = (
     "agricultural",
 )  # fmt: skip
 TAG_FIELDS = tuple(f"tag_{name}" for name in TAGS)
-"""The columns of a table: a set's own column may be called "natural" as well, and is something else."""
+"""The columns of a table: a set's own column may also be called "natural", and means something else."""
 
 MEANINGS: Mapping[str, str] = {
     "manmade": "anything built or made by people",
@@ -301,7 +301,7 @@ MEANINGS: Mapping[str, str] = {
 
 
 def read_tags(said: Mapping[str, JsonValue]) -> dict[str, Tag]:
-    """The tags in the object that a model wrote; a tag that is not there, or is something else, is left out."""
+    """Parse the tags in a model's object; a missing or invalid tag is left out."""
     nested = first_named(said, ("tags", "elements", "categories", "cls"))
     inside = nested if isinstance(nested, dict) else said
     found = {name: _tag(first_named(inside, (name, f"tag_{name}"))) for name in TAGS}
@@ -317,20 +317,20 @@ def _tag(value: JsonValue) -> Tag | None:
 
 
 def tag_fields(tags: Mapping[str, Tag]) -> dict[str, str]:
-    """As fields of a table; the empty text where nothing is known."""
+    """Return the fields of a table; empty if nothing is known."""
     return {field: tags.get(name, "") for field, name in zip(TAG_FIELDS, TAGS, strict=True)}
 
 
-# Set by looking, as in `locatability`.
+# Set by eye, as in `locatability`.
 _TAG_STRAIGHT, _GREEN, _SKY = 0.35, 0.15, 0.3
 _OF_ROADS = frozenset({"plate", "road_number", "distance_sign", "speed"})
 _OF_LANGUAGES = frozenset({"language", "script"})
 
 
 def heuristic_tags(pixels: PixelFigures, lines: Sequence[tuple[str, float]], clues: Sequence[Clue]) -> dict[str, Tag]:
-    """The tags by what code can see. What it can't see at all is "maybe", never "no".
+    """Return the tags by what code can see. What it can't see at all is "maybe", never "no".
 
-    Text, and what it says, is seen; leaves and sky by their colours, buildings by their straight edges, which other
+    Text and its meaning are seen; leaves and sky by their colours, buildings by their straight edges, which other
     things have too. Vehicles, mountains, water and fields are not seen.
     """
     letters, kinds = legible_letters(lines), {clue.kind for clue in clues}
@@ -356,7 +356,7 @@ _LONGEST = 120
 
 
 def read_landmark(said: Mapping[str, JsonValue]) -> str | None:
-    """The famous landmark in the object that a model wrote; None where it names none."""
+    """Parse the famous landmark in a model's object; None if it names none."""
     value = first_named(said, ("landmark", "famous_landmark", "landmark_name"))
     if value is True:
         return "unnamed"
@@ -368,11 +368,11 @@ def read_landmark(said: Mapping[str, JsonValue]) -> str | None:
 
 
 def landmark_named(lines: Iterable[str]) -> str | None:
-    """The first famous sight whose name stands in the lines of a picture; None where there is none.
+    """Return the first famous sight named in the lines of a picture; None if there is none.
 
-    It sees names, not sights: a photo of the Eiffel Tower without a word in it passes, and one of a poster with its
-    name does not. About a hundred sights of the world are known to it, and of their names only those that are no
-    common word ("Hermitage" is one, so that a hotel may be taken for the museum).
+    It sees names, not sights: a photo of the Eiffel Tower without any text passes, and one of a poster with its name
+    does not. It knows about a hundred sights of the world, by names that are not common words (a hotel "Hermitage"
+    may still be taken for the museum).
     """
     sights = _sights()
     for line in lines:
@@ -386,7 +386,7 @@ def landmark_named(lines: Iterable[str]) -> str | None:
 
 @cache
 def _sights() -> Mapping[str, str]:
-    """Main names by every folded name."""
+    """Return main names by every folded name."""
     from geosleuth.atlas.facts.landmarks import landmarks
 
     found: dict[str, str] = {}

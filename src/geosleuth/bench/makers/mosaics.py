@@ -36,11 +36,11 @@ _LONGEST_XML: Final = 8 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One picture from above.
+    """One satellite scene.
 
-    ``colours`` is one file of three bytes a pixel, or three files of reflectance (red, green, blue) with ``offset`` to
-    be added before they are divided by 10,000. ``classes`` is the scene classification, where there is one; ``cloudy``
-    the share of clouds that the product states.
+    ``colours`` is one file of three bytes per pixel, or three files of reflectance (red, green, blue) with ``offset``
+    to add before dividing by 10,000. ``classes`` is the scene classification, if there is one; ``cloudy`` the cloud
+    share that the product states.
     """
 
     name: str
@@ -63,22 +63,22 @@ class _Parts:
 
 
 def find_scenes(paths: Iterable[Path]) -> list[Scene]:
-    """The scenes in SAFE folders, in folders of files, or given as files, in the order of their names.
+    """Return the scenes in SAFE folders, in folders of files, or given as files, ordered by name.
 
-    A file whose name ends in TCI, or with three bands of bytes, is a picture as it is; B04, B03 and B02 belong together
-    by what stands in front, and so does SCL. Other files that hold one band are passed over.
+    A file whose name ends in TCI, or with three bands of bytes, is a picture as it is; B04, B03, B02 and SCL belong
+    together by their common prefix. Other files with one band are skipped.
 
     Raises:
-        BadInput: there are none, or a path is not there.
+        BadInput: there are none, or a path does not exist.
     """
     found: dict[str, Scene] = {}
     for path in paths:
         if not path.exists():
-            raise BadInput(f"{path}: there is no such file or folder; give SAFE folders, GeoTIFF or JPEG 2000 files")
+            raise BadInput(f"{path}: no such file or folder; give SAFE folders, GeoTIFF or JPEG 2000 files")
         for scene in _scenes_in(path):
             found.setdefault(scene.name, scene)
     if not found:
-        raise BadInput("no scenes were found; give SAFE folders, or files named …_TCI or …_B04, _B03, _B02")
+        raise BadInput("no scenes found; give SAFE folders, or files named …_TCI or …_B04, _B03, _B02")
     return [found[name] for name in sorted(found)]
 
 
@@ -96,14 +96,14 @@ def _scenes_in(path: Path) -> Iterator[Scene]:
 
 
 def _safe(folder: Path) -> Iterator[Scene]:
-    told = _told(folder)
+    product = _product_info(folder)
     for granule in sorted(one for one in folder.glob("GRANULE/*") if one.is_dir()):
         parts = _Parts()
         for path in sorted(granule.glob("IMG_DATA/**/*")):
             match = _PART.fullmatch(path.stem) if path.suffix.lower() in ENDINGS else None
             if match:
                 parts.add(match["part"].upper(), int(match["metres"] or 0), path)
-        scene = _scene(f"{folder.name} {granule.name}", parts, told)
+        scene = _scene(f"{folder.name} {granule.name}", parts, product)
         if scene is not None:
             yield scene
 
@@ -119,7 +119,7 @@ def _loose(paths: Iterable[Path]) -> Iterator[Scene]:
         else:
             plain.append(path)
     for name, parts in groups.items():
-        scene = _scene(name, parts, _Told.of_name(name))
+        scene = _scene(name, parts, _ProductInfo.of_name(name))
         if scene is not None:
             yield scene
     for path in plain:
@@ -128,7 +128,7 @@ def _loose(paths: Iterable[Path]) -> Iterator[Scene]:
 
 
 def _beside(path: Path) -> list[Path]:
-    """The other parts of the scene that a file is given for."""
+    """Return the other parts of the scene that a file belongs to."""
     match = _PART.fullmatch(path.stem)
     if match is None:
         return []
@@ -140,47 +140,47 @@ def _beside(path: Path) -> list[Path]:
     ]  # fmt: skip
 
 
-def _scene(name: str, parts: _Parts, told: "_Told") -> Scene | None:
+def _scene(name: str, parts: _Parts, product: "_ProductInfo") -> Scene | None:
     classes, picture = parts.finest("SCL"), parts.finest("TCI")
     if picture is not None:
-        return Scene(name, (picture,), classes, 0.0, told.cloudy)
+        return Scene(name, (picture,), classes, 0.0, product.cloudy)
     bands = [parts.finest(band) for band in _BANDS]
     if any(band is None for band in bands):
         return None
-    return Scene(name, tuple(band for band in bands if band is not None), classes, told.offset, told.cloudy)
+    return Scene(name, tuple(band for band in bands if band is not None), classes, product.offset, product.cloudy)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What a product says of itself."""
+class _ProductInfo:
+    """What a product's metadata says."""
 
     cloudy: float | None
     offset: float
 
     @classmethod
-    def of_name(cls, name: str) -> "_Told":
-        """From the product's name alone: since processing baseline 04.00 values lie 1,000 higher."""
+    def of_name(cls, name: str) -> "_ProductInfo":
+        """Derive it from the product's name: since processing baseline 04.00 values are 1,000 higher."""
         match = _BASELINE.search(name)
         return cls(None, -1000.0 if match and int(match[1]) >= 400 else 0.0)
 
 
-def _told(folder: Path) -> _Told:
-    by_name = _Told.of_name(folder.name)
+def _product_info(folder: Path) -> _ProductInfo:
+    by_name = _ProductInfo.of_name(folder.name)
     for path in sorted(folder.glob("MTD_MSI*.xml")):
         try:
             text = path.read_bytes()[:_LONGEST_XML].decode("utf-8", "replace")
         except OSError:
             continue
         clouds, offset = _CLOUDS.search(text), _OFFSET.search(text)
-        return _Told(float(clouds[1]) / 100 if clouds else None, float(offset[1]) if offset else by_name.offset)
+        return _ProductInfo(float(clouds[1]) / 100 if clouds else None, float(offset[1]) if offset else by_name.offset)
     return by_name
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
-    """A raster file, read as what its ending says it is.
+    """Open a raster file in the format of its extension.
 
-    GDAL goes by the content otherwise, and some formats that it knows are lists of other files, also on the net.
+    GDAL would otherwise go by content, and some of its formats are lists of other files, even on the network.
     """
     rasterio = require("rasterio", extra="bench")
     driver = "JP2OpenJPEG" if path.suffix.lower() in _JPEG_2000 else "GTiff"
@@ -206,10 +206,10 @@ SIDE_PX: Final = 2000
 METRES: Final = 10.0
 TABLE: Final = "mosaics.csv"
 BRIGHTEST: Final = 0.3
-"""The reflectance that becomes white, where a scene comes as bands of reflectance."""
+"""The reflectance that becomes white, for scenes of reflectance bands."""
 
 _CLOUDY: Final = (1, 3, 8, 9, 10)
-"""Classes of the scene classification that hide the ground: defects, shadows of clouds, clouds, thin clouds."""
+"""Classes of the scene classification that hide the ground: defects, cloud shadows, clouds, thin clouds."""
 
 _UNKNOWN_CLOUDS: Final = 0.5
 FIELDS: Final = ("epsg", "west_m", "north_m", "metres_a_pixel", "scenes", "clear", "cloudy", "empty")
@@ -220,7 +220,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A square on the ground: a UTM zone, its north-west corner in metres, pixels a side and metres a pixel."""
+    """A square on the ground: a UTM zone, its north-west corner in metres, pixels per side and metres per pixel."""
 
     epsg: int
     west_m: float
@@ -229,14 +229,14 @@ class Frame:
     metres: float = METRES
 
     def pixel_of(self, point: LatLon) -> tuple[float, float]:
-        """Column and row of a point, from the upper left corner of the upper left pixel."""
+        """Return column and row of a point, from the upper left corner of the upper left pixel."""
         x, y = _utm(self.epsg).transform(point.lon, point.lat)
         return (x - self.west_m) / self.metres, (self.north_m - y) / self.metres
 
 
 @dataclass(frozen=True, slots=True)
 class Mosaic:
-    """A square in colours, and the shares of it that are clear, cloudy and empty; ``scenes`` gave something to it."""
+    """A square in colours, and the shares of it that are clear, cloudy and empty; ``scenes`` contributed to it."""
 
     frame: Frame
     pixels: Bytes
@@ -248,7 +248,7 @@ class Mosaic:
 
 @dataclass(frozen=True, slots=True)
 class Mosaics:
-    """What came of several cities: written, found finished, and refused with the reason."""
+    """The result for several cities: written, already there, and refused with the reason."""
 
     made: tuple[str, ...]
     kept: tuple[str, ...]
@@ -271,7 +271,7 @@ class _Layer:
 
 
 def frame_around(centre: LatLon, side_px: int = SIDE_PX, metres: float = METRES) -> Frame:
-    """The square around a point, in the UTM zone that the point lies in, on that zone's grid of whole pixels.
+    """Return the square around a point, in its UTM zone, on that zone's grid of whole pixels.
 
     Raises:
         BadInput: it lies too near a pole for UTM.
@@ -286,18 +286,18 @@ def frame_around(centre: LatLon, side_px: int = SIDE_PX, metres: float = METRES)
 
 
 def make_mosaic(scenes: Sequence[Scene], frame: Frame, *, brightest: float = BRIGHTEST) -> Mosaic:
-    """The square in colours: from each scene in turn, least cloudy here first, what is clear and not yet there.
+    """Compose the square: from each scene in turn, least cloudy first, what is clear and still missing.
 
-    What no scene shows clearly is then taken as it is, clouds and all; what none shows stays black. How cloudy a scene
-    is here comes from its classification; without one from what the product states, or counts as half.
+    What no scene shows clearly is then taken with its clouds; what none shows stays black. A scene's cloudiness here
+    comes from its classification; without one from what the product states, or counts as half.
 
     Raises:
-        BadInput: no scene shows any of it, or one can't be read.
+        BadInput: no scene covers any of it, or one can't be read.
         MissingExtra: rasterio is not installed.
     """
     layers = [layer for scene in scenes if (layer := _layer(scene, frame)) is not None]
     if not layers:
-        raise BadInput("no scene shows any of this square")
+        raise BadInput("no scene covers any of this square; give scenes of this area")
     layers.sort(key=lambda layer: (layer.cloudy, layer.scene.name))
     pixels: Bytes = np.zeros((frame.side_px, frame.side_px, 3), dtype=np.uint8)
     done: Mask = np.zeros(pixels.shape[:2], dtype=np.bool_)
@@ -321,14 +321,14 @@ def make_mosaic(scenes: Sequence[Scene], frame: Frame, *, brightest: float = BRI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MosaicSettings:
-    """What mosaics are like.
+    """The settings of mosaics.
 
     Attributes:
-        side_px: pixels a side.
-        metres: metres a pixel.
+        side_px: pixels per side.
+        metres: metres per pixel.
         brightest: the reflectance that becomes white.
-        most_empty: the share of a square that may be black because no scene shows it.
-        georeferenced: write GeoTIFF, which says where it lies, instead of PNG.
+        most_empty: the share of a square that may be black because no scene covers it.
+        georeferenced: write GeoTIFF with coordinates instead of PNG.
     """
 
     side_px: int = SIDE_PX
@@ -350,17 +350,16 @@ def make_mosaics(
     overwrite: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Mosaics:
-    """A mosaic of each city in a folder, and a table that can be opened as a data set.
+    """Make a mosaic of each city in a folder, and a table that can be opened as a data set.
 
-    A mosaic that is there already is finished and kept, unless ``overwrite``. A city that can't be made is named and
-    the others go on.
+    An existing mosaic is kept, unless ``overwrite``. A city that fails is named and the others continue.
 
     Args:
-        cities: what is called how, and where its middle is.
+        cities: their names and centres.
         scenes: see `find_scenes`.
         out: the folder.
-        settings: what they are like.
-        overwrite: make anew what is there.
+        settings: of the mosaics.
+        overwrite: replace existing ones.
         progress: called with cities done and cities to do.
 
     Raises:
@@ -371,11 +370,11 @@ def make_mosaics(
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"{out}: can't be made: {error.strerror or error}") from error
+        raise BadInput(f"{out}: can't be created: {error.strerror or error}") from error
     known = _known_rows(out / TABLE)
     ending = ".tif" if settings.georeferenced else ".png"
     paths = {city.id: out / file_name(city.id, ending) for city in todo}
-    # What is there stands in the table from the first on, also what comes late in the order.
+    # Existing mosaics are in the table from the start, even late ones.
     rows = {name: known[name] for name, path in paths.items() if name in known and path.is_file()}
     made, kept, refused = [], [], {}
 
@@ -393,7 +392,7 @@ def make_mosaics(
             mosaic = make_mosaic(scenes, frame, brightest=settings.brightest)
             if mosaic.empty > settings.most_empty:
                 raise BadInput(
-                    f"{mosaic.empty:.0%} of the square is shown by no scene; give more, or allow it with --empty"
+                    f"{mosaic.empty:.0%} of the square is covered by no scene; give more, or allow it with --empty"
                 )
             write_mosaic(mosaic, paths[city.id])
         except BadInput as error:
@@ -402,7 +401,7 @@ def make_mosaics(
             continue
         rows[city.id] = _row(mosaic)
         made.append(city.id)
-        # After each, so that a run that is cut off loses nothing.
+        # After each, so that an interrupted run loses nothing.
         write_table()
     progress(len(todo), len(todo))
     if rows:
@@ -411,7 +410,7 @@ def make_mosaics(
 
 
 def write_mosaic(mosaic: Mosaic, path: Path) -> None:
-    """Write a mosaic as PNG, or as GeoTIFF where the name ends in .tif; whole or not at all.
+    """Write a mosaic as PNG, or as GeoTIFF if the name ends in .tif, atomically.
 
     Raises:
         BadInput: it can't be written.
@@ -433,7 +432,7 @@ def write_mosaic(mosaic: Mosaic, path: Path) -> None:
 
 
 def _layer(scene: Scene, frame: Frame) -> _Layer | None:
-    """Which pixels of the square a scene shows, and which of them are clouds; None where it shows nothing."""
+    """Return which pixels of the square a scene covers, and which of them are clouds; None if it covers nothing."""
     _, seen = _colours(scene, frame, BRIGHTEST)
     clouds: Mask = np.zeros_like(seen)
     if scene.classes is not None:
@@ -444,7 +443,7 @@ def _layer(scene: Scene, frame: Frame) -> _Layer | None:
 
 
 def _colours(scene: Scene, frame: Frame, brightest: float) -> tuple[Bytes, Mask]:
-    """The scene's pixels in the square, and where it has any: no data is 0 in all bands."""
+    """Return the scene's pixels in the square, and where it has any: no data is 0 in all bands."""
     if len(scene.colours) == 1:
         bands = _warped(scene.colours[0], frame, (1, 2, 3), smooth=True)
         seen: Mask = (bands != 0).any(axis=0)
@@ -452,17 +451,17 @@ def _colours(scene: Scene, frame: Frame, brightest: float) -> tuple[Bytes, Mask]
     raw = np.stack([_warped(path, frame, (1,), smooth=True)[0] for path in scene.colours])
     seen = (raw != 0).all(axis=0)
     light = (raw.astype(np.float32) + scene.offset) / 10_000 / brightest
-    # 0 is kept for no data, as in the pictures that come with the products.
+    # 0 is reserved for no data, as in the pictures that come with the products.
     return np.clip(np.rint(light * 255), 1, 255).astype(np.uint8).transpose(1, 2, 0), seen
 
 
 def _warped(path: Path, frame: Frame, bands: tuple[int, ...], *, smooth: bool) -> npt.NDArray[Any]:
-    """Bands of a file in the square's own grid; only what lies there is read."""
+    """Return bands of a file in the square's own grid; only that area is read."""
     vrt = require("rasterio.vrt", extra="bench")
     ways = require("rasterio.enums", extra="bench").Resampling
     with _explained(path), opened(path) as source:
         if source.crs is None:
-            raise BadInput(f"{path}: the file does not say where it lies on Earth")
+            raise BadInput(f"{path}: the file has no georeference")
         if source.count < max(bands):
             raise BadInput(f"{path}: {source.count} bands where {max(bands)} are needed")
         with vrt.WarpedVRT(
@@ -475,16 +474,14 @@ def _warped(path: Path, frame: Frame, bands: tuple[int, ...], *, smooth: bool) -
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """What rasterio can't do as one line."""
+    """Turn rasterio's errors into one line."""
     errors = require("rasterio.errors", extra="bench")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", errors.NotGeoreferencedWarning)
             yield
     except errors.RasterioError as error:
-        raise BadInput(
-            f"{path}: can't be read as a picture from above: {' '.join(str(error).split())[:200]}"
-        ) from error
+        raise BadInput(f"{path}: can't be read as a satellite picture: {' '.join(str(error).split())[:200]}") from error
 
 
 def _crs(frame: Frame) -> Any:
@@ -513,7 +510,7 @@ def _row(mosaic: Mosaic) -> dict[str, str]:
 
 
 def _known_rows(table: Path) -> dict[str, Mapping[str, str]]:
-    """What an earlier run wrote."""
+    """Return the rows that an earlier run wrote."""
     if not table.is_file():
         return {}
     return {name: {key: one.fields[key] for key in FIELDS if key in one.fields}

@@ -1,4 +1,4 @@
-"""Panoramas put together from tiles, a band of rows at a time, so that the largest need little memory."""
+"""Panoramas assembled from tiles, a band of rows at a time, so that the largest need little memory."""
 
 import io
 import re
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ENDINGS: Final = frozenset({".jpg", ".jpeg", ".png", ".webp"})
 KNOWN_GRIDS: Final = ((2, 1), (4, 2), (7, 4), (8, 4), (13, 7), (16, 8), (26, 13), (32, 16))
-"""Columns and rows that street-level panoramas are commonly cut into, at tiles of 512 pixels."""
+"""Columns and rows of common street-level panoramas, at tiles of 512 pixels."""
 
 Where = tuple[int, int]
 """Column and row, from the upper left."""
@@ -46,7 +46,7 @@ _PLACEHOLDERS: Final = {"x": "x", "col": "x", "column": "x", "y": "y", "row": "y
 
 @dataclass(frozen=True, slots=True)
 class TileSet:
-    """The tiles of one panorama. ``coarser`` are those of the zoom below, where the folder has them too."""
+    """The tiles of one panorama. ``coarser`` are those of the next lower zoom, if the folder has them too."""
 
     id: str
     tiles: Mapping[Where, Path] = field(repr=False)
@@ -56,7 +56,7 @@ class TileSet:
 
     @property
     def missing(self) -> tuple[Where, ...]:
-        """Parts of the grid that no file is named for."""
+        """Return the parts of the grid without a file."""
         return tuple((x, y) for y in range(self.rows) for x in range(self.columns) if (x, y) not in self.tiles)
 
 
@@ -71,26 +71,26 @@ class _Found:
 
 
 def find_tiles(folder: Path, pattern: str | None = None, grid: Where | None = None) -> list[TileSet]:
-    """The panoramas whose tiles lie in a folder and those under it, by id.
+    """Return the panoramas whose tiles lie in a folder and its subfolders, by id.
 
-    Understood are ``z/x/y.jpg``, ``x3_y1``, ``row1_col3`` and ``3_1``, each with anything in front that names the
-    panorama, or in a folder of its name. In bare pairs such as ``3_1`` the numbers that go farther are the columns.
-    Numbers begin at 0 or 1. Only the finest zoom is taken.
+    Recognised are ``z/x/y.jpg``, ``x3_y1``, ``row1_col3`` and ``3_1``, each with any prefix that names the panorama, or
+    in a folder of its name. In bare pairs such as ``3_1`` the larger range is the columns. Numbers begin at 0 or 1.
+    Only the finest zoom is used.
 
     Args:
-        folder: where they are.
+        folder: the folder.
         pattern: how they are named, such as ``{id}/{z}/{x}/{y}.jpg`` or ``{id}_{row}_{col}.png``.
-        grid: columns and rows, where they can't be told because tiles at the edge are missing.
+        grid: columns and rows, if tiles at the edge are missing.
 
     Raises:
-        BadInput: there are no tiles, or it can't be told which is which.
+        BadInput: there are no tiles, or their order can't be determined.
     """
     if not folder.is_dir():
-        raise BadInput(f"{folder}: there is no such folder; give the one that holds the tiles")
+        raise BadInput(f"{folder}: no such folder; give the one with the tiles")
     found = list(_by_pattern(folder, pattern) if pattern else _by_names(folder))
     if not found:
-        told = f"named {pattern}" if pattern else "named by column and row, such as 4/0/3.jpg or x0_y3.jpg"
-        raise BadInput(f"{folder}: no tiles {told} are in it; say how they are named with --pattern")
+        naming = f"named {pattern}" if pattern else "named by column and row, such as 4/0/3.jpg or x0_y3.jpg"
+        raise BadInput(f"{folder}: no tiles {naming} found; say how they are named with --pattern")
     together: dict[str, list[_Found]] = defaultdict(list)
     for one in found:
         together[one.id].append(one)
@@ -118,13 +118,13 @@ def _by_pattern(folder: Path, pattern: str) -> Iterator[_Found]:
         names.append(name)
         wanted += f"(?P<{name}>{'.+?' if name == 'id' else '[0-9]{1,4}'})"
     if not {"x", "y"} <= set(names):
-        raise BadInput("--pattern must say where column and row stand, such as {id}/{x}_{y}.jpg")
+        raise BadInput("--pattern must contain column and row, such as {id}/{x}_{y}.jpg")
     matching = re.compile(wanted)
     for path, name in _files(folder):
         if match := matching.fullmatch(name):
-            told = match.groupdict()
-            zoom = None if told.get("z") is None else int(told["z"])
-            yield _Found((told.get("id") or "").strip("/"), zoom, int(told["x"]), int(told["y"]), path)
+            groups = match.groupdict()
+            zoom = None if groups.get("z") is None else int(groups["z"])
+            yield _Found((groups.get("id") or "").strip("/"), zoom, int(groups["x"]), int(groups["y"]), path)
 
 
 def _by_names(folder: Path) -> Iterator[_Found]:
@@ -157,7 +157,7 @@ def _put_together(name: str, found: list[_Found], grid: Where | None) -> TileSet
     columns, rows = max(x for x, _ in tiles) + 1, max(y for _, y in tiles) + 1
     if grid is not None:
         if columns > grid[0] or rows > grid[1]:
-            raise BadInput(f"{name}: has {columns} x {rows} tiles, more than --grid {grid[0]}x{grid[1]} says")
+            raise BadInput(f"{name}: has {columns} x {rows} tiles, more than --grid {grid[0]}x{grid[1]}")
         columns, rows = grid
     elif columns != 2 * rows and (columns, rows) not in KNOWN_GRIDS:
         columns, rows = next(
@@ -171,9 +171,7 @@ def _placed(found: Iterable[_Found], first: int, *, turned: bool) -> dict[Where,
     for one in found:
         x, y = (one.y, one.x) if turned else (one.x, one.y)
         if (x - first, y - first) in placed:
-            raise BadInput(
-                f"{one.path}: another file is named for the same part; say how tiles are named with --pattern"
-            )
+            raise BadInput(f"{one.path}: another file has the same position; say how tiles are named with --pattern")
         placed[x - first, y - first] = one.path
     return placed
 
@@ -182,7 +180,7 @@ def _rows_come_first(name: str, found: list[_Found]) -> bool:
     across, down = max(one.x for one in found), max(one.y for one in found)
     if across == down:
         raise BadInput(
-            f"{name}: which number is the column can't be told; write --pattern {{col}}_{{row}}.jpg or the like"
+            f"{name}: can't tell which number is the column; write --pattern {{col}}_{{row}}.jpg or the like"
         )
     return down > across
 
@@ -215,7 +213,7 @@ class Stitched:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A panorama that was not put together, and why."""
+    """A panorama that was not assembled, and why."""
 
     id: str
     reason: str
@@ -223,7 +221,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Panoramas:
-    """What came of it: panoramas written, found finished, and refused. ``unplaced`` stand in no table of places."""
+    """The result: panoramas written, already there, and refused. ``unplaced`` are in no table of places."""
 
     made: tuple[str, ...]
     kept: tuple[str, ...]
@@ -239,16 +237,16 @@ def stitch(
     full: Where | None = None,
     most_missing: float = 0.0,
 ) -> Stitched:
-    """Put one panorama together at a size.
+    """Assemble one panorama at a size.
 
-    Tiles are of one size, those at the right and lower edge may be smaller. Where the grid is larger than the panorama
-    the rest is black, and is cut off if what is left is twice as wide as high. A tile that is missing or can't be
-    opened is replaced by the part of the coarser zoom that shows the same, or else by grey.
+    Tiles have one size, those at the right and lower edge may be smaller. If the grid is larger than the panorama, the
+    black rest is cropped if twice as wide as high is left. A tile that is missing or can't be opened is replaced by
+    the same part of the coarser zoom, or else by grey.
 
     Args:
-        tiles: which file is which part.
+        tiles: the file of each part.
         size: width and height of the result.
-        full: how many pixels the tiles hold, where that can't be told.
+        full: the size in pixels that the tiles cover, if it can't be determined.
         most_missing: the share of tiles that may be grey.
 
     Raises:
@@ -258,8 +256,8 @@ def stitch(
 
     if tiles.columns * tiles.rows > _MOST_TILES:
         raise BadInput(
-            f"{tiles.id}: {tiles.columns} x {tiles.rows} tiles, and {_MOST_TILES:,} are the most; look for a file "
-            "whose name is no column and row, or say how tiles are named with --pattern"
+            f"{tiles.id}: {tiles.columns} x {tiles.rows} tiles, more than {_MOST_TILES:,}; look for a file "
+            "whose name is not a column and row, or say how tiles are named with --pattern"
         )
     sheet = _Sheet(tiles)
     width, height = full or sheet.measured()
@@ -270,7 +268,7 @@ def stitch(
         )
     out = Image.new("RGB", size)
     grow = height / size[1]
-    # Lanczos looks at three pixels of the result to each side.
+    # Lanczos uses three pixels of the result on each side.
     margin = ceil(3 * max(1.0, grow)) + 1
     if width * min(height, _BAND_ROWS * grow + 2 * margin) * 3 > _MOST_STRIP_BYTES:
         raise BadInput(
@@ -303,10 +301,9 @@ def make_panoramas(
     overwrite: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Panoramas:
-    """Put many together into a folder, and write a table that can be opened as a data set where places are known.
+    """Assemble many panoramas into a folder, and write a data set table if their places are known.
 
-    A panorama that is there already is finished and kept, unless ``overwrite``. One that can't be made is named and
-    the others go on.
+    An existing panorama is kept, unless ``overwrite``. One that fails is named and the others continue.
 
     Raises:
         BadInput: the folder can't be written.
@@ -315,7 +312,7 @@ def make_panoramas(
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"{out}: can't be made: {error.strerror or error}") from error
+        raise BadInput(f"{out}: can't be created: {error.strerror or error}") from error
     made, kept, refused = [], [], []
     for number, one in enumerate(todo):
         progress(number, len(todo))
@@ -340,7 +337,7 @@ def make_panoramas(
 
 
 def write_panorama(image: "Image", path: Path) -> None:
-    """Write a panorama as JPEG that says what it is, whole or not at all.
+    """Write a panorama as JPEG with panorama metadata, atomically.
 
     Raises:
         BadInput: it can't be written.
@@ -359,7 +356,7 @@ def _write_table(table: Path, rows: list[tuple[TileSet, TablePlace]], out: Path)
 
 
 class _Sheet:
-    """All tiles side by side, opened when rows of them are asked for and let go when rows below are."""
+    """All tiles side by side, opened when their rows are requested and closed when rows below are."""
 
     def __init__(self, tiles: TileSet) -> None:
         self._tiles = tiles
@@ -369,7 +366,7 @@ class _Sheet:
         self.side = self._side()
 
     def _side(self) -> Where:
-        """The size of a whole tile: that of the first which lies at no edge, or else of the largest."""
+        """Return the size of a whole tile: that of the first not at an edge, or else of the largest."""
         inner = sorted(
             self._tiles.tiles, key=lambda at: (at[0] == self._tiles.columns - 1) + (at[1] == self._tiles.rows - 1)
         )
@@ -377,10 +374,10 @@ class _Sheet:
             image = self._opened(at)
             if image is not None:
                 return image.size
-        raise BadInput(f"{self._tiles.id}: not one of its tiles can be opened")
+        raise BadInput(f"{self._tiles.id}: none of its tiles can be opened")
 
     def measured(self) -> Where:
-        """How large the panorama is: without black at the right and below, if twice as wide as high is left."""
+        """Return the panorama's size: without black at the right and below, if twice as wide as high is left."""
         columns, rows, (wide, high) = self._tiles.columns, self._tiles.rows, self.side
         right = [self._edge((columns - 1, y), 0) for y in range(rows)]
         below = [self._edge((x, rows - 1), 1) for x in range(columns)]
@@ -390,7 +387,7 @@ class _Sheet:
         return columns * wide, rows * high
 
     def _edge(self, at: Where, axis: int) -> int:
-        """How many columns, or rows, of a tile at the edge show something."""
+        """Return how many columns, or rows, of a tile at the edge are not black."""
         image = self._opened(at)
         if image is None:
             return self.side[axis]
@@ -399,7 +396,7 @@ class _Sheet:
         return int(seen[-1]) + 1 if seen.size else 0
 
     def rows(self, first: int, last: int, width: int) -> "Image":
-        """Some rows of pixels of the whole."""
+        """Return some rows of pixels of the whole."""
         from PIL import Image
 
         wide, high = self.side
@@ -431,7 +428,7 @@ class _Sheet:
 
 
 def _open(path: Path | None) -> "Image | None":
-    """A tile; a damaged one counts as missing."""
+    """Open a tile; None if it is missing or damaged."""
     if path is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Tables of photos that can be opened as a data set again, and tables of places by name or id."""
+"""Tables of photos that can be opened as a data set, and tables of places by name or id."""
 
 import csv
 import hashlib
@@ -24,37 +24,37 @@ _MAGIC = {b"\xff\xd8": ".jpg", b"\x89P": ".png", b"RI": ".webp", b"II": ".tif", 
 
 
 class Writer(Protocol):
-    """Takes photos, one by one, in the order that the table will have."""
+    """Adds photos to a table, one by one, in order."""
 
     def __call__(self, item: Item, more: Mapping[str, str] = {}) -> None:
-        """Add a photo; ``more`` are fields beside its own, which they replace."""
+        """Add a photo; ``more`` are further fields, which override its own."""
         ...
 
 
 def check_table(path: Path, *inputs: Path) -> None:
-    """Whether a table can be written there; asked before the work, so that a typing error costs no waiting.
+    """Check that a table can be written there, before the work begins.
 
     Raises:
-        BadInput: an ending that is none of ours, a folder that is not there, or the place of a file that is read.
+        BadInput: an unknown extension, a missing folder, or a file that is an input.
     """
     if path.suffix.lower() not in ENDINGS:
-        raise BadInput(f"{path}: tables end in {' or '.join(ENDINGS)}")
+        raise BadInput(f"{path}: not a table; give a name that ends in {' or '.join(ENDINGS)}")
     if not path.parent.is_dir():
         raise BadInput(f"{path}: the folder {path.parent} does not exist")
     if os.path.realpath(path) in {os.path.realpath(one) for one in inputs}:
-        raise BadInput(f"{path}: is read by this very command; give the table another name")
+        raise BadInput(f"{path}: is an input of this command; give the table another name")
 
 
 @contextmanager
 def writing_table(path: Path, fields: Iterable[str] = ()) -> Iterator[Writer]:
-    """A table in the making: it takes its place when the block ends well, and is gone otherwise.
+    """Write a table: it appears when the block ends normally, and is removed otherwise.
 
-    A table names photos that lie below its own folder, and no others. So photos from elsewhere are linked (hard links;
-    copies where the disk has none) into the folder ``NAME_photos`` beside it, and those out of archives written there.
+    A table names photos below its own folder, and no others. So photos from elsewhere are linked (hard links; copies if
+    the disk has none) into the folder ``NAME_photos`` beside it, and those in archives are extracted there.
 
     Args:
-        path: where; the ending says whether CSV or JSONL.
-        fields: the names of all fields, in their order. JSONL can do without; CSV has a header, and drops others.
+        path: the table; the extension selects CSV or JSONL.
+        fields: the names of all fields, in order. Optional for JSONL; CSV has a header, and drops others.
     """
     photos = path.with_name(f"{path.stem}_photos")
     columns = [name for name in dict.fromkeys(fields) if name not in OWN]
@@ -62,8 +62,8 @@ def writing_table(path: Path, fields: Iterable[str] = ()) -> Iterator[Writer]:
         put = _csv_writer(stream, columns) if path.suffix.lower() == ".csv" else _lines_writer(stream)
 
         def write(item: Item, more: Mapping[str, str] = {}) -> None:
-            told = {name: value for name, value in {**item.fields, **more}.items() if name not in OWN}
-            put(own_columns(item, _place(item, path.parent, photos)), told)
+            values = {name: value for name, value in {**item.fields, **more}.items() if name not in OWN}
+            put(own_columns(item, _place(item, path.parent, photos)), values)
 
         yield write
         stream.flush()
@@ -71,7 +71,7 @@ def writing_table(path: Path, fields: Iterable[str] = ()) -> Iterator[Writer]:
 
 
 def field_names(items: Iterable[Item], *more: str) -> list[str]:
-    """The names of all fields of some photos, in the order in which they turn up, and further ones behind them."""
+    """Return the names of all fields of some photos, in order of appearance, followed by ``more``."""
     names: dict[str, None] = {}
     for item in items:
         names.update(dict.fromkeys(item.fields))
@@ -82,34 +82,34 @@ def _csv_writer(stream: IO[str], columns: list[str]) -> "_Put":
     rows = csv.writer(stream, lineterminator="\n")
     rows.writerow((*OWN, *columns))
 
-    def put(own: Mapping[str, object], told: Mapping[str, str]) -> None:
+    def put(own: Mapping[str, object], values: Mapping[str, str]) -> None:
         boxes = json.dumps(own["boxes"], ensure_ascii=False) if "boxes" in own else ""
         cells = [_plain(own.get(name, "")) for name in OWN[:-1]]
-        rows.writerow((*cells, boxes, *(told.get(name, "") for name in columns)))
+        rows.writerow((*cells, boxes, *(values.get(name, "") for name in columns)))
 
     return put
 
 
 def _lines_writer(stream: IO[str]) -> "_Put":
-    def put(own: Mapping[str, object], told: Mapping[str, str]) -> None:
-        stream.write(json.dumps({**own, **told}, ensure_ascii=False) + "\n")
+    def put(own: Mapping[str, object], values: Mapping[str, str]) -> None:
+        stream.write(json.dumps({**own, **values}, ensure_ascii=False) + "\n")
 
     return put
 
 
 class _Put(Protocol):
-    def __call__(self, own: Mapping[str, object], told: Mapping[str, str]) -> None: ...
+    def __call__(self, own: Mapping[str, object], values: Mapping[str, str]) -> None: ...
 
 
 def _plain(value: object) -> str:
-    # repr is the shortest text that reads back as the very same number.
+    # repr is the shortest text that reads back as the same number.
     return repr(value) if isinstance(value, float) else str(value)
 
 
 def _place(item: Item, folder: Path, photos: Path) -> str:
-    """What the table calls the photo's file; a link to it, or the file itself, is made where it lies elsewhere."""
+    """Return the table's name for a photo's file; link or write the file if it lies elsewhere."""
     where = Path(item.picture.where)
-    # A picture that does not tell its size may be a link that leads out of its set: reading it says so.
+    # A picture of unknown size may be a link that leads out of its set: reading it raises.
     if not where.is_file() or item.picture.size_bytes() is None:
         content = item.picture.read()
         name = hashlib.sha256(content).hexdigest()[:_NAME_LENGTH] + _MAGIC.get(content[:2], "")
@@ -131,15 +131,15 @@ def _kept(photos: Path, name: str, make: Callable[[Path], object]) -> str:
             make(path)
         except (OSError, BadInput) as error:
             with suppress(OSError):
-                photos.rmdir()  # leaves one that holds something
+                photos.rmdir()  # leaves a folder that is not empty
             if isinstance(error, BadInput):
                 raise
-            raise BadInput(f"{path}: can't be made: {error.strerror or error}") from error
+            raise BadInput(f"{path}: can't be created: {error.strerror or error}") from error
     return f"{photos.name}/{name}"
 
 
 def written_rows(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Rows of plain values as CSV, for tables that are no data sets."""
+    """Return rows of plain values as CSV, for tables that are not data sets."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(list(header))
@@ -153,7 +153,7 @@ _TITLES = ("name", "title", "poi", "city")
 
 @dataclass(frozen=True, slots=True)
 class TablePlace:
-    """A row: what it is called by, its name for people, where it is, and what else it says."""
+    """A row: its key, its name for people, its point, and its other fields."""
 
     id: str
     name: str
@@ -162,12 +162,12 @@ class TablePlace:
 
 
 def place_at(name: str, point: LatLon, city: str | None = None, country: str | None = None) -> TablePlace:
-    """A place that stands in no table."""
+    """Return a place that is in no table."""
     return TablePlace(name, name, Truth(point, country, None, city))
 
 
 def file_name(name: str, ending: str) -> str:
-    """What the file of something is called; names that differ give files that differ."""
+    """Return a file name for something; different names give different files."""
     plain = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)[:100]
     if plain != name or name.startswith("."):
         plain = f"{plain.lstrip('.')}-{hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
@@ -175,7 +175,7 @@ def file_name(name: str, ending: str) -> str:
 
 
 def read_places(path: Path) -> dict[str, TablePlace]:
-    """The places of a CSV or JSONL table with columns for id or name, lat and lon, by id.
+    """Return the places of a CSV or JSONL table with columns for id or name, lat and lon, by id.
 
     Raises:
         BadInput: it can't be read, a row has no id or no point, or two have the same id; the message names the line.
@@ -191,12 +191,12 @@ def read_places(path: Path) -> dict[str, TablePlace]:
         if key is None:
             raise BadInput(f"{where}: the row has no id and no name")
         if key in found:
-            raise BadInput(f"{where}: {key[:60]!r} is there twice; ids must differ")
+            raise BadInput(f"{where}: {key[:60]!r} appears twice; ids must differ")
         try:
             truth = truth_of(cells, USUAL)
         except ValueError as error:
             raise BadInput(f"{where}: {error}") from error
         found[key] = TablePlace(key, text_of(pick(cells, _TITLES)) or key, truth, fields_of(cells, own))
     if not found:
-        raise BadInput(f"{path}: there are no rows in it")
+        raise BadInput(f"{path}: no rows found")
     return found

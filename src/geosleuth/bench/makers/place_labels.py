@@ -1,7 +1,7 @@
 """Columns added to a set: labels by reverse geocoding, tiers of difficulty, and splits that share no place.
 
-Whole places (by name, or cells of about equal area) go to one part. Each country is shared out by itself, as far as its
-places allow; what rounding leaves over is carried to the next country, so that the whole set keeps the shares.
+Whole places (by name, or cells of about equal area) go to one part. Each country is split by itself, as far as its
+places allow; rounding errors are carried to the next country, so that the whole set keeps the shares.
 """
 
 import random
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LEVELS = ("country", "region", "city")
 FIELDS = ("label_source", "labelled", "nearest_settlement", "nearest_km")
-"""What a label adds beside the names: who says so, which levels it filled, and the settlement next to the point."""
+"""Fields of a label beside the names: the source, the levels it filled, and the nearest settlement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +39,23 @@ class Labelled:
 async def label(item: Item, atlas: Atlas, *, over: bool = False, within_km: float | None = None) -> Labelled:
     """Name the country, region and city of a photo's true point.
 
-    A city is named where the atlas's settlement reaches the point: its point lies within two of its radii, which are
-    reckoned from its people. Elsewhere the city stays empty, and ``nearest_settlement`` says what is near.
+    A city is named if the point lies within two radii of the atlas's settlement; the radius is estimated from the
+    population. Otherwise the city stays empty, and ``nearest_settlement`` says what is near.
 
     Args:
-        item: the photo. Names that it has already stay.
-        atlas: who is asked.
-        over: replace names that it has already.
+        item: the photo. Existing names stay.
+        atlas: the atlas to query.
+        over: replace existing names.
         within_km: name a settlement as the city up to this distance, whatever its size.
 
     Raises:
         ServiceFault: an online atlas failed.
     """
     found = await atlas.reverse(item.truth.point)
-    told = dict(zip(LEVELS, _levels(found, within_km), strict=True))
+    labels = dict(zip(LEVELS, _levels(found, within_km), strict=True))
     known = {level: getattr(item.truth, level) for level in LEVELS}
-    filled = [level for level in LEVELS if told[level] and (over or not known[level])]
-    country, region, city = (told[level] if level in filled else known[level] for level in LEVELS)
+    filled = [level for level in LEVELS if labels[level] and (over or not known[level])]
+    country, region, city = (labels[level] if level in filled else known[level] for level in LEVELS)
     truth = replace(item.truth, country=country, region=region, city=city)
     nearest = _settlement(found.places)
     fields = {
@@ -73,7 +73,7 @@ def _levels(found: "Reverse", within_km: float | None) -> tuple[str | None, str 
 
 
 def _settlement(places: "Iterable[Hit]") -> "Hit | None":
-    """The first settlement; what else stands nearest comes from added regions."""
+    """Return the first settlement; other nearest hits come from installed regions."""
     return next((hit for hit in places if hit.place.kind == "city"), None)
 
 
@@ -89,7 +89,7 @@ TIER = "tier"
 
 @dataclass(slots=True)
 class Tiered:
-    """How many photos came to which tier, counted as it goes; ``unknown`` were not answered by all."""
+    """How many photos have which tier, counted as it goes; ``unknown`` were not answered by all."""
 
     easy: int = 0
     hard: int = 0
@@ -97,7 +97,7 @@ class Tiered:
 
 
 def with_tiers(items: Iterable[Item], tiers: Tiers, counted: Tiered) -> Iterator[tuple[Item, dict[str, str]]]:
-    """Each photo with its tier: "easy", "hard", or the empty text where not everybody answered. Ids tell them apart."""
+    """Yield each photo with its tier: "easy", "hard", or empty if not everybody answered. Photos are matched by id."""
     known = dict(zip(tiers.ids, tiers.easy.tolist(), strict=True))
     for item in items:
         is_easy = known.get(item.id)
@@ -115,10 +115,10 @@ _COMPARED_AT_ONCE = 4096
 
 
 def read_shares(text: str) -> dict[str, float]:
-    """Parts and their shares from words such as "train=0.8,val=0.1,test=0.1"; any positive numbers, by proportion.
+    """Parse parts and shares such as "train=0.8,val=0.1,test=0.1"; any positive numbers, by proportion.
 
     Raises:
-        BadInput: they are not, or are fractions that make more than the whole.
+        BadInput: they are invalid, or are fractions that sum to more than 1.
     """
     shares: dict[str, float] = {}
     for word in text.split(","):
@@ -128,29 +128,29 @@ def read_shares(text: str) -> dict[str, float]:
         except ValueError:
             share = 0.0
         if not (name.isidentifier() and name not in shares and isfinite(share) and share > 0):
-            raise BadInput(f"--parts takes names and shares such as train=0.8,val=0.1,test=0.1; not {text[:60]!r}")
+            raise BadInput(f"--parts needs names and shares such as train=0.8,val=0.1,test=0.1; not {text[:60]!r}")
         shares[name] = share
     if len(shares) < 2:
         raise BadInput("--parts needs two parts or more, such as train=0.9,test=0.1")
     whole = sum(shares.values())
     if whole > 1 + 1e-9 and all(share < 1 for share in shares.values()):
-        raise BadInput(f"--parts: the shares add up to {whole:g}, which is more than 1; such as train=0.9,test=0.1")
+        raise BadInput(f"--parts: the shares sum to {whole:g}, more than 1; write for example train=0.9,test=0.1")
     return {name: share / whole for name, share in shares.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A photo, for splitting: its country (any text), and what its place is told by."""
+    """A photo to split: its country (any text), and the key of its place."""
 
     country: str
     place: Hashable
 
 
 def split(photos: Sequence[Placed], shares: Mapping[str, float], *, seed: int) -> list[str]:
-    """The part of each photo. It hangs on the places and the seed, not on the order of the photos.
+    """Return the part of each photo. It depends on the places and the seed, not on the order of the photos.
 
-    Places are dealt out in random order, each to the part that lacks most photos, so that no part gets more than its
-    share and the largest place.
+    Places are assigned in random order, each to the part that lacks most photos, so that no part exceeds its share by
+    more than the largest place.
     """
     sizes: dict[str, dict[Hashable, int]] = {}
     countries: dict[Hashable, str] = {}
@@ -177,12 +177,12 @@ def split(photos: Sequence[Placed], shares: Mapping[str, float], *, seed: int) -
 def leave_strips(
     parts: Sequence[str], lats: Sequence[float], lons: Sequence[float], order: Iterable[str], *, gap_km: float
 ) -> list[str]:
-    """The parts again, with photos left out so that any two of different parts lie at least so far from each other.
+    """Return the parts with photos removed so that any two of different parts lie at least so far from each other.
 
-    Of two that are too near, the one whose part comes first in ``order`` goes: usually what is trained on.
+    Of two that are too near, the one whose part comes first in ``order`` is removed: usually the training part.
 
     Raises:
-        BadInput: a distance that is no such gap.
+        BadInput: the distance is out of range.
     """
     if not (isfinite(gap_km) and 0 < gap_km <= _MOST_GAP_KM):
         raise BadInput(f"--strip takes a distance in km, above 0 and up to {_MOST_GAP_KM:g}, not {gap_km:g}")
@@ -200,7 +200,7 @@ Rows = npt.NDArray[np.int64]
 
 
 def _in_space(lat: FloatArray, lon: FloatArray) -> FloatArray:
-    """Points on the globe as three coordinates, in km from its middle."""
+    """Return points on the globe as three coordinates, in km from its centre."""
     phi, theta = np.radians(lat), np.radians(lon)
     return EARTH_RADIUS_KM * np.stack([np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi)], axis=1)
 
@@ -214,12 +214,12 @@ def _mark_near(
     others: Rows,
     gap_km: float,
 ) -> None:
-    """Mark those of the rows that lie nearer than the gap to any of the others.
+    """Mark the rows that lie closer than the gap to any of the others.
 
-    Both are halved until boxes around them lie apart, or wholly within the gap, or hold few: crowds are never compared
-    one by one, except where they stand a gap from each other to the metre.
+    Both are halved until their bounding boxes lie apart, or wholly within the gap, or are small: crowds are never
+    compared one by one, unless they are exactly a gap apart.
     """
-    # As straight lines through the globe, with a little room for rounding on either side.
+    # As chords through the globe, with a margin for rounding on either side.
     straight_km = 2 * EARTH_RADIUS_KM * sin(gap_km / (2 * EARTH_RADIUS_KM))
     apart_km, within_km = straight_km * (1 + 1e-6) + 1e-9, straight_km * (1 - 1e-6) - 1e-9
     todo = [(rows, others)]

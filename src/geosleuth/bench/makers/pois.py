@@ -32,7 +32,7 @@ _NO_POI = ("street", "crossing", "address", "city", "region", "country")
 
 @dataclass(frozen=True, slots=True)
 class Poi:
-    """A point of interest; ``city`` and ``country`` are names, None where nobody says."""
+    """A point of interest; ``city`` and ``country`` are names, None if unknown."""
 
     id: str
     name: str
@@ -44,7 +44,7 @@ class Poi:
 
 @dataclass(frozen=True, slots=True)
 class PoiPhoto:
-    """A photo and the point of interest that it stands for."""
+    """A photo and its point of interest."""
 
     item: Item
     poi: Poi
@@ -53,7 +53,7 @@ class PoiPhoto:
 
 @dataclass(frozen=True, slots=True)
 class PoiSet:
-    """The photos that were chosen, and how many there were to choose from in each city."""
+    """The chosen photos, and how many there were to choose from in each city."""
 
     photos: tuple[PoiPhoto, ...]
     per_city: dict[str, int]
@@ -61,10 +61,10 @@ class PoiSet:
 
 
 class PoiSource(Protocol):
-    """Where points of interest are looked up."""
+    """A source of points of interest."""
 
     def near(self, point: LatLon, within_m: float) -> list[tuple[float, Poi]]:
-        """Those within a distance, with their distance in metres, nearest first."""
+        """Return those within a distance, with their distance in metres, nearest first."""
         ...
 
 
@@ -72,7 +72,7 @@ class TablePois:
     """Points of interest of the user's own table."""
 
     def __init__(self, places: Iterable[TablePlace]) -> None:
-        """Take the rows; their cities come from the table, or from GeoNames where it names none."""
+        """Take the rows; their cities come from the table, or from GeoNames if it names none."""
         self._pois = [
             Poi(one.id, one.name, one.fields.get("kind", ""), one.truth.point, one.truth.city, one.truth.country)
             for one in places
@@ -83,8 +83,8 @@ class TablePois:
         self._lons = np.array([one.point.lon for one in self._pois])[self._order]
 
     def near(self, point: LatLon, within_m: float) -> list[tuple[float, Poi]]:
-        """Those within a distance, nearest first."""
-        # Whatever lies that near differs in latitude by no more; a little is added for rounding.
+        """Return those within a distance, nearest first."""
+        # The difference in latitude is at most the distance; a little is added for rounding.
         reach = degrees(within_m / 1000 / EARTH_RADIUS_KM) + 1e-9
         band = slice(*np.searchsorted(self._lats, (point.lat - reach, point.lat + reach)))
         metres = great_circle_km(point.lat, point.lon, self._lats[band], self._lons[band]) * 1000
@@ -94,14 +94,14 @@ class TablePois:
 
 
 class AtlasPois:
-    """Points of interest of the regions that were added to the atlas; streets, addresses and towns are none."""
+    """Points of interest of the installed regions; streets, addresses and towns are excluded."""
 
     def __init__(self, regions: "Regions", category: str | None = None) -> None:
-        """Ask these regions, for one category such as "restaurant" or for all."""
+        """Query these regions, for one category such as "restaurant" or for all."""
         self._regions, self._category = regions, category
 
     def near(self, point: LatLon, within_m: float) -> list[tuple[float, Poi]]:
-        """Those within a distance, nearest first; at most 30."""
+        """Return those within a distance, nearest first; at most 30."""
         hits = self._regions.nearby(point, within_m, category=self._category, limit=_NEAR_ONE_PHOTO)
         return [
             (
@@ -114,7 +114,7 @@ class AtlasPois:
 
 
 def _is_poi(place: Place) -> bool:
-    """Whether it has a name of its own, and is no part of the network of streets and settlements."""
+    """Return whether a place has a name and is neither a street nor a settlement."""
     key, _, value = place.kind.partition("=")
     unnamed = place.name.casefold() == value.replace("_", " ").casefold()
     return bool(place.name) and not unnamed and place.kind not in _NO_POI and key not in ("highway", "place")
@@ -131,21 +131,21 @@ def choose_pois(
     seed: int = 0,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> PoiSet:
-    """One photo for each point of interest, as many in each city.
+    """Choose one photo for each point of interest, the same number in each city.
 
     Photos and points of interest are paired nearest first, each at most once. A city is that of the point of interest,
-    or else the photo's own, or else the GeoNames city of 15,000 people and more that is next for its size, up to 30 km
-    away; pairs without one are left out. Cities are those with the most pairs; within a city chance decides, by seed.
+    else the photo's own, else the nearest GeoNames city of 15,000 people and more relative to its size, up to 30 km
+    away; pairs without one are left out. The cities with the most pairs are chosen; within a city the draw is random.
 
     Args:
         items: photos with their places.
-        source: where points of interest are looked up.
-        within_m: how far a photo may be from its point of interest.
-        cities: how many cities; None is all.
-        per_city: how many photos of each; None is as many as the poorest of the chosen cities has.
+        source: the points of interest.
+        within_m: the largest distance of a photo from its point of interest.
+        cities: how many cities; None for all.
+        per_city: how many photos of each; None for as many as the smallest chosen city has.
         fewest: cities with fewer pairs are left out.
-        seed: all chance comes from it.
-        progress: called with the number of photos looked at.
+        seed: of the random draws.
+        progress: called with the number of photos processed.
 
     Raises:
         BadInput: no photo is near any point of interest, or too few cities have enough of them.
@@ -230,7 +230,7 @@ class _Towns:
     names: tuple[City, ...]
 
     def at(self, point: LatLon) -> City | None:
-        """The town that is next in terms of its own size, unless it is too far: suburbs belong to what is around."""
+        """Return the nearest town relative to its size, unless it is too far: suburbs belong to the city around."""
         away_km = great_circle_km(point.lat, point.lon, self.lats, self.lons)
         nearest = int(np.argmin(np.where(away_km <= _CITY_KM, away_km / self.reach_km, np.inf)))
         return self.names[nearest] if away_km[nearest] <= _CITY_KM else None
@@ -249,7 +249,7 @@ def _towns() -> _Towns:
 
 
 def _named(pair: PoiPhoto, city: City) -> PoiPhoto:
-    """The photo with its city's name in its truth, where it had none."""
+    """Return the photo with its city's name in its truth, if it had none."""
     truth = pair.item.truth
     named = replace(truth, city=truth.city or city[0], country=truth.country or city[1] or None)
     return replace(pair, item=replace(pair.item, truth=named))

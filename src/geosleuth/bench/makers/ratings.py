@@ -1,9 +1,9 @@
-"""Rate every photo of a set once, keep what was found out, and filter by it.
+"""Rate every photo of a set once, store the ratings, and filter by them.
 
-A model is asked one question a photo, so that its pixels are paid for once. Without a model code looks, under the name
-`HEURISTIC`. What was said is kept by question, by who said it and by the photo's content: nobody is asked twice.
+A model is asked one question per photo, so that its pixels are paid for once. Without a model, code rates by the name
+`HEURISTIC`. Replies are stored by question, by rater and by the photo's content: nothing is asked twice.
 
-GeoBench was made so. The filters read what `looks` wrote into a table, or a set's own columns of the same meaning.
+GeoBench was made this way. The filters read what `looks` wrote into a table, or a set's columns of the same meaning.
 """
 
 import asyncio
@@ -56,19 +56,19 @@ _WAIT_S = 30.0
 
 
 def memory_path() -> Path:
-    """Where it lies without a word of the user: in the cache folder."""
+    """Return the default path: in the cache folder."""
     return cache_dir() / "makers-1.sqlite"
 
 
 class Memory:
-    """Answers by question, by who answered, and by the SHA-256 of the photo's file. Several threads may use it."""
+    """Answers by question, by rater, and by the SHA-256 of the photo's file. Several threads may use it."""
 
     def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
-        """Take a connection that several threads may use, and the file that it is to; `open_memory` makes one."""
+        """Take a connection that several threads may use, and its file; `open_memory` creates one."""
         self._conn, self._path, self._lock = conn, path, threading.Lock()
 
     def find(self, question: str, by: str, photo: str) -> bytes | None:
-        """What was answered; None where nobody was asked."""
+        """Return the stored answer; None if there is none."""
         with self._lock, _told(self._path):
             row = self._conn.execute(
                 "SELECT said FROM known WHERE question = ? AND by = ? AND photo = ?", (question, by, photo)
@@ -76,10 +76,10 @@ class Memory:
         return None if row is None else bytes(row[0])
 
     def keep(self, question: str, by: str, photo: str, said: bytes, *, paid: bool = True) -> None:
-        """Keep an answer, in place of an earlier one.
+        """Store an answer, replacing an earlier one.
 
-        What was ``paid`` for is on disk when this returns. What can be worked out again survives the end of the
-        process, though perhaps not that of the machine: waiting for the disk would take longer than the work.
+        What was ``paid`` for is on disk when this returns. What can be recomputed survives the end of the process, but
+        perhaps not a power cut: syncing would take longer than the work.
         """
         with self._lock, _told(self._path):
             self._conn.execute(f"PRAGMA synchronous = {'FULL' if paid else 'NORMAL'}")
@@ -89,10 +89,10 @@ class Memory:
 
 @contextmanager
 def open_memory(path: Path | None = None) -> Iterator[Memory]:
-    """The memory in a file; in the cache folder where none is named.
+    """Open the memory in a file; in the cache folder by default.
 
     Raises:
-        BadInput: it can't be opened or written, or is no such file.
+        BadInput: it can't be opened or written, or is something else.
     """
     path = path or memory_path()
     with _told(path):
@@ -111,11 +111,11 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except (OSError, sqlite3.Error) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or error
-        raise BadInput(f"{path}: what is known of photos can't be kept there: {reason}") from error
+        raise BadInput(f"{path}: can't store ratings here: {reason}") from error
 
 
 HEURISTIC = "heuristic"
-"""Who looked where no model was asked; no model is ever called so."""
+"""The rater without a model; no model has this name."""
 
 LANDMARK = "landmark"
 RATED_BY = "rated_by"
@@ -152,17 +152,17 @@ _DETAIL_PX = 1280
 
 
 class Unread(GeosleuthError):
-    """A model replied, and there is no rating in it; ``usage`` is what the reply took now."""
+    """A model replied without a rating; ``usage`` is what the reply cost now."""
 
     def __init__(self, message: str, usage: Usage | None = None) -> None:
-        """Say what came instead; nobody was asked now where there is no usage."""
+        """Take the message; without usage the reply was stored before."""
         super().__init__(message)
         self.usage = usage or Usage(tries=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was seen. ``landmark`` is None where there is none; ``known`` says that nobody had to be asked now."""
+    """A rating. ``landmark`` is None if there is none; ``known`` says that it was stored before."""
 
     locatability: Locatability
     tags: Mapping[str, Tag]
@@ -173,7 +173,7 @@ class Look:
     known: bool = False
 
     def fields(self) -> dict[str, str]:
-        """As fields of a table, in the order of `FIELDS`."""
+        """Return the fields of a table, in the order of `FIELDS`."""
         width, height = self.size
         return {
             **self.locatability.fields(),
@@ -188,22 +188,22 @@ class Look:
 async def look(
     opened: Callable[[], Photo], sha256: str, policy: Policy, memory: Memory, *, again: bool = False
 ) -> Look:
-    """What a model says of a photo: it was asked before, or is asked now.
+    """Return a model's rating of a photo, stored or asked now.
 
     Args:
-        opened: opens the photo, in a thread of its own, where the model must be asked.
-        sha256: what the photo is known by: the hash of its file's content.
+        opened: opens the photo, in a thread, if the model must be asked.
+        sha256: the hash of the file's content, which identifies the photo.
         policy: the model.
-        memory: what was said before.
-        again: ask once more where what was said before can't be read.
+        memory: the stored ratings.
+        again: ask again if the stored reply can't be read.
 
     Raises:
         BadInput: it can't be opened.
-        ServiceFault: the model failed; nothing is kept.
-        Unread: the reply holds no rating. It is kept, since it was paid for.
+        ServiceFault: the model failed; nothing is stored.
+        Unread: the reply has no rating. It is stored, since it was paid for.
     """
     by = policy.name
-    # One name may stand for different models on different machines.
+    # One name may mean different models on different machines.
     who = " ".join((by, *sorted(policy.hosts)))
     kept = memory.find(ASKED, who, sha256)
     if kept is not None:
@@ -213,17 +213,17 @@ async def look(
         if seen is not None:
             return seen
         if not again:
-            raise Unread("what the model said holds no rating; --ask-again asks it once more")
+            raise Unread("the stored reply has no rating; ask again with --ask-again")
     album = Album()
     photo = await asyncio.to_thread(opened)
     view = album.add(photo)
     conversation = Conversation(SYSTEM, (Prompt(QUESTION, (view.handle,)),), (), album.__getitem__, may_call=False)
     step = await policy.step(conversation)
-    # Plain ASCII: a reply may hold half a surrogate pair.
+    # Plain ASCII: a reply may contain unpaired surrogates.
     memory.keep(ASKED, who, sha256, json.dumps({"reply": step.text, "size": photo.size}).encode())
     seen = _read(step.text, photo.size, by, step.usage, known=False)
     if seen is None:
-        raise Unread(f"the reply holds no rating: {step.text[:80]!r}", step.usage)
+        raise Unread(f"the reply has no rating: {step.text[:80]!r}", step.usage)
     return seen
 
 
@@ -236,20 +236,20 @@ def _read(reply: str, size: tuple[int, int], by: str, usage: Usage, *, known: bo
 
 
 def heuristic_look(photo: Photo, sha256: str, memory: Memory) -> Look:
-    """What code sees in a photo. The text that it read is kept, since reading takes its time."""
+    """Rate a photo by code. The text that it reads is stored, since reading is slow."""
     kept = memory.find(_TEXT_READ, HEURISTIC, sha256)
     lines = _lines(photo) if kept is None else [_from_memory(line) for line in json.loads(kept)]
     if kept is None:
-        told = [
+        rows = [
             {"text": one.text, "image": one.image, "box": one.box, "confidence": one.confidence, "script": one.script}
             for one in lines
         ]
-        memory.keep(_TEXT_READ, HEURISTIC, sha256, json.dumps(told, ensure_ascii=False).encode(), paid=False)
+        memory.keep(_TEXT_READ, HEURISTIC, sha256, json.dumps(rows, ensure_ascii=False).encode(), paid=False)
     return look_by_code(photo, lines, known=kept is not None)
 
 
 def look_by_code(photo: Photo, lines: list[TextSeen], *, known: bool = False) -> Look:
-    """The heuristic itself: a photo, and what was read in it."""
+    """Return the heuristic's rating of a photo and its text."""
     pixels, clues = pixel_figures(photo.image), text_clues(lines)
     read = [(line.text, line.confidence) for line in lines]
     return Look(
@@ -283,9 +283,9 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class Seen(Generic[Made]):
-    """A photo and what came of it: something, or words about what went wrong.
+    """A photo and its result, or the error.
 
-    There ``by_service`` blames a model, and ``wasted`` is what a reply that can't be read has used.
+    ``by_service`` blames a model, and ``wasted`` is the cost of a reply that can't be read.
     """
 
     item: Item
@@ -296,12 +296,12 @@ class Seen(Generic[Made]):
 
 
 class NoPhoto(BadInput):
-    """A file is not there or holds no photo."""
+    """The file is missing or not a photo."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A photo's file: known by the hash of its content, and opened only where somebody must look."""
+    """A photo's file: identified by its hash, and opened only if needed."""
 
     sha256: str
     where: str
@@ -311,7 +311,7 @@ class Sight:
         """Open it.
 
         Raises:
-            NoPhoto: it is none.
+            NoPhoto: it is not a photo.
         """
         try:
             return open_photo(self.content).photo
@@ -323,15 +323,15 @@ Looking = Callable[[Sight], Awaitable[Made]]
 
 
 class GivenUp(GeosleuthError):
-    """A model failed time and again; what was done until then is kept."""
+    """A model failed repeatedly; what was done until then is kept."""
 
 
 async def in_order(
     items: Iterable[Given], work: Callable[[Given], Awaitable[Made]], *, at_once: int
 ) -> AsyncGenerator[Made]:
-    """Work on things, so many at once; what came of them in their order. None is begun long before it is wanted.
+    """Process items, so many at once; yield the results in order. None is started long before it is wanted.
 
-    Close it (`contextlib.aclosing`) where it is left before its end: what is under way is called off then.
+    Close it (`contextlib.aclosing`) if it is left early: tasks in progress are then cancelled.
     """
     slots = asyncio.Semaphore(at_once)
     waiting: deque[asyncio.Task[Made]] = deque()
@@ -343,7 +343,7 @@ async def in_order(
     try:
         for item in items:
             waiting.append(asyncio.create_task(one(item)))
-            # Twice as many as work, so that one that takes long does not keep the others from beginning.
+            # Twice as many as workers, so that a slow one does not block the others.
             if len(waiting) >= 2 * at_once:
                 yield await waiting.popleft()
         while waiting:
@@ -355,16 +355,16 @@ async def in_order(
 
 
 async def each(items: Iterable[Item], looking: Looking[Made], *, at_once: int) -> AsyncGenerator[Seen[Made]]:
-    """Look at photos, so many at once; what came of them in their order. Close it as `in_order`.
+    """Process photos, so many at once; yield the results in order. Close it as `in_order`.
 
-    Photos with the same content are looked at one after the other, so that memory serves all but the first. A photo
-    that can't be opened, a reply that can't be read and a service that fails are told of and are not the end.
+    Photos with the same content are processed one after the other, so that the memory serves all but the first. A photo
+    that can't be opened, an unreadable reply and a failing service are reported and do not end it.
 
     Raises:
-        UserError: what looks at photos must be mended first.
+        UserError: the rater is not set up correctly.
         GivenUp: a service failed at `GIVE_UP` photos in a row.
     """
-    # A lock is gone when nobody holds or awaits it.
+    # A lock disappears when nobody holds or awaits it.
     under_way = WeakValueDictionary[str, asyncio.Lock]()
 
     async def one(item: Item) -> Seen[Made]:
@@ -396,7 +396,7 @@ def _rating_seen(item: Item) -> Sight:
 
 
 def by_model(policy: Policy, memory: Memory, *, again: bool = False) -> Looking[Look]:
-    """Ask a model, unless it was asked before."""
+    """Return a rater that asks a model, unless it was asked before."""
 
     async def looking(sight: Sight) -> Look:
         return await look(sight.photo, sight.sha256, policy, memory, again=again)
@@ -405,7 +405,7 @@ def by_model(policy: Policy, memory: Memory, *, again: bool = False) -> Looking[
 
 
 def by_heuristic(memory: Memory) -> Looking[Look]:
-    """Let code look."""
+    """Return a rater by code."""
 
     async def looking(sight: Sight) -> Look:
         return await asyncio.to_thread(lambda: heuristic_look(sight.photo(), sight.sha256, memory))
@@ -414,7 +414,7 @@ def by_heuristic(memory: Memory) -> Looking[Look]:
 
 
 def printing(memory: Memory) -> Looking[bytes]:
-    """Take the print of a photo, unless it is known."""
+    """Return a function that computes the print of a photo, unless it is stored."""
 
     def taken(sight: Sight) -> bytes:
         kept = memory.find(PRINT_VERSION, "", sight.sha256)
@@ -433,7 +433,7 @@ Reason = str
 """Why a photo is left out: "non-localisable", "landmark", "small"."""
 
 LEAST_LOCATABILITY = 4.0
-"""Below it stand rooms, close-ups and plain pictures, on the scale of `locatability`."""
+"""Below it are rooms, close-ups and plain pictures, on the scale of `locatability`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,10 +441,10 @@ class Filter:
     """What to leave out; None and False leave nothing out.
 
     Attributes:
-        least: the least locatability that stays.
+        least: the minimum locatability.
         landmarks: leave out trivially famous landmarks.
-        least_size: the least width and height in pixels, whichever way the photo is turned.
-        column: where the locatability stands.
+        least_size: the minimum width and height in pixels, in either orientation.
+        column: the column of the locatability.
     """
 
     least: float | None = LEAST_LOCATABILITY
@@ -453,7 +453,7 @@ class Filter:
     column: str = "locatability"
 
     def reason(self, item: Item) -> Reason | None:
-        """Why the photo is left out; None where it stays.
+        """Return why the photo is left out; None if it stays.
 
         Raises:
             BadInput: it has not been rated.
@@ -466,7 +466,7 @@ class Filter:
             return "non-localisable"
         if self.landmarks:
             if LANDMARK not in item.fields and RATED_BY not in item.fields:
-                raise BadInput(f"{item.id}: nobody looked for landmarks; run geosleuth dataset rate first")
+                raise BadInput(f"{item.id}: not rated for landmarks; run geosleuth dataset rate first")
             if item.fields.get(LANDMARK, ""):
                 return "landmark"
         return None
@@ -482,7 +482,7 @@ class Filter:
 
 @dataclass(slots=True)
 class Sieved:
-    """What came of a filter, counted as it goes. ``by_heuristic`` counts photos that no model looked at."""
+    """The result of a filter, counted as it goes. ``by_heuristic`` counts photos that no model rated."""
 
     kept: int = 0
     dropped: Counter[Reason] = field(default_factory=Counter)
@@ -492,7 +492,7 @@ class Sieved:
 def sieve(
     items: Iterable[Item], wanted: Filter, counted: Sieved, drop: Callable[[Item, Reason], None] = lambda _i, _r: None
 ) -> Iterator[Item]:
-    """The photos that stay, as a stream; ``drop`` gets the others, each with its reason.
+    """Yield the photos that stay; ``drop`` receives the others, each with its reason.
 
     Raises:
         BadInput: a photo has not been rated.

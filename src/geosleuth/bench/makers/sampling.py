@@ -1,8 +1,8 @@
-"""GeoSeek's way to draw a set: by country, then by cells of one degree; and how much two sets have in common.
+"""GeoSeek's sampling of a set: by country, then by cells of one degree; and the overlap of two sets.
 
-Country i gets m_i = M (0.5 R_i/ΣR + 0.2 P_i/ΣP + 0.3 A_i/ΣA) photos, by the length of its roads, its people and its
-area; within a country a cell is drawn with p_c ∝ log(1 + P_c), by the people who live in it, and of its photos one is
-drawn without putting it back.
+Country i gets m_i = M (0.5 R_i/ΣR + 0.2 P_i/ΣP + 0.3 A_i/ΣA) photos, by the length of its roads, its population and its
+area; within a country a cell is drawn with p_c ∝ log(1 + P_c), by its population, and one of its photos without
+replacement.
 
 coverage = places of both / places of the first (training), consistency = places of both / places of the second (test).
 """
@@ -34,7 +34,7 @@ CELL_DEG = 1.0
 
 @dataclass(frozen=True, slots=True)
 class CountryFigures:
-    """What a country's quota is made of; a figure that nobody knows counts as 0 and is told of in reports."""
+    """The figures behind a country's quota; an unknown figure counts as 0 and is reported."""
 
     road_km: float | None
     population: float | None
@@ -43,7 +43,7 @@ class CountryFigures:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much roads, people and area count; GeoSeek's own by default. They need not add up to 1."""
+    """The weights of roads, population and area; GeoSeek's own by default. They need not sum to 1."""
 
     roads: float = 0.5
     population: float = 0.2
@@ -52,14 +52,14 @@ class Weights:
     def __post_init__(self) -> None:
         values = (self.roads, self.population, self.area)
         if not all(isfinite(value) and value >= 0 for value in values) or sum(values) <= 0:
-            raise BadInput(f"weights are three numbers, none below 0 and not all 0; not {values}")
+            raise BadInput(f"weights must be three numbers, none below 0 and not all 0; not {values}")
 
 
 def country_shares(figures: Mapping[str, CountryFigures], weights: Weights | None = None) -> dict[str, float]:
-    """m_i / M for each country. The shares add up to what the weights add up to.
+    """Return m_i / M for each country. The shares sum to the sum of the weights.
 
     Raises:
-        BadInput: all figures of a kind that counts are 0 or unknown, so that nothing can be shared out by it.
+        BadInput: all figures of a kind with weight are 0 or unknown.
     """
     weights = weights or Weights()
     parts = (
@@ -78,14 +78,14 @@ def country_shares(figures: Mapping[str, CountryFigures], weights: Weights | Non
 
 
 def largest_remainder(shares: Mapping[str, float], total: int) -> dict[str, int]:
-    """Whole numbers that add up to ``total``, each its share rounded up or down; ties go by name."""
+    """Return whole numbers that sum to ``total``, each its share rounded up or down; ties go by name."""
     whole = sum(shares.values())
     if whole <= 0:
         return dict.fromkeys(shares, 0)
     exact = {name: total * share / whole for name, share in shares.items()}
     given = {name: floor(value) for name, value in exact.items()}
     left = total - sum(given.values())
-    # Rounded, so that remainders that are the same on paper are so here.
+    # Rounded, so that remainders that are equal on paper are equal here.
     for name in sorted(exact, key=lambda name: (-round(exact[name] - given[name], 9), name))[:left]:
         given[name] += 1
     return given
@@ -93,9 +93,9 @@ def largest_remainder(shares: Mapping[str, float], total: int) -> dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class CountryDraw:
-    """What a country was to give, what it has, and what it gave.
+    """A country's quota, its supply, and what was drawn.
 
-    ``unpeopled`` counts photos in cells where nobody is known to live: their chance is 0.
+    ``unpeopled`` counts photos in cells without known population: their probability is 0.
     """
 
     country: str
@@ -107,7 +107,7 @@ class CountryDraw:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Numbers of the photos drawn, ascending, and the account by country, most wanted first."""
+    """Numbers of the photos drawn, ascending, and the account by country, largest quota first."""
 
     chosen: tuple[int, ...]
     countries: tuple[CountryDraw, ...]
@@ -115,18 +115,18 @@ class Draw:
 
     @property
     def short(self) -> int:
-        """How many photos fewer than wanted there are."""
+        """Return how many photos are missing from the total."""
         return self.wanted - len(self.chosen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawRules:
-    """How photos are shared out.
+    """How photos are distributed.
 
     Attributes:
-        weights: of roads, people and area.
-        least_people: what a cell counts with at least; 0 is the formula as printed.
-        refill: share out what countries fall short of among those that have photos left, by the same shares.
+        weights: of roads, population and area.
+        least_people: the minimum population of a cell; 0 is the formula as printed.
+        refill: redistribute what countries lack among those with photos left, by the same shares.
     """
 
     weights: Weights | None = None
@@ -150,16 +150,16 @@ def draw(
     """Draw ``total`` photos. The same arguments give the same photos.
 
     Args:
-        countries: each photo's country code; empty where it has none, and then it is not drawn.
+        countries: each photo's country code; photos with an empty one are not drawn.
         cells: each photo's cell.
-        people: how many live in the part of a cell that belongs to a country.
-        figures: what quotas are made of; countries that have none get no photo.
+        people: the population of the part of a cell that belongs to a country.
+        figures: the basis of quotas; countries without any get no photo.
         total: M.
-        seed: another one gives another draw.
-        rules: how they are shared out.
+        seed: changes the draw.
+        rules: how photos are distributed.
     """
     if total < 1:
-        raise BadInput(f"at least one photo must be asked for, not {total}")
+        raise BadInput(f"the number of photos must be at least 1, not {total}")
     shares = country_shares(figures, rules.weights)
     drawers = {
         code: _Country(code, cells, rows, people, rules.least_people, seed)
@@ -196,7 +196,7 @@ def _take(quotas: Mapping[str, int], drawers: "Mapping[str, _Country]") -> None:
 
 
 class _Country:
-    """The photos of one country by cell, in random order, and the chance of each cell."""
+    """The photos of one country by cell, in random order, and the probability of each cell."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class _Country:
         least_people: float,
         seed: int,
     ) -> None:
-        # Each country has chance of its own: what another one holds does not change its draw.
+        # Each country has its own random numbers: other countries do not change its draw.
         self._chance = np.random.default_rng([seed, *code.encode()])
         by_cell: dict[int, list[int]] = {}
         for row in rows:
@@ -245,19 +245,19 @@ _SNAP_KM = 5.0
 
 
 def atlas_figures() -> dict[str, CountryFigures]:
-    """The figures of every country that the atlas knows; 27 of 250 have no length of roads."""
+    """Return the figures of every country in the atlas; 27 of 250 have no length of roads."""
     return {
         code: CountryFigures(one.road_km, float(one.population), one.area_km2) for code, one in all_countries().items()
     }
 
 
 def read_figures(path: Path, known: Mapping[str, CountryFigures]) -> dict[str, CountryFigures]:
-    """Figures of a table (CSV or JSONL) with ``country`` and any of ``road_km``, ``population``, ``area_km2``.
+    """Read a table (CSV or JSONL) with ``country`` and any of ``road_km``, ``population``, ``area_km2``.
 
-    A column that the table has replaces what was known for all countries: figures of two sources don't mix.
+    A column of the table replaces the known figures of all countries: sources are not mixed.
 
     Raises:
-        BadInput: it can't be read, names no country, or holds something that is no number.
+        BadInput: it can't be read, names no country, or a value is not a number.
     """
     rows: dict[str, dict[str, float | None]] = {}
     names = ("road_km", "population", "area_km2")
@@ -266,9 +266,9 @@ def read_figures(path: Path, known: Mapping[str, CountryFigures]) -> dict[str, C
         columns = tuple(name for name in names if name in row)
         code = country_code(row["country"])
         if code is None:
-            raise BadInput(f"{path}:{number}: {row['country'][:40]!r} is no country; give a name or an ISO code")
+            raise BadInput(f"{path}:{number}: {row['country'][:40]!r} is not a country; give a name or an ISO code")
         if code in rows:
-            raise BadInput(f"{path}:{number}: {code} is there twice")
+            raise BadInput(f"{path}:{number}: {code} appears twice")
         rows[code] = {name: _number(path, number, name, row[name]) if row[name] else None for name in columns}
     if not columns:
         raise BadInput(f"{path}: has none of the columns {', '.join(names)}")
@@ -285,9 +285,9 @@ def read_figures(path: Path, known: Mapping[str, CountryFigures]) -> dict[str, C
 
 
 def atlas_people(grid: CellGrid, progress: Progress | None = None) -> dict[tuple[str, int], float]:
-    """How many people live in the part of each cell that belongs to a country, by the settlements that are known.
+    """Return the population of the part of each cell that belongs to a country, from known settlements.
 
-    Open country counts with nobody. A finer count, such as a raster's points, can be given by `read_people`.
+    Open country counts as empty. A finer count, such as a raster's points, can be given to `read_people`.
     """
     with closing(open_base(ensure_base(progress))) as conn:
         found = conn.execute("SELECT country, lat_e5, lon_e5, population FROM place WHERE kind = ?", (CITY,)).fetchall()
@@ -297,10 +297,10 @@ def atlas_people(grid: CellGrid, progress: Progress | None = None) -> dict[tuple
 
 
 def read_people(path: Path, grid: CellGrid) -> dict[tuple[str, int], float]:
-    """The same from a table of points (CSV or JSONL): ``lat``, ``lon``, ``population``, summed up by country and cell.
+    """Read the population from a table of points (CSV or JSONL): ``lat``, ``lon``, ``population``, by country and cell.
 
     Raises:
-        BadInput: it can't be read, or holds something that is no number.
+        BadInput: it can't be read, or a value is not a number.
     """
     lats, lons, people = [], [], []
     for number, row in _rows(path, ("lat", "lon", "population")):
@@ -308,13 +308,13 @@ def read_people(path: Path, grid: CellGrid) -> dict[tuple[str, int], float]:
         lons.append(_number(path, number, "lon", row["lon"], least=-180, most=180))
         people.append(_number(path, number, "population", row["population"]))
     if not lats:
-        raise BadInput(f"{path}: has no row")
+        raise BadInput(f"{path}: no rows found")
     lat, lon = np.array(lats), np.array(lons)
     return _summed(countries_at(lat, lon), grid.cell_of(lat, lon), np.array(people))
 
 
 def countries_at(lats: npt.NDArray[np.float64], lons: npt.NDArray[np.float64]) -> list[str]:
-    """The country of each point by polygon, or the nearest within 5 km; empty at sea."""
+    """Return the country of each point by polygon, or the nearest within 5 km; empty at sea."""
     borders = Borders.load()
     codes: list[str] = borders.countries(lats, lons).tolist()
     for number, code in enumerate(codes):
@@ -348,20 +348,20 @@ def _number(path: Path, line: int, name: str, text: str, *, least: float = 0.0, 
     except ValueError:
         value = float("nan")
     if not (isfinite(value) and least <= value <= most):
-        raise BadInput(f"{path}:{line}: {name} {text[:40]!r} is not a number from {least:g} up")
+        raise BadInput(f"{path}:{line}: {name} {text[:40]!r} must be a number of at least {least:g}")
     return value
 
 
 By = Literal["city", "region", "country", "cell"]
-"""What a place is: a name at some level with those above it, or a cell of the globe."""
+"""The unit of places: a name at some level with those above it, or a cell of the globe."""
 
 
 def place_of(item: Item, by: By, grid: CellGrid) -> Hashable | None:
-    """What tells the photo's place from others; None where the photo has no name at that level.
+    """Return the key of the photo's place; None if the photo has no name at that level.
 
-    Names are compared folded, countries by their codes: "Côte d'Ivoire" and "Ivory Coast" are one. Cities of one name
-    in one country are one place, whatever region they are said to be in: sets name regions differently or not at all,
-    and no split may put one city into two parts. Regions and cities that go by several names are not brought together.
+    Names are compared folded, countries by code: "Côte d'Ivoire" and "Ivory Coast" are one. Cities of one name in one
+    country are one place, whatever their region: sets name regions differently or not at all, and a split must not put
+    one city into two parts. Alternative names of regions and cities are not merged.
     """
     truth = item.truth
     if by == "cell":
@@ -378,7 +378,7 @@ def _country(name: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What two sets share. Shares are of 1, and NaN where a set has no place; photos without a place are counted."""
+    """The overlap of two sets. Shares are of 1, and NaN if a set has no place; photos without a place are counted."""
 
     by: By
     first_places: int
@@ -392,17 +392,17 @@ class Coverage:
 
     @property
     def coverage(self) -> float:
-        """Of the first set's places, the share that the second has."""
+        """Return the share of the first set's places that the second has."""
         return self.common / self.first_places if self.first_places else float("nan")
 
     @property
     def consistency(self) -> float:
-        """Of the second set's places, the share that the first has."""
+        """Return the share of the second set's places that the first has."""
         return self.common / self.second_places if self.second_places else float("nan")
 
 
 def coverage_of(first: Iterable[Item], second: Iterable[Item], *, by: By, cell_deg: float = 1.0) -> Coverage:
-    """Compare the places of two sets: the first is what is trained on, the second what is tested on.
+    """Compare the places of two sets: the first for training, the second for testing.
 
     Raises:
         ValueError: ``cell_deg`` does not divide 180.

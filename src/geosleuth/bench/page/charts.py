@@ -1,4 +1,4 @@
-"""Charts of the report: how errors are spread, accuracy by threshold, risk against coverage, calibration."""
+"""Charts of the report: the distribution of errors, accuracy by threshold, risk against coverage, calibration."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -30,24 +30,24 @@ class Plot:
     bottom: float
 
     def x(self, share: float) -> float:
-        """Horizontal position of a share of the inner width."""
+        """Return the horizontal position of a share of the inner width."""
         return self.left + share * (self.width - self.left - self.right)
 
     def y(self, share: float) -> float:
-        """Vertical position of a share of the inner height, 0 at the bottom."""
+        """Return the vertical position of a share of the inner height, 0 at the bottom."""
         return self.height - self.bottom - share * (self.height - self.top - self.bottom)
 
     def vertical(self, x: float, kind: str) -> Html:
-        """A line over the whole inner height."""
+        """Return a line over the whole inner height."""
         return line(x, self.y(0), x, self.y(1), kind)
 
     def horizontal(self, y: float, kind: str) -> Html:
-        """A line over the whole inner width."""
+        """Return a line over the whole inner width."""
         return line(self.x(0), y, self.x(1), y, kind)
 
 
 def drawing(identifier: str, plot: Plot, title: str, description: str, parts: Iterable[object]) -> Html:
-    """An SVG that says what it shows to those who can't see it."""
+    """Return an SVG with a text description."""
     return el(
         "svg",
         {
@@ -63,28 +63,28 @@ def drawing(identifier: str, plot: Plot, title: str, description: str, parts: It
 
 
 def round_step(rough: float, factors: Sequence[float] = (1, 2, 2.5, 5, 10)) -> float:
-    """The least round step of an axis that is about as large as ``rough``, or larger: a factor of a power of ten."""
+    """Return the smallest round axis step of at least about ``rough``: a factor times a power of ten."""
     decade = 10.0 ** floor(log10(max(rough, _LEAST_STEP)))
     return next(factor * decade for factor in factors if factor * decade >= rough * 0.999)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Html:
-    """A straight line of a class."""
+    """Return a straight line of a class."""
     return el("line", {"x1": n(x1), "y1": n(y1), "x2": n(x2), "y2": n(y2), "class": kind})
 
 
 def label(x: float, y: float, words: object, kind: str = "tick", anchor: str = "middle") -> Html:
-    """Text at a place; ``anchor`` is start, middle or end."""
+    """Return text at a position; ``anchor`` is start, middle or end."""
     return el("text", {"x": n(x), "y": n(y), "class": kind, "text-anchor": anchor}, words)
 
 
 def polyline(points: Sequence[tuple[float, float]], kind: str) -> Html:
-    """A line through points."""
+    """Return a line through points."""
     return el("path", {"d": path(points), "class": kind})
 
 
 def path(points: Iterable[tuple[float, float]]) -> str:
-    """Path data through points, one decimal each; a point on the same spot as the one before is left out."""
+    """Return path data through points, one decimal each; a point at the position of the one before is left out."""
     written: list[str] = []
     for x, y in points:
         spot = f"{n(x)},{n(y)}"
@@ -94,7 +94,7 @@ def path(points: Iterable[tuple[float, float]]) -> str:
 
 
 def percent_axis(plot: Plot, steps: Sequence[int] = (0, 25, 50, 75, 100)) -> Html:
-    """Horizontal rules at shares of 100 %, labelled at the left."""
+    """Return horizontal rules at shares of 100 %, labelled at the left."""
     return join(
         join(
             (
@@ -107,19 +107,19 @@ def percent_axis(plot: Plot, steps: Sequence[int] = (0, 25, 50, 75, 100)) -> Htm
 
 
 def percent_axis_below(plot: Plot, steps: Sequence[int] = (0, 25, 50, 75, 100)) -> Html:
-    """Vertical rules at shares of 100 %, labelled below."""
+    """Return vertical rules at shares of 100 %, labelled below."""
     return join(
         join((plot.vertical(plot.x(s / 100), "rule"), label(plot.x(s / 100), plot.y(0) + 16, f"{s} %"))) for s in steps
     )
 
 
 def series(index: int) -> str:
-    """Class names that colour what belongs to the file of this number."""
+    """Return the class names that colour the file of this number."""
     return f"series s{index % SERIES}" + (" again" if index >= SERIES else "")
 
 
 def key_inside(plot: Plot, names: Sequence[tuple[int, str]], *, at_bottom: bool) -> Html:
-    """Names of lines, stacked in the corner that the lines leave empty: bottom right or top left."""
+    """Return the names of lines, stacked in the corner that the lines leave empty: bottom right or top left."""
     parts: list[Html] = []
     for row, (index, words) in enumerate(names):
         if at_bottom:
@@ -133,14 +133,14 @@ def key_inside(plot: Plot, names: Sequence[tuple[int, str]], *, at_bottom: bool)
 
 
 def n(value: float) -> str:
-    """A coordinate with one decimal, written as short as possible."""
+    """Format a coordinate with one decimal, as short as possible."""
     return "0" if abs(value) < 0.05 else f"{value:.1f}".removesuffix(".0")
 
 
 def spaced(
     items: Sequence[float], position: Callable[[float], float], gap: float, first: Callable[[float], bool]
 ) -> set[float]:
-    """Which items can be labelled at least ``gap`` apart; those that ``first`` approves are seated first."""
+    """Return which items can be labelled at least ``gap`` apart; those that ``first`` approves are placed first."""
     chosen: list[float] = []
     for item in sorted(items, key=lambda value: not first(value)):
         if all(abs(position(item) - position(other)) >= gap for other in chosen):
@@ -153,7 +153,7 @@ _LABEL_LIMIT = 30
 
 
 def confidence_section(reports: Sequence[FileReport]) -> Html:
-    """Both charts with their sentences, or nothing where no file states a confidence."""
+    """Return both charts with their sentences, or nothing if no file states a confidence."""
     sure = [(index, report, report.selective) for index, report in enumerate(reports) if report.selective]
     stated = [(index, report, report.calibration) for index, report in enumerate(reports) if report.calibration]
     figures = []
@@ -166,7 +166,7 @@ def confidence_section(reports: Sequence[FileReport]) -> Html:
     return el(
         "section",
         {"id": "confidence", "aria-labelledby": "confidence-h"},
-        el("h2", {"id": "confidence-h"}, "Does it know when it is wrong?"),
+        el("h2", {"id": "confidence-h"}, "Confidence"),
         el("div", {"class": "pair"}, *figures),
     )
 
@@ -188,7 +188,7 @@ def _risk_figure(sure: Sequence[tuple[int, FileReport, Selective]]) -> Html:
     return el(
         "figure",
         None,
-        el("h3", None, "Leaving out the least sure answers"),
+        el("h3", None, "Risk against coverage by confidence"),
         drawing("risk", plot, "Risk against coverage", "Share of wrong answers among those kept.", parts),
         el(
             "figcaption",
@@ -201,7 +201,7 @@ def _risk_figure(sure: Sequence[tuple[int, FileReport, Selective]]) -> Html:
 
 
 def _thinned(curve: Selective) -> list[int]:
-    """Indices of at most so many points, first and last among them."""
+    """Return the indices of at most so many points, including first and last."""
     last = len(curve.points) - 1
     if last < _MOST_POINTS:
         return list(range(last + 1))
@@ -229,7 +229,7 @@ def _reliability_figure(stated: Sequence[tuple[int, FileReport, Calibration]]) -
     plot = Plot(width=520, height=360, left=48, top=16, right=14, bottom=42)
     parts: list[Html] = [percent_axis(plot), percent_axis_below(plot)]
     parts.append(line(plot.x(0), plot.y(0), plot.x(1), plot.y(1), "ideal"))
-    parts.append(label(plot.x(0.3) - 6, plot.y(0.3) - 6, "as sure as right", "tick quiet", "end"))
+    parts.append(label(plot.x(0.3) - 6, plot.y(0.3) - 6, "perfectly calibrated", "tick quiet", "end"))
     for index, report, figures in stated:
         points = [(plot.x(item.stated), plot.y(item.observed)) for item in figures.bins]
         parts.append(polyline(points, f"curve thin {series(index)}"))
@@ -281,12 +281,12 @@ SECOND_KM = 200.0
 
 
 def headline_km(summaries: Sequence[Summary]) -> float:
-    """The one threshold that sentences speak of: 25 km, or the nearest that was measured."""
+    """Return the threshold used in sentences: 25 km, or the nearest that was measured."""
     return _nearest(summaries, HEADLINE_KM)
 
 
 def second_km(summaries: Sequence[Summary]) -> float:
-    """The threshold that stands beside the headline's: 200 km, or the nearest that was measured."""
+    """Return the second threshold: 200 km, or the nearest that was measured."""
     return _nearest(summaries, SECOND_KM)
 
 
@@ -303,7 +303,7 @@ def headline(report: FileReport, index: int) -> Html:
     strong = "strong"
     parts: list[object] = [el("span", {"class": f"label series s{index % 8}"}, name(report.scored.label)), " "]
     if accuracy is None or not summary.n:
-        return join([*parts, "holds no record that could be measured."])
+        return join([*parts, "has no record that can be scored."])
     share = el(strong, None, percent_sign(accuracy.percent.value))
     parts += ["places ", share, f" of {plural(summary.n, 'photo', 'photos')} within {threshold(km)}; "]
     if isinf(summary.median_km.value):

@@ -26,10 +26,10 @@ _LEVEL_OF_METRIC = {"country": "country", "region": "province", "city": "city"}
 
 
 def main_table(reports: Sequence[FileReport], published: Sequence[PublishedRow]) -> Html:
-    """All figures side by side, in a box that scrolls by itself."""
+    """Return all figures side by side, in a box that scrolls by itself."""
     thresholds = sorted({km for report in reports for km in report.summary.within})
     levels = [level for level in LEVELS if any(level in report.summary.levels for report in reports)]
-    # Published figures are printed with two decimals; ours get as many, so that equal ones look equal.
+    # Published figures have two decimals; ours get as many, so that equal ones look equal.
     decimals = 2 if published else 1
     footnotes = _Footnotes()
     shown = with_any_of(published, thresholds)
@@ -52,17 +52,17 @@ def main_table(reports: Sequence[FileReport], published: Sequence[PublishedRow])
 
 
 def scroll_box(words: str, *children: object) -> Html:
-    """A region that scrolls sideways on narrow screens, reachable by keyboard."""
+    """Return a region that scrolls sideways on narrow screens, reachable by keyboard."""
     return el("div", {"class": "scroll", "role": "region", "aria-label": words, "tabindex": 0}, *children)
 
 
 def cell(main: object, below: object = "", title: str | None = None, kind: str = "num") -> Html:
-    """A figure, and in small grey print what qualifies it."""
+    """Return a figure, with a qualification in small grey print."""
     return el("td", {"class": kind, "title": title}, main, el("small", None, below) if below else "")
 
 
 def accuracy_cell(accuracy: Accuracy | None, decimals: int = 1) -> Html:
-    """A share in percent over its interval."""
+    """Return a percentage over its interval."""
     if accuracy is None or not accuracy.n:
         return cell(NONE)
     interval = accuracy.percent
@@ -74,7 +74,7 @@ def accuracy_cell(accuracy: Accuracy | None, decimals: int = 1) -> Html:
 
 
 def interval_range(interval: Estimate) -> str:
-    """Both ends of an interval in percent, in whole points unless it is narrower than two."""
+    """Return both ends of an interval in percent, in whole points unless it is narrower than two."""
     decimals = 0 if interval.high - interval.low >= 2 else 1
     return f"{interval.low:.{decimals}f}–{interval.high:.{decimals}f}"
 
@@ -124,7 +124,7 @@ def _level_cell(summary: Summary, level: str, decimals: int) -> Html:
 
 
 def median_cell(median_km: Estimate) -> Html:
-    """The median over all records; none where half or more are unlocated."""
+    """Return the median over all records; none if half or more are unlocated."""
     if isnan(median_km.value):
         return cell(NONE)
     if isinf(median_km.value):
@@ -195,7 +195,7 @@ _CLEAR_P = 0.05
 
 
 def pairs_section(pairs: Sequence[PairReport]) -> Html:
-    """All pairs, or nothing."""
+    """Return all pairs, or nothing."""
     if not pairs:
         return Html("")
     return el(
@@ -255,7 +255,7 @@ def _pair(pair: PairReport) -> Html:
 
 
 def _notes(side: Side) -> Html:
-    """How a file was read, and what is odd about it."""
+    """Return how a file was read, and its oddities."""
     read = f": {side.parser} parser, {side.distance} distance"
     return el("p", {"class": "quiet"}, name(side.label), "; ".join((read, *side.notes)), ".")
 
@@ -321,7 +321,7 @@ MOST_ROWS = 300
 
 
 def slices_section(reports: Sequence[FileReport]) -> Html:
-    """Every field that was asked for, or nothing."""
+    """Return every requested field, or nothing."""
     fields = list(dict.fromkeys(item.field for report in reports for item in report.slices))
     if not fields:
         return Html("")

@@ -23,13 +23,13 @@ from .worldmap import map_data, map_section, placed_dots, shared_drawing, worst_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoreSections:
-    """Sections that a page has beside those of every report.
+    """Additional sections of a page.
 
     Attributes:
-        after_figures: they stand after the table of all figures.
-        after_charts: they stand after the two charts.
-        before_worst: they stand before the worst errors.
-        style: rules for them, added to the style sheet.
+        after_figures: placed after the table of all figures.
+        after_charts: placed after the two charts.
+        before_worst: placed before the worst errors.
+        style: CSS rules for them, added to the style sheet.
     """
 
     after_figures: Sequence[Html] = ()
@@ -51,7 +51,7 @@ _DISTANCES = {
 
 
 def method_section(reports: Sequence[FileReport], command: str) -> Html:
-    """Parser, distance, intervals, inputs, and the command to repeat it all."""
+    """Return parser, distance, intervals, inputs, and the command that repeats the report."""
     thresholds = sorted({km for report in reports for km in report.summary.within})
     facts = [
         ("Unlocated", _unlocated_words()),
@@ -122,7 +122,7 @@ def _input(report: FileReport) -> Html:
 
 
 def _command(reports: Sequence[FileReport]) -> str:
-    """The command with its defaults spelt out; labels stand for the files, whose folders the page does not know."""
+    """Return the command with its defaults spelt out; labels replace the files, whose folders are not known here."""
     scored = [report.scored for report in reports]
     words = ["geosleuth", "bench", "score", *(shlex.quote(clean(item.label, 80)) for item in scored)]
     words += ["--parser", scored[0].parser, "--distance", scored[0].distance]
@@ -136,11 +136,11 @@ SHOWN_UNLOCATED = 500
 
 
 def worst_section(reports: Sequence[FileReport]) -> Html:
-    """Per file, the farthest errors and the unlocated ids, folded away."""
+    """Return the largest errors and the unlocated ids of each file, collapsed."""
     return el(
         "section",
         {"id": "worst", "aria-labelledby": "worst-h"},
-        el("h2", {"id": "worst-h"}, "Where to look first"),
+        el("h2", {"id": "worst-h"}, "Largest errors"),
         *(join((_errors(report), _unlocated(report))) for report in reports),
     )
 
@@ -204,15 +204,15 @@ def render_page(
     command: str = "",
     more: MoreSections = _NO_MORE,
 ) -> str:
-    """The whole page as text, to be written as UTF-8.
+    """Return the whole page as text, to be written as UTF-8.
 
     Args:
-        reports: one per scored file, in the order they are to appear.
-        published: rows from papers to stand beneath ours.
+        reports: one per scored file, in order of appearance.
+        published: rows from papers to show beneath ours.
         pairs: paired comparisons to show.
         title: the page's heading.
-        generated: when the page was made, as it is to be read.
-        command: the command line that made it; put together from the reports where not given.
+        generated: the time when the page was made, as displayed.
+        command: the command line that made it; derived from the reports if not given.
         more: further sections.
     """
     script = Html(_asset("page.js"))
@@ -248,11 +248,11 @@ def render_page(
 
 
 NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""What a page may load that has neither a script nor another file."""
+"""What a page without script and other files may load."""
 
 
 def content_policy(script: str) -> str:
-    """What the page may load: itself, and only the one script that it was made with."""
+    """Return what the page may load: itself, and only the one script that it was made with."""
     digest = b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:; "
@@ -265,9 +265,9 @@ def _asset(file_name: str) -> str:
 
 
 def page_head(title: str, policy: str, style: str = "") -> Html:
-    """The head of a page that is one file, in the look that all such pages share.
+    """Return the head of a single-file page, in the shared style.
 
-    ``policy`` says what it may load, ``style`` adds rules of its own to the shared ones.
+    ``policy`` says what it may load, ``style`` adds CSS rules of its own.
     """
     return el(
         "head",

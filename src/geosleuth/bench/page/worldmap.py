@@ -19,18 +19,18 @@ from geosleuth.text.numbers import count, distance, plural, threshold
 from .charts import path
 from .markup import Html, clean, el, name
 
-_REACH = 6.0  # spots nearer than this to each other, in units of the drawing, become one
+_REACH = 6.0  # spots closer than this, in units of the drawing, become one
 _STEP = 2.1  # growth of the spiral: the dots of a small group just touch
-_LEAST_ROOM, _MOST_ROOM = 9.0, 26.0  # radius that a group may fill, less beside a near neighbour; then dots overlap
+_LEAST_ROOM, _MOST_ROOM = 9.0, 26.0  # radius that a group may fill, less beside a neighbour; then dots overlap
 _GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
 
 def fan_out(x: FloatArray, y: FloatArray, rank: NDArray[np.int64], unit: float = 1.0) -> tuple[FloatArray, FloatArray]:
-    """New positions: each group of near dots becomes a sunflower, lowest rank in the middle. Lone dots stay.
+    """Return new positions: each group of close dots becomes a sunflower, lowest rank in the middle. Single dots stay.
 
-    ``unit`` is the size of things: smaller than 1 for a drawing that is seen enlarged.
+    ``unit`` is the scale: smaller than 1 for a drawing that is shown enlarged.
 
-    The photos of a city lie on one spot of a world map. Drawn there, the last one would hide all others, and the map
+    The photos of a city share one spot of a world map. Drawn there, the last one would hide all others, and the map
     would show whatever is drawn last rather than what is common.
     """
     group = _groups(x / unit, y / unit)
@@ -54,7 +54,7 @@ def fan_out(x: FloatArray, y: FloatArray, rank: NDArray[np.int64], unit: float =
 
 
 def _groups(x: FloatArray, y: FloatArray) -> NDArray[np.int64]:
-    """Number of each dot's group: squares of a grid, each joined to the fullest square nearby."""
+    """Return the group number of each dot: squares of a grid, each joined to the fullest square nearby."""
     squares = np.round(np.c_[x, y] / (_REACH / 2)).astype(np.int64)
     _, square_of, sizes = np.unique(squares, axis=0, return_inverse=True, return_counts=True)
     square_of = square_of.reshape(-1)
@@ -96,13 +96,13 @@ def equal_earth(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def great_circle(lat1: float, lon1: float, lat2: float, lon2: float) -> list[tuple[FloatArray, FloatArray]]:
-    """The shortest way between two places as (lat, lon) pieces; cut in two where it crosses the antimeridian."""
+    """Return the shortest path between two places as (lat, lon) pieces; cut in two at the antimeridian."""
     start, end = _on_sphere(lat1, lon1), _on_sphere(lat2, lon2)
     angle = float(np.arctan2(np.linalg.norm(np.cross(start, end)), start @ end))
     across = end - (start @ end) * start
     length = float(np.linalg.norm(across))
     if length < 1e-9:
-        # The same place, or its antipode: every direction is a shortest one, so take any.
+        # The same place, or its antipode: every direction is a shortest one, so any will do.
         across = np.cross(start, np.eye(3)[int(np.argmin(np.abs(start)))])
         length = float(np.linalg.norm(across))
     steps = np.linspace(0.0, angle, max(2, int(np.ceil(angle / _LONGEST_STEP)) + 1))
@@ -113,7 +113,7 @@ def great_circle(lat1: float, lon1: float, lat2: float, lon2: float) -> list[tup
 
 
 def split_at_antimeridian(lat: FloatArray, lon: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
-    """Cut a line wherever it jumps from one edge of the map to the other, and lead both ends to the edge."""
+    """Cut a line wherever it jumps from one edge of the map to the other, and extend both ends to the edge."""
     pieces = []
     begin_lat, begin_lon = np.empty(0), np.empty(0)
     first = 0
@@ -127,7 +127,7 @@ def split_at_antimeridian(lat: FloatArray, lon: FloatArray) -> list[tuple[FloatA
 
 
 def _latitude_at_seam(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
-    """Where the straight way between two near places meets the antimeridian; exact even beside a pole."""
+    """Return where the straight line between two near places meets the antimeridian; exact even beside a pole."""
     one, two = _on_sphere(lat1, lon1), _on_sphere(lat2, lon2)
     depth = one[1] - two[1]
     x, y, z = one + (two - one) * (np.clip(one[1] / depth, 0.0, 1.0) if depth else 0.0)
@@ -140,7 +140,7 @@ def _on_sphere(lat: float, lon: float) -> FloatArray:
 
 
 CLASSES_KM = (1.0, 25.0, 200.0, 750.0)
-"""Upper ends of the error classes; the fifth has none."""
+"""Upper bounds of the error classes; the fifth has none."""
 
 MOST_DOTS = 5000
 MOST_LINES = 150
@@ -149,7 +149,7 @@ _WIDTH = 960.0
 _MARGIN = 2.0
 _SCALE = (_WIDTH / 2 - _MARGIN) / HALF_WIDTH
 _HEIGHT = round(2 * (HALF_HEIGHT * _SCALE + _MARGIN), 1)
-_CLOSEST = 80.0  # narrowest view: the coarse outline of the land says nothing on a smaller one
+_CLOSEST = 80.0  # narrowest view: the coarse outline of the land is useless on a smaller one
 _ID_LIMIT = 80
 _UNLOCATED = len(CLASSES_KM) + 1
 
@@ -159,7 +159,7 @@ _WHOLE: View = (0.0, 0.0, _WIDTH, _HEIGHT)
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """The records that are drawn, where on the drawing, and the part of the drawing to show."""
+    """The records that are drawn, their positions, and the part of the drawing to show."""
 
     rows: NDArray[np.int64]
     x: FloatArray
@@ -168,13 +168,13 @@ class Dots:
 
 
 def to_page(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Degrees to units of the map drawing, y down."""
+    """Convert degrees to units of the map drawing, y down."""
     x, y = equal_earth(lat, lon)
     return _WIDTH / 2 + _SCALE * x, _HEIGHT / 2 - _SCALE * y
 
 
 def shared_drawing() -> Html:
-    """Sea, land and graticule, defined once and used by every map."""
+    """Return sea, land and graticule, defined once and used by every map."""
     seam = np.linspace(-90.0, 90.0, 91)
     outline = _path(np.r_[seam, seam[::-1]], np.r_[np.full(91, -180.0), np.full(91, 180.0)]) + "Z"
     meridians = [_path(seam, np.full(91, float(lon))) for lon in range(-150, 180, 30)]
@@ -215,13 +215,13 @@ def _path(lat: FloatArray, lon: FloatArray) -> str:
 
 
 def error_class(distance_km: FloatArray) -> NDArray[np.int64]:
-    """0 to 4 by error, 5 where unlocated."""
+    """Return the class 0 to 4 by error, 5 if unlocated."""
     classes = np.searchsorted(np.asarray(CLASSES_KM), distance_km, side="left")
     return np.where(np.isnan(distance_km), _UNLOCATED, classes)
 
 
 def chosen_rows(scored: Scored) -> NDArray[np.int64]:
-    """The records that get a dot: all, or a fixed random sample that always holds the worst errors."""
+    """Return the records that get a dot: all, or a fixed random sample that includes the worst errors."""
     if len(scored) <= MOST_DOTS:
         return np.arange(len(scored))
     worst = worst_rows(scored)
@@ -231,13 +231,13 @@ def chosen_rows(scored: Scored) -> NDArray[np.int64]:
 
 
 def worst_rows(scored: Scored, most: int = MOST_LINES) -> NDArray[np.int64]:
-    """The located records that are farthest off, farthest first."""
+    """Return the located records with the largest errors, largest first."""
     located = np.flatnonzero(~np.isnan(scored.distance_km))
     return located[np.argsort(-scored.distance_km[located], kind="stable")][:most]
 
 
 def map_section(reports: Sequence[FileReport], dots: Sequence[Dots]) -> Html:
-    """One map per file; the page's script turns several into one with buttons."""
+    """Return one map per file; the page's script combines several into one with buttons."""
     return el(
         "section",
         {"id": "map", "aria-labelledby": "map-h"},
@@ -311,7 +311,7 @@ def _map(report: FileReport, dots: Dots, index: int) -> Html:
 
 
 def placed_dots(scored: Scored) -> Dots:
-    """Choose the records that get a dot, and its place."""
+    """Choose the records that get a dot, and its position."""
     rows = chosen_rows(scored)
     x, y = to_page(scored.truth_lat[rows], scored.truth_lon[rows])
     view = _view(x, y)
@@ -330,7 +330,7 @@ def _line(scored: Scored, row: int, dot: tuple[float, float]) -> str:
 
 
 def _drawn_dots(x: FloatArray, y: FloatArray, classes: NDArray[np.int64]) -> list[Html]:
-    """One path per class, worst on top: a dot is a line of no length with round ends, which keeps the page small."""
+    """Draw one path per class, worst on top: a dot is a line of no length with round ends, to keep the page small."""
     drawn: list[Html] = []
     for number in range(_UNLOCATED + 1):
         here = np.flatnonzero(classes == number)
@@ -361,7 +361,7 @@ def _legend(classes: NDArray[np.int64], n: int) -> Html:
 
 
 def _view(x: FloatArray, y: FloatArray) -> View:
-    """The frame around nearly all photos where they fill a small part of the world, else the whole world."""
+    """Return the frame around nearly all photos if they fill a small part of the world, else the whole world."""
     if not len(x):
         return _WHOLE
     (left, right), (top, bottom) = np.quantile(x, [0.01, 0.99]).tolist(), np.quantile(y, [0.01, 0.99]).tolist()
@@ -375,7 +375,7 @@ def _view(x: FloatArray, y: FloatArray) -> View:
 
 
 def map_data(reports: Sequence[FileReport], dots: Sequence[Dots]) -> dict[str, object]:
-    """What the script needs to answer a pointer: the projection's constants, and the dots in columns."""
+    """Return the script's data for pointer events: the projection's constants, and the dots in columns."""
     return {
         "projection": {"coefficients": COEFFICIENTS, "scale": _SCALE, "x": _WIDTH / 2, "y": _HEIGHT / 2},
         "files": [_columns(report.scored, drawn) for report, drawn in zip(reports, dots, strict=True)],
@@ -408,10 +408,10 @@ _FARTHEST_LAT = 85.05112877980659
 
 
 class MercatorPlane:
-    """The plane of one picture of a box, unrolled to both sides of its middle; x to the right, y down."""
+    """The Mercator plane of one picture of a box, unrolled to both sides of its middle; x to the right, y down."""
 
     def __init__(self, box: Box, width: float, height: float) -> None:
-        """A picture of ``box``, so many units wide and high."""
+        """Describe a picture of ``box``, so many units wide and high."""
         self._width, self._height = width, height
         self._middle = box.centre.lon
         self._per_degree = width / (box.width_deg or 360.0)
@@ -419,17 +419,17 @@ class MercatorPlane:
         self._per_unit = height / ((self._top - mercator(box.south)) or 1.0)
 
     def at(self, point: LatLon) -> tuple[float, float] | None:
-        """Where a point lies on the picture; None where it lies beside it."""
+        """Return the position of a point on the picture; None if it lies outside."""
         x, y = self.place(point.lat, point.lon)
         return (x, y) if 0 <= x <= self._width and 0 <= y <= self._height else None
 
     def place(self, lat: float, lon: float) -> tuple[float, float]:
-        """Where degrees lie on the plane, on the picture or beside it."""
+        """Return the position of degrees on the plane, on the picture or outside."""
         turn = (lon - self._middle + 540) % 360 - 180
         return self._width / 2 + turn * self._per_degree, (self._top - mercator(lat)) * self._per_unit
 
 
 def mercator(lat: float) -> float:
-    """How far north a latitude lies on the plane, in radians of the equator; cut off where its square ends."""
+    """Return the northing of a latitude in radians of the equator; clipped to the edge of its square."""
     bounded = math.radians(min(max(lat, -_FARTHEST_LAT), _FARTHEST_LAT))
     return math.asinh(math.tan(bounded))

@@ -1,4 +1,4 @@
-"""What the folder of a run tells: figures, behaviour, costs, failures, and photos to look at."""
+"""Reports of runs from their folders: figures, behaviour, costs, failures, and a gallery of photos."""
 
 from .figures import hung_on_of_folders
 from .run_report import GroundMap, RunReport, RunsReport, frame, report_run, report_runs, with_pictures

@@ -1,4 +1,4 @@
-"""The report of runs as a JSON document for machines, and for people at a terminal."""
+"""The report of runs as a JSON document, and as text for a terminal."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
@@ -44,17 +44,17 @@ _MOVED = 20
 
 
 def run_document(
-    told: RunsReport, published: Sequence[PublishedRow] = (), pairs: Sequence[PairReport] = ()
+    report: RunsReport, published: Sequence[PublishedRow] = (), pairs: Sequence[PairReport] = ()
 ) -> dict[str, Any]:
-    """Everything ``bench report`` says; the ruler's figures are as ``bench score --json`` has them."""
-    scored = score_document([run.report for run in told.runs], published)
+    """Return everything ``bench report`` says; the scorer's figures are as in ``bench score --json``."""
+    scored = score_document([run.report for run in report.runs], published)
     return {
         "format": FORMAT,
         "geosleuth": __version__,
-        "right_within_km": told.right_km,
-        "compared_by": told.measure.key,
-        "runs": [_run(run, figures) for run, figures in zip(told.runs, scored["files"], strict=True)],
-        "hung_on": [_hung_on(one) for one in told.hung_on],
+        "right_within_km": report.right_km,
+        "compared_by": report.measure.key,
+        "runs": [_run(run, figures) for run, figures in zip(report.runs, scored["files"], strict=True)],
+        "hung_on": [_hung_on(one) for one in report.hung_on],
         "pairs": [pair_document(pair, _MOVED) for pair in pairs],
         "published": scored["published"],
     }
@@ -210,15 +210,15 @@ _SHOWN_TOOLS = 12
 _SHOWN_REASONS = 5
 
 
-def run_view(told: RunsReport, published: Sequence[PublishedRow] = ()) -> RenderableType:
-    """The ruler's figures, then what only the folders tell."""
-    parts: list[RenderableType] = [score_view([run.report for run in told.runs], published), "", _coverage(told)]
-    for run in told.runs:
+def run_view(report: RunsReport, published: Sequence[PublishedRow] = ()) -> RenderableType:
+    """Return the scorer's figures, then what only the run folders contain."""
+    parts: list[RenderableType] = [score_view([run.report for run in report.runs], published), "", _coverage(report)]
+    for run in report.runs:
         parts += [Text(f"note, {run.label}: {note}", style="yellow") for note in run.notes]
-    parts += ["", _costs(told.runs), *_spending(told)]
-    for run in told.runs:
+    parts += ["", _costs(report.runs), *_spending(report)]
+    for run in report.runs:
         parts += ["", *_tools(run), *_failures(run)]
-    for one in told.hung_on:
+    for one in report.hung_on:
         parts += ["", *_terminal_hung_on(one)]
     return Group(*parts)
 
@@ -229,23 +229,23 @@ def _table(title: str, first: str) -> Table:
     return table
 
 
-def _coverage(told: RunsReport) -> Table:
+def _coverage(report: RunsReport) -> Table:
     table = _table("Photos", "")
-    for run in told.runs:
+    for run in report.runs:
         table.add_column(run.label, justify="right", overflow="fold")
     for words, key in (
         ("in the data set", "photos"), ("answered", "answered"), ("  of them unlocated", "unlocated"),
         ("failed", "failed"), ("missing", "missing"),
     ):  # fmt: skip
-        table.add_row(words, *(count(getattr(run.counts, key)) for run in told.runs))
-    km = threshold_text(told.right_km)
+        table.add_row(words, *(count(getattr(run.counts, key)) for run in report.runs))
+    km = threshold_text(report.right_km)
     table.add_row(
         f"within {km} km, of the answered",
-        *(percent_sign(run.report.summary.within[told.right_km].percent.value) for run in told.runs),
+        *(percent_sign(run.report.summary.within[report.right_km].percent.value) for run in report.runs),
     )
     table.add_row(
         "  the rest counted as misses",
-        *(percent_sign(run.counts_as_misses[told.right_km].percent.value) for run in told.runs),
+        *(percent_sign(run.counts_as_misses[report.right_km].percent.value) for run in report.runs),
     )
     return table
 
@@ -264,14 +264,16 @@ def _costs(runs: Sequence[RunReport]) -> Table:
     return table
 
 
-def _spending(told: RunsReport) -> Iterable[RenderableType]:
-    for run in told.runs:
+def _spending(report: RunsReport) -> Iterable[RenderableType]:
+    for run in report.runs:
         if len(run.buckets) > 1:
             steps = ", ".join(
-                f"to {with_unit(told.measure, bucket.high)}: {percent_sign(bucket.accuracy.percent.value)}"
+                f"to {with_unit(report.measure, bucket.high)}: {percent_sign(bucket.accuracy.percent.value)}"
                 for bucket in run.buckets
             )
-            yield Text(f"{run.label}: within {threshold_text(told.right_km)} km by {heading(told.measure)}, {steps}")
+            yield Text(
+                f"{run.label}: within {threshold_text(report.right_km)} km by {heading(report.measure)}, {steps}"
+            )
 
 
 def _tools(run: RunReport) -> Iterable[RenderableType]:

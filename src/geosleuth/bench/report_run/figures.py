@@ -1,4 +1,4 @@
-"""Figures of a run from its journal in columns: tools and what came of them, costs, what answers depended on."""
+"""Figures of a run from its journal: tools and their results, costs, what answers depended on."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ from geosleuth.tools.model import FailureKind
 
 FloatColumn = NDArray[np.float64]
 SPENT = ("turns", "calls", "failed_calls", "withheld_calls", "seconds", "input_tokens", "output_tokens", "cost_usd")
-"""What is kept of the try that counts, for each photo; ``cost_usd`` is NaN where the price is not known."""
+"""The columns of the try that counts, for each photo; ``cost_usd`` is NaN if the price is unknown."""
 
 _TROUBLE_CHARS = 240
 _HOST_CHARS = 80
@@ -38,9 +38,9 @@ _DIGITS = re.compile(r"\d[\d.,]*")
 
 @dataclass(frozen=True, slots=True)
 class FailureGroup:
-    """Photos whose newest try failed for one reason; troubles that differ in their numbers alone count as one.
+    """Photos whose newest try failed for one reason; messages that differ only in numbers count as one.
 
-    ``trouble`` is how the first of them was put, ``some`` are a few of their ids.
+    ``trouble`` is the message of the first of them, ``some`` are a few of their ids.
     """
 
     reason: str
@@ -60,7 +60,7 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Where the trajectory of a photo's newest try lies: its name in the run, and the number of the try."""
+    """The location of the trajectory of a photo's newest try: its name in the run, and the number of the try."""
 
     name: str
     number: int
@@ -68,11 +68,11 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """What the journal says. Rows are photos in the order of their first try.
+    """The content of a run's journal. Rows are photos in the order of their first try.
 
-    Each stands with the newest try that was not cut off, or else with the newest.
-    ``tries`` counts all tries by how they ended, ``tries_per_photo`` how many photos took so many. ``ended`` counts
-    why the answered photos' tries ended, ``answered_by`` who gave those answers.
+    Each row is the newest try that was not cut off, or else the newest.
+    ``tries`` counts all tries by how they ended, ``tries_per_photo`` photos by their number of tries. ``ended``
+    counts why the answered photos' tries ended, ``answered_by`` who gave those answers.
     """
 
     row_of: Mapping[str, int]
@@ -87,21 +87,21 @@ class Journal:
     nodes: Mapping[str, int]
 
     def count(self, outcome: Outcome) -> int:
-        """How many photos' newest try ended so."""
+        """Return how many photos' newest try ended so."""
         return sum(one == outcome for one in self.outcome)
 
     @property
     def answered(self) -> NDArray[np.bool_]:
-        """Which photos have an answer."""
+        """Return which photos have an answer."""
         return np.asarray([one == "answered" for one in self.outcome], dtype=np.bool_)
 
     def rows_of(self, ids: Iterable[str]) -> NDArray[np.int64]:
-        """The rows of photos by their ids; -1 for one that the journal does not know."""
+        """Return the rows of photos by their ids; -1 for an unknown one."""
         return np.asarray([self.row_of.get(name, -1) for name in ids], dtype=np.int64)
 
 
 def read_journal(folder: RunFolder, progress: Callable[[int], None] = lambda _tries: None) -> Journal:
-    """Go through the journal once.
+    """Read the journal once.
 
     Raises:
         BadInput: it is damaged.
@@ -137,7 +137,7 @@ class _Growing:
         if one.node:
             self.nodes[one_line(one.node)] += 1
         if one.outcome == "interrupted" and self.newest[row][0] != "interrupted":
-            return  # a try that was cut off decides nothing where another one came to an end
+            return  # a try that was cut off does not count if another one ended
         self.newest[row] = _state(one)
         for key, column in self.spent.items():
             column[row] = _used(one.spent, key)
@@ -187,7 +187,7 @@ def _grouped(troubles: Mapping[str, tuple[str, str | None, str]]) -> tuple[Failu
 
 
 WITHHELD: tuple[FailureKind, ...] = ("over_budget", "repeated")
-"""Calls that were never carried out."""
+"""Calls that were never executed."""
 
 FAILURE_WORDS: Mapping[FailureKind, str] = {
     "unknown_tool": "no such tool",
@@ -206,10 +206,10 @@ OTHER = "(other names)"
 
 @dataclass(slots=True)
 class ToolUse:
-    """Calls of one tool: how many were made, how many failed for what reason, how long they took in all.
+    """Calls of one tool: how many, how many failed for what reason, and their total time.
 
-    ``photos`` is in how many photos it was called at all. Withheld calls are in ``calls`` and ``failures`` too, and
-    took no time.
+    ``photos`` counts photos in which it was called. Withheld calls are in ``calls`` and ``failures`` too, and took no
+    time.
     """
 
     name: str
@@ -220,17 +220,17 @@ class ToolUse:
 
     @property
     def withheld(self) -> int:
-        """Calls that were never carried out."""
+        """Return the number of calls that were never executed."""
         return sum(self.failures[kind] for kind in WITHHELD)
 
     @property
     def carried_out(self) -> int:
-        """Calls that ran."""
+        """Return the number of calls that ran."""
         return self.calls - self.withheld
 
     @property
     def succeeded(self) -> int:
-        """Calls that gave something."""
+        """Return the number of calls that succeeded."""
         return self.calls - self.failures.total()
 
 
@@ -238,8 +238,8 @@ class ToolUse:
 class Behaviour:
     """The tools of a run, most called first, over the photos with an answer.
 
-    ``photos`` have a trajectory that could be read; ``with_calls`` of them called any tool. ``absent`` and
-    ``damaged`` trajectories are missing from all counts.
+    ``photos`` have a readable trajectory; ``with_calls`` of them called any tool. ``absent`` and ``damaged``
+    trajectories are missing from all counts.
     """
 
     tools: tuple[ToolUse, ...]
@@ -250,29 +250,29 @@ class Behaviour:
 
     @property
     def calls(self) -> int:
-        """All calls."""
+        """Return the number of calls."""
         return sum(tool.calls for tool in self.tools)
 
     @property
     def carried_out(self) -> int:
-        """Calls that ran."""
+        """Return the number of calls that ran."""
         return sum(tool.carried_out for tool in self.tools)
 
     @property
     def succeeded(self) -> int:
-        """Calls that gave something."""
+        """Return the number of calls that succeeded."""
         return sum(tool.succeeded for tool in self.tools)
 
     @property
     def failures(self) -> Counter[FailureKind]:
-        """All failures by kind."""
+        """Count all failures by kind."""
         return sum((tool.failures for tool in self.tools), Counter())
 
 
 def read_behaviour(
     folder: RunFolder, journal: Journal, progress: Callable[[int], None] = lambda _photos: None
 ) -> Behaviour:
-    """Read the trajectory of every answered photo, one after the other; several minds' files count together."""
+    """Read the trajectory of every answered photo, one after the other; the files of a team count together."""
     tools: dict[str, ToolUse] = {}
     read = with_calls = absent = damaged = 0
     for outcome, kept in zip(journal.outcome, journal.kept, strict=True):
@@ -304,7 +304,7 @@ def read_behaviour(
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One call as it counts here."""
+    """One call as counted here."""
 
     name: str
     failure: FailureKind | None
@@ -312,7 +312,7 @@ class Seen:
 
 
 def calls_of(folder: RunFolder, kept: Kept) -> Iterator[Seen]:
-    """Every call of a try, in order; those of several minds one mind after the other.
+    """Yield every call of a try, in order; those of a team one member after the other.
 
     Raises:
         FileNotFoundError: there is no trajectory.
@@ -330,7 +330,7 @@ def _calls_in(path: Path) -> Iterator[Seen]:
         for event in reader:
             if isinstance(event.body, ToolObserved):
                 seen = event.body.observation
-                # A policy may call things that are no tools, by names of any length.
+                # A policy may call unknown names of any length.
                 yield Seen(one_line(seen.name)[:_NAME_CHARS], seen.failure, seen.seconds)
 
 
@@ -341,12 +341,12 @@ def _use(tools: dict[str, ToolUse], name: str) -> ToolUse:
 
 
 BUCKETS = 5
-_LEAST_PHOTOS = 10  # fewer in a group say nothing
+_LEAST_PHOTOS = 10  # smaller groups are not meaningful
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Something that is spent on a photo: how the document names it, what people call it, and its unit."""
+    """A cost of a photo: its key in the document, its name for people, and its unit."""
 
     key: str
     words: str
@@ -362,12 +362,12 @@ TOKENS = Measure("tokens", "tokens", "")
 SECONDS = Measure("seconds", "seconds", "s")
 COST = Measure("cost_usd", "cost", "USD")
 MEASURES = (TURNS, CALLS, FAILED, INPUT, OUTPUT, SECONDS, COST)
-"""What the table per photo lists."""
+"""The measures of the table per photo."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """One measure over photos; ``n`` of them are known, and nothing is said where none is."""
+    """The distribution of one measure over photos; ``n`` of them are known."""
 
     n: int
     mean: float
@@ -378,7 +378,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """The photos on which about so much was spent, and how many of their answers are right."""
+    """The photos with about the same cost, and how many of their answers are right."""
 
     low: float
     high: float
@@ -387,20 +387,20 @@ class Bucket:
 
 
 def values_of(journal: Journal, measure: Measure) -> FloatColumn:
-    """The measure for every photo of the journal, of the try that counts."""
+    """Return the measure for every photo of the journal, of the try that counts."""
     if measure.key == "tokens":
         return journal.spent["input_tokens"] + journal.spent["output_tokens"]
     return journal.spent[measure.key]
 
 
 def per_photo(journal: Journal) -> dict[str, Spread]:
-    """Every measure over the answered photos, each with the try that gave its answer."""
+    """Return every measure over the answered photos, each with the try that gave its answer."""
     answered = journal.answered
     return {measure.key: spread(values_of(journal, measure)[answered]) for measure in (*MEASURES, TOKENS)}
 
 
 def spread(values: FloatColumn) -> Spread:
-    """Mean, median and 95th percentile of what is known."""
+    """Return mean, median and 95th percentile of the known values."""
     known = values[~np.isnan(values)]
     if not len(known):
         nothing = float("nan")
@@ -410,7 +410,7 @@ def spread(values: FloatColumn) -> Spread:
 
 
 def common_measure(spreads: Sequence[Mapping[str, Spread]]) -> Measure:
-    """By what runs can be compared: money where every price is known and any is not nought, else tokens, else time."""
+    """Return the measure to compare runs by: money if every price is known and any is above 0, else tokens or time."""
     counted = [one for one in spreads if one[TURNS.key].n]
     for measure in (COST, TOKENS, SECONDS):
         whole = all(one[measure.key].n == one[TURNS.key].n for one in counted)
@@ -422,10 +422,10 @@ def common_measure(spreads: Sequence[Mapping[str, Spread]]) -> Measure:
 def by_spending(
     journal: Journal, scored: Scored, measure: Measure, threshold_km: float, most: int = BUCKETS
 ) -> tuple[Bucket, ...]:
-    """Accuracy in groups of photos of about equal number, by what was spent on each.
+    """Return accuracy in groups of photos of about equal size, by cost.
 
-    Photos with the same spending stay together, so there may be fewer groups. It says what goes together, not why:
-    hard photos take more turns.
+    Photos with the same cost stay together, so there may be fewer groups. It shows correlation, not cause: hard
+    photos take more turns.
     """
     rows = journal.rows_of(scored.ids)
     known = rows >= 0
@@ -451,7 +451,7 @@ def _bucket(values: FloatColumn, distance_km: NDArray[np.float64], threshold_km:
 
 
 MOVED_KM = 1.0
-"""An answer that moved less says the same place."""
+"""An answer that moved less counts as the same place."""
 
 SHOWN = 20
 _VARIANT_NAME_CHARS = 120
@@ -471,7 +471,7 @@ class Turned:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """One photo under both runs: points, names and errors; NaN is unlocated, and so is ``moved_km`` then."""
+    """One photo under both runs: points, names and errors; NaN is unlocated, and then so is ``moved_km``."""
 
     id: str
     first: tuple[float, float]
@@ -485,11 +485,11 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class HungOn:
-    """What became of the answers when ``hidden`` was hidden.
+    """How answers changed when ``hidden`` was hidden.
 
     ``n`` photos have an answer in both runs; ``located`` of them a place in both, and ``moved`` of those places lie
-    more than a kilometre apart. ``lost`` answers had a place only before, ``found`` ones only after. ``shifts`` are the
-    photos that moved most, then those that lost their place.
+    more than a kilometre apart. ``lost`` answers had a place only before, ``found`` ones only after. ``shifts`` are
+    the photos that moved most, then those that lost their place.
     """
 
     first: str
@@ -509,10 +509,10 @@ class HungOn:
 def hung_on_of_folders(
     first: Path, second: Path, *, hidden: str = "", distance: DistanceMethod = "geodesic", shown: int = SHOWN
 ) -> HungOn:
-    """Compare two runs over the same photos; the second is the one with something hidden, or changed.
+    """Compare two runs over the same photos; the second has something hidden or changed.
 
     Raises:
-        BadInput: a run has no results, they share no photo, or they disagree on where one was.
+        BadInput: a run has no results, they share no photo, or they disagree on where one was taken.
     """
     one, two = (
         score_file(folder / RESULTS, parser="lenient", distance=distance, label=folder.name)
@@ -530,10 +530,10 @@ def hung_on(
     thresholds_km: Sequence[float] = THRESHOLDS_KM,
     shown: int = SHOWN,
 ) -> HungOn:
-    """The same from results that are scored already; ``files`` are where the names of places are looked up.
+    """Compare results that are scored already; ``files`` supply the names of places.
 
     Raises:
-        BadInput: they share no photo, or disagree on where one was.
+        BadInput: they share no photo, or disagree on where one was taken.
     """
     ids, (rows_one, rows_two) = align([first, second])
     moved_km = distances_km(
@@ -571,7 +571,7 @@ def hung_on(
 
 
 def _most_moved(moved_km: NDArray[np.float64], lost: NDArray[np.bool_], most: int) -> list[int]:
-    """Rows that moved by more than a kilometre, farthest first, then those that lost their place."""
+    """Return the rows that moved by more than a kilometre, farthest first, then those that lost their place."""
     far = np.flatnonzero(moved_km > MOVED_KM)
     ordered = far[np.argsort(-moved_km[far], kind="stable")]
     return [*ordered.tolist(), *np.flatnonzero(lost).tolist()][:most]
@@ -602,7 +602,7 @@ def _with_places(shifts: Sequence[Shift], files: tuple[Path, Path]) -> list[Shif
 
 
 def _places(file: Path, wanted: set[str]) -> dict[str, str]:
-    """What the answers to a few photos are called."""
+    """Return the place names of the answers to a few photos."""
     return {
         printable(record.id): one_line(envelope(record.read("lenient").address))[:_VARIANT_NAME_CHARS]
         for record in read_records(file)
@@ -613,25 +613,25 @@ def _places(file: Path, wanted: set[str]) -> dict[str, str]:
 OUTCOME_WORDS: Mapping[Outcome, str] = {"answered": "answered", "failed": "failed", "interrupted": "cut off"}
 REASON_WORDS = {
     "answered": "the model answered",
-    "turns": "its turns were spent",
-    "calls": "its calls were spent",
-    "tokens": "its tokens were spent",
-    "seconds": "its time was spent",
-    "money": "its money was spent",
-    "stuck": "it kept saying nothing of use",
+    "turns": "out of turns",
+    "calls": "out of calls",
+    "tokens": "out of tokens",
+    "seconds": "out of time",
+    "money": "out of money",
+    "stuck": "empty replies in a row",
     "service": "the model's server failed",
-    "cancelled": "called off",
+    "cancelled": "cancelled",
     "error": "something broke",
 }
 ANSWERER_WORDS = {
     "policy": "the model itself",
-    "pool": "its best candidate, since it gave no answer",
+    "pool": "its best candidate, without an answer of its own",
     "nobody": "nobody",
 }
 
 
 def amount(measure: Measure, value: float) -> str:
-    """A value without its unit, with no more digits than it carries."""
+    """Format a value without its unit, with only significant digits."""
     if isnan(value):
         return NONE
     if measure == COST:
@@ -642,7 +642,7 @@ def amount(measure: Measure, value: float) -> str:
 
 
 def money(usd: float) -> str:
-    """US dollars without the sign: four decimals below one, for a photo costs a fraction of a cent."""
+    """Format US dollars without the sign: four decimals below one, for a photo costs a fraction of a cent."""
     if isnan(usd):
         return NONE
     if usd < 0.00005:
@@ -651,16 +651,16 @@ def money(usd: float) -> str:
 
 
 def with_unit(measure: Measure, value: float) -> str:
-    """A value with its unit."""
+    """Format a value with its unit."""
     written = amount(measure, value)
     return f"{written} {measure.unit}".rstrip() if written != NONE else NONE
 
 
 def heading(measure: Measure) -> str:
-    """What a column of the measure is called."""
+    """Return the column heading of a measure."""
     return f"{measure.words}, {measure.unit}" if measure.unit and measure.words != "seconds" else measure.words
 
 
 def share(part: int, whole: int) -> str:
-    """A share in percent, with its sign."""
+    """Format a share in percent, with its sign."""
     return NONE if not whole else f"{100 * part / whole:.1f} %"

@@ -22,7 +22,7 @@ _WORLD = (960.0, 467.3)
 
 
 def gallery_section(runs: Sequence[RunReport]) -> Html:
-    """Wins and failures of every run, or nothing where none were asked for."""
+    """Return wins and failures of every run, or nothing if none were requested."""
     shown = [run for run in runs if run.gallery.shots]
     if not shown:
         return Html("")
@@ -33,7 +33,7 @@ def gallery_section(runs: Sequence[RunReport]) -> Html:
     return el(
         "section",
         {"id": "gallery", "aria-labelledby": "gallery-h"},
-        el("h2", {"id": "gallery-h"}, "A look at wins and failures"),
+        el("h2", {"id": "gallery-h"}, "Wins and failures"),
         el(
             "p",
             {"class": "lead"},
@@ -165,7 +165,7 @@ def _ground(shot: Shot, ground: GroundMap, words: str) -> Html:
     truth, answer = shot.truth.point, shot.answer.point
     way = ""
     if answer is not None:
-        # Pieces are cut at the antimeridian, which is no edge of this map: joined, they are one line again.
+        # Pieces are cut at the antimeridian, which is not an edge of this map: they are joined into one line again.
         lines = great_circle(truth.lat, truth.lon, answer.lat, answer.lon)
         points = [plane.place(a, b) for lat, lon in lines for a, b in zip(lat.tolist(), lon.tolist(), strict=True)]
         way = path(points)
@@ -199,7 +199,7 @@ def _on_world(point: LatLon) -> tuple[float, float]:
 
 
 def _marks(truth: tuple[float, float], answer: tuple[float, float] | None, way: str, size: float) -> list[Html]:
-    """Shapes that differ without colour too, and can be seen on one spot: a ring for the truth, a diamond inside it."""
+    """Return marks that differ without colour and when they overlap: a ring for the truth, a diamond inside it."""
     parts: list[Html] = []
     if way:
         parts += [el("path", {"class": "way casing", "d": way}), el("path", {"class": "way", "d": way})]

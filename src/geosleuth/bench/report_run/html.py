@@ -1,4 +1,4 @@
-"""What ``bench report`` writes as HTML: the score page, and what only the folder of a run tells."""
+"""The HTML report of ``bench report``: the score page, and sections from the run folders."""
 
 from collections.abc import Sequence
 from importlib.resources import files
@@ -41,7 +41,7 @@ _SHOWN_TOOLS = 30
 
 
 def behaviour_section(runs: Sequence[RunReport]) -> Html:
-    """Each run's tools, its endings, and who answered."""
+    """Return each run's tools, its endings, and who answered."""
     return el(
         "section",
         {"id": "tools", "aria-labelledby": "tools-h"},
@@ -59,7 +59,7 @@ def behaviour_section(runs: Sequence[RunReport]) -> Html:
 
 
 def _side_by_side(runs: Sequence[RunReport]) -> Html:
-    """Calls per photo of every tool, a column for each run."""
+    """Return calls per photo of every tool, a column for each run."""
     used = {
         tool.name: [_calls_per_photo(other, tool.name) for other in runs]
         for run in runs
@@ -195,7 +195,7 @@ def _failures(found: Behaviour) -> Html:
 
 
 def _which(found: Behaviour, kind: FailureKind) -> Html:
-    """The tool that has most of a kind, where it has at least half of several."""
+    """Return the tool with most failures of a kind, if it has at least half of several."""
     top = max(found.tools, key=lambda tool: tool.failures[kind])
     part, whole = top.failures[kind], found.failures[kind]
     if whole < 2 or 2 * part < whole:
@@ -206,14 +206,14 @@ def _which(found: Behaviour, kind: FailureKind) -> Html:
 _LABEL_LIMIT = 28
 
 
-def costs_section(told: RunsReport) -> Html:
-    """The table per photo, and accuracy against cost between runs and within them."""
-    figures = [figure for figure in (_against_figure(told), _within_figure(told)) if figure]
+def costs_section(report: RunsReport) -> Html:
+    """Return the table per photo, and accuracy against cost between runs and within them."""
+    figures = [figure for figure in (_against_figure(report), _within_figure(report)) if figure]
     return el(
         "section",
         {"id": "costs", "aria-labelledby": "costs-h"},
         el("h2", {"id": "costs-h"}, "What a photo costs"),
-        scroll_box("What a photo costs", _costs_table(told.runs)),
+        scroll_box("What a photo costs", _costs_table(report.runs)),
         el("div", {"class": "pair after-table"}, *figures) if figures else "",
     )
 
@@ -262,11 +262,11 @@ def _key(index: int) -> Html:
     return el("span", {"class": f"key {series(index)}"})
 
 
-def _against_figure(told: RunsReport) -> Html:
-    measure = told.measure
+def _against_figure(report: RunsReport) -> Html:
+    measure = report.measure
     points = [
         (index, run, run.spent[measure.key].mean)
-        for index, run in enumerate(told.runs)
+        for index, run in enumerate(report.runs)
         if run.spent[measure.key].n and run.report.summary.n
     ]
     if not points:
@@ -274,15 +274,15 @@ def _against_figure(told: RunsReport) -> Html:
     plot = Plot(width=520, height=340, left=48, top=22, right=20, bottom=46)
     axis = _Axis.around([value for *_, value in points])
     parts: list[Html] = [percent_axis(plot), *axis.drawn(plot, measure)]
-    told_points: list[str] = []
+    descriptions: list[str] = []
     for index, run, value in points:
-        accuracy = run.report.summary.within[told.right_km]
+        accuracy = run.report.summary.within[report.right_km]
         x, y = plot.x(axis.share(value)), plot.y(accuracy.percent.value / 100)
         words = (
             f"{clean(run.label, _LABEL_LIMIT)}: {percent_sign(accuracy.percent.value)} within "
-            f"{threshold(told.right_km)} at {with_unit(measure, value)} per photo"
+            f"{threshold(report.right_km)} at {with_unit(measure, value)} per photo"
         )
-        told_points.append(words)
+        descriptions.append(words)
         low, high = (plot.y(bound / 100) for bound in (accuracy.percent.low, accuracy.percent.high))
         left = axis.share(value) > 0.6
         parts.append(
@@ -301,20 +301,20 @@ def _against_figure(told: RunsReport) -> Html:
     return el(
         "figure",
         None,
-        el("h3", None, "Accuracy against cost, one point a run"),
-        drawing("against", plot, "Accuracy against cost", "; ".join(told_points), parts),
+        el("h3", None, "Accuracy against cost, one point per run"),
+        drawing("against", plot, "Accuracy against cost", "; ".join(descriptions), parts),
         el(
             "figcaption",
             None,
-            f"Height: share of the answered photos within {threshold(told.right_km)}, with its 95 % interval. To the "
+            f"Height: share of the answered photos within {threshold(report.right_km)}, with its 95 % interval. To the "
             f"right: mean {heading(measure)} per photo. Up and to the left is better.",
         ),
     )
 
 
-def _within_figure(told: RunsReport) -> Html:
-    measure = told.measure
-    drawn = [(index, run) for index, run in enumerate(told.runs) if run.buckets]
+def _within_figure(report: RunsReport) -> Html:
+    measure = report.measure
+    drawn = [(index, run) for index, run in enumerate(report.runs) if run.buckets]
     if not drawn:
         return Html("")
     plot = Plot(width=520, height=340, left=48, top=22, right=20, bottom=46)
@@ -349,8 +349,8 @@ def _within_figure(told: RunsReport) -> Html:
     return el(
         "figure",
         None,
-        el("h3", None, "Accuracy by what was spent on the photo"),
-        drawing("buckets", plot, "Accuracy by spending within a run", said, parts),
+        el("h3", None, "Accuracy by cost of the photo"),
+        drawing("buckets", plot, "Accuracy by cost within a run", said, parts),
         el(
             "figcaption",
             None,
@@ -362,7 +362,7 @@ def _within_figure(told: RunsReport) -> Html:
 
 
 class _Axis:
-    """Spending from left to right; logarithmic where it spans more than a factor of eight."""
+    """Cost from left to right; logarithmic if it spans more than a factor of eight."""
 
     def __init__(self, low: float, high: float, *, logarithmic: bool) -> None:
         self.low, self.high, self.logarithmic = low, high, logarithmic
@@ -402,7 +402,7 @@ class _Axis:
 
 
 def facts_section(runs: Sequence[RunReport]) -> Html:
-    """Each run's settings; what differs between runs is marked."""
+    """Return each run's settings; differences between runs are marked."""
     facts = [run.facts for run in runs]
     return el(
         "section",
@@ -430,28 +430,28 @@ def _facts_run(run: RunReport, index: int, facts: Sequence[dict[str, str]]) -> H
 _SHOWN_GROUPS = 12
 
 
-def coverage_section(told: RunsReport) -> Html:
-    """Which photos have an answer, and what the accuracy would be if the others were all wrong."""
-    km = threshold(told.right_km)
+def coverage_section(report: RunsReport) -> Html:
+    """Return which photos have an answer, and the accuracy with all others counted as wrong."""
+    km = threshold(report.right_km)
     heads = ("Run", "photos", "answered", "of them unlocated", "failed", "missing", "tries", f"within {km}",
              "the rest as misses")  # fmt: skip
-    rows = [_coverage(run, index, told.right_km) for index, run in enumerate(told.runs)]
+    rows = [_coverage(run, index, report.right_km) for index, run in enumerate(report.runs)]
     table = el(
         "table",
         {"class": "coverage"},
         caption(
-            "Failed: every try ended with an error, of a server or of a file. Missing: no try has come to an end. "
-            "Neither says anything about whoever answers, so all other figures leave them out; the last column counts "
+            "Failed: every try ended with an error, of a server or of a file. Missing: no try has ended. "
+            "Neither says anything about the model, so all other figures leave them out; the last column counts "
             "them as wrong."
         ),
         el("thead", None, el("tr", None, *(el("th", {"scope": "col"}, words) for words in heads))),
         el("tbody", None, *rows),
     )
-    notes = [el("p", {"class": "odd"}, name(run.label), f": {note}.") for run in told.runs for note in run.notes]
+    notes = [el("p", {"class": "odd"}, name(run.label), f": {note}.") for run in report.runs for note in run.notes]
     return el(
         "section",
         {"id": "coverage", "aria-labelledby": "coverage-h"},
-        el("h2", {"id": "coverage-h"}, "What was answered, and what is missing"),
+        el("h2", {"id": "coverage-h"}, "Answered and missing photos"),
         scroll_box("What was answered", table),
         *notes,
     )
@@ -477,11 +477,11 @@ def _coverage(run: RunReport, index: int, right_km: float) -> Html:
 
 
 def failures_section(runs: Sequence[RunReport]) -> Html:
-    """Reasons of failed photos, and every run's tries with their costs."""
+    """Return the reasons of failed photos, and every run's tries with their costs."""
     return el(
         "section",
         {"id": "failures", "aria-labelledby": "failures-h"},
-        el("h2", {"id": "failures-h"}, "What failed, apart from wrong answers"),
+        el("h2", {"id": "failures-h"}, "Failed photos and tries"),
         *(_failures_run(run, index) for index, run in enumerate(runs)),
     )
 
@@ -581,18 +581,18 @@ def _tries(run: RunReport) -> Html:
 
 
 def hung_on_section(found: Sequence[HungOn]) -> Html:
-    """Every masked run against the one that saw all, or nothing."""
+    """Return the comparison of every masked run with the unmasked one, or nothing."""
     if not found:
         return Html("")
     return el(
         "section",
         {"id": "hung-on", "aria-labelledby": "hung-on-h"},
-        el("h2", {"id": "hung-on-h"}, "What the answers hung on"),
+        el("h2", {"id": "hung-on-h"}, "What the answers depended on"),
         el(
             "p",
             {"class": "lead"},
             "The same photos once more with something hidden. An answer that stays did not need it; one that moves "
-            "hung on it, or would have moved anyway: a model that is asked twice may say two things.",
+            "depended on it, or would have moved anyway: a model may answer differently when asked twice.",
         ),
         *(_pair(one) for one in found),
     )
@@ -690,39 +690,39 @@ def _answer(words: str, point: tuple[float, float]) -> Html:
 
 
 def render_run_page(
-    told: RunsReport,
+    report: RunsReport,
     *,
     published: Sequence[PublishedRow] = (),
     pairs: Sequence[PairReport] = (),
     generated: str,
     command: str = "",
 ) -> str:
-    """The whole page as text, to be written as UTF-8.
+    """Return the whole page as text, to be written as UTF-8.
 
     Args:
-        told: the runs.
-        published: rows from papers to stand beneath ours.
+        report: the runs.
+        published: rows from papers to show beneath ours.
         pairs: paired comparisons of runs.
-        generated: when the page was made, as it is to be read.
+        generated: the time when the page was made, as displayed.
         command: the command line that made it.
     """
-    many = len(told.runs) > 1
+    many = len(report.runs) > 1
     return render_page(
-        [run.report for run in told.runs],
+        [run.report for run in report.runs],
         published=published,
         pairs=pairs,
-        title="How the runs went" if many else "How the run went",
+        title="Runs" if many else "Run",
         generated=generated,
         command=command,
         more=MoreSections(
-            after_figures=(coverage_section(told),),
+            after_figures=(coverage_section(report),),
             after_charts=(
-                costs_section(told),
-                behaviour_section(told.runs),
-                failures_section(told.runs),
-                hung_on_section(told.hung_on),
+                costs_section(report),
+                behaviour_section(report.runs),
+                failures_section(report.runs),
+                hung_on_section(report.hung_on),
             ),
-            before_worst=(gallery_section(told.runs), facts_section(told.runs)),
+            before_worst=(gallery_section(report.runs), facts_section(report.runs)),
             style=files(__package__).joinpath("run.css").read_text(encoding="utf-8"),
         ),
     )

@@ -1,4 +1,4 @@
-"""What ``bench report`` says about a run, as data, and which photos to look at; page, terminal and JSON render it."""
+"""The report of a run as data, and its gallery of photos; page, terminal and JSON render it."""
 
 import math
 from collections import Counter
@@ -39,11 +39,11 @@ from .figures import (
 
 MOST = 12
 PER_COUNTRY = 2
-"""So that a gallery is not one city's; where that leaves too few, others follow."""
+"""Limits photos per place, so that a gallery is not one city's; if that leaves too few, others follow."""
 
 MAP_PX = (276, 230)
 CLOSEST_ZOOM, WIDEST_ZOOM = 9.0, 1.2
-"""Without added regions a closer map is empty; a wider one does not hold both places."""
+"""Zoom limits: without installed regions a closer map is empty; a wider one can't show both places."""
 
 _TILE_PX = 256
 _MARGIN = 0.62
@@ -52,7 +52,7 @@ _MOST_TOOLS = 12
 
 @dataclass(frozen=True, slots=True)
 class GroundMap:
-    """A drawn map as a data URI, the ground in it, and whom to credit."""
+    """A drawn map as a data URI, its area, and its attribution."""
 
     uri: str
     box: Box
@@ -61,10 +61,10 @@ class GroundMap:
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A photo of the gallery: where it was, what was answered, and how much work went into it.
+    """A photo of the gallery: its place, the answer, and the effort.
 
-    ``error_km`` is NaN where the answer is without a place. ``tools`` were called in this order; None where the
-    trajectory can't be read. ``photo`` and ``ground`` are None where there is no picture.
+    ``error_km`` is NaN if the answer has no place. ``tools`` are in order of their calls; None if the trajectory
+    can't be read. ``photo`` and ``ground`` are None if there is no picture.
     """
 
     id: str
@@ -90,12 +90,12 @@ class Gallery:
 
     @property
     def shots(self) -> tuple[Shot, ...]:
-        """All of them."""
+        """Return all of them."""
         return (*self.wins, *self.failures)
 
 
 def choose(scored: Scored, most: int, threshold_km: float) -> tuple[list[int], list[int]]:
-    """Rows of the nearest answers within a distance, and of the farthest beyond it; those without a place come last."""
+    """Return the rows of the nearest answers within a distance, and of the farthest beyond it; unlocated ones last."""
     right = within(scored.distance_km, threshold_km)
     near = np.flatnonzero(right)
     near = near[np.argsort(scored.distance_km[near], kind="stable")]
@@ -125,7 +125,7 @@ def _varied(scored: Scored, rows: Sequence[int], most: int) -> list[int]:
 def make_gallery(
     folder: RunFolder, results: Path, scored: Scored, journal: Journal, *, most: int, threshold_km: float
 ) -> Gallery:
-    """Choose the photos and read what is to be told of each; pictures are put in by `with_pictures`."""
+    """Choose the photos and read their details; `with_pictures` adds pictures."""
     wins, failures = choose(scored, most, threshold_km)
     wanted = {scored.ids[row]: row for row in (*wins, *failures)}
     shots: dict[str, Shot] = {}
@@ -164,7 +164,7 @@ def _shot(
 
 
 def with_pictures(gallery: Gallery, photos: Mapping[str, str], grounds: Callable[[Shot], GroundMap | None]) -> Gallery:
-    """The same with thumbnails, by id, and maps."""
+    """Return the gallery with thumbnails, by id, and maps."""
     from dataclasses import replace
 
     def filled(shots: Iterable[Shot]) -> tuple[Shot, ...]:
@@ -174,7 +174,7 @@ def with_pictures(gallery: Gallery, photos: Mapping[str, str], grounds: Callable
 
 
 def frame(truth: LatLon, answer: LatLon | None) -> tuple[LatLon, float] | None:
-    """Middle and zoom of a map that shows both places; None where none can, since they lie half a world apart."""
+    """Return centre and zoom of a map that shows both places; None if they lie too far apart for any."""
     if answer is None:
         return truth, 4.0
     turn = (answer.lon - truth.lon + 540) % 360 - 180
@@ -186,7 +186,7 @@ def frame(truth: LatLon, answer: LatLon | None) -> tuple[LatLon, float] | None:
         return None
     lat = math.degrees(math.atan(math.sinh((top + bottom) / 2)))
     lon = (truth.lon + turn / 2 + 540) % 360 - 180
-    # A map never reaches beyond the plane's own edge.
+    # A map never extends beyond the plane's edge.
     return LatLon(max(-84.0, min(84.0, lat)), lon), round(zoom, 2)
 
 
@@ -197,7 +197,7 @@ _LEFT_ALONE = {"sampling": "the method's own"}
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The photos of a run. ``answered`` ones include those without a place; ``missing`` ones have no ended try."""
+    """The photos of a run. ``answered`` includes those without a place; ``missing`` ones have no ended try."""
 
     photos: int
     answered: int
@@ -208,10 +208,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """Everything about one run.
+    """The report of one run.
 
-    ``counts_as_misses`` are the accuracies if every photo without an answer counted as wrong: what the run can be sure
-    of. ``buckets`` are by the measure that all reported runs share.
+    ``counts_as_misses`` are the accuracies with every unanswered photo counted as wrong: a lower bound.
+    ``buckets`` are by the measure that all reported runs share.
     """
 
     label: str
@@ -228,18 +228,18 @@ class RunReport:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What decided the answers, as the manifest has it, in plain texts."""
+        """Return the settings that determine the answers, from the manifest, as plain text."""
         return _facts(self.folder.manifest)
 
     @property
     def hidden(self) -> str:
-        """What the run hid in its photos, in a word; empty for a run that hid nothing."""
+        """Return what the run hid in its photos, in a word; empty if nothing."""
         return one_line(self.folder.manifest.mask or "")[:_VALUE_CHARS]
 
 
 @dataclass(frozen=True, slots=True)
 class RunsReport:
-    """All runs of a report, by what their costs are compared, and what became of answers where something was hidden."""
+    """All runs of a report, the measure of their costs, and the effect of masks."""
 
     runs: tuple[RunReport, ...]
     measure: Measure
@@ -257,7 +257,7 @@ def report_run(
     gallery: int = 0,
     trajectories: Progress = lambda _count: None,
 ) -> RunReport:
-    """Read a run and work out its figures; ``scored`` are its results.
+    """Read a run and compute its figures; ``scored`` are its results.
 
     Raises:
         BadInput: its journal is damaged, or no record has a field to slice by.
@@ -281,7 +281,7 @@ def report_run(
 
 
 def report_runs(runs: Sequence[RunReport], right_km: float = HEADLINE_KM, shown: int = 20) -> RunsReport:
-    """Put runs together: what their costs are compared by, and each masked run against one that saw all."""
+    """Combine runs: choose the measure of cost, and compare each masked run with an unmasked one."""
     measure = common_measure([run.spent for run in runs])
     with_buckets = tuple(
         replace(run, buckets=by_spending(run.journal, run.report.scored, measure, right_km)) for run in runs
@@ -291,7 +291,7 @@ def report_runs(runs: Sequence[RunReport], right_km: float = HEADLINE_KM, shown:
 
 def _hung_on(runs: Sequence[RunReport], shown: int) -> Iterable[HungOn]:
     for masked in runs:
-        whole = _saw_all(masked, runs)
+        whole = _unmasked_run(masked, runs)
         if not masked.hidden or whole is None:
             continue
         yield hung_on(
@@ -304,15 +304,15 @@ def _hung_on(runs: Sequence[RunReport], shown: int) -> Iterable[HungOn]:
         )
 
 
-def _saw_all(masked: RunReport, runs: Sequence[RunReport]) -> RunReport | None:
-    """The run over the same photos that hid nothing: best one with the same settings, or else the first."""
+def _unmasked_run(masked: RunReport, runs: Sequence[RunReport]) -> RunReport | None:
+    """Return the run over the same photos that hid nothing: preferably with the same settings, else the first."""
     able = [run for run in runs if not run.hidden and same_photos(run, masked)]
     wanted = masked.folder.manifest.settings_sha256
     return next((run for run in able if run.folder.manifest.settings_sha256 == wanted), able[0] if able else None)
 
 
 def same_photos(one: RunReport, other: RunReport) -> bool:
-    """Whether two runs can be set side by side: they answered some photos both, and agree on where those were."""
+    """Return whether two runs can be compared: they share answered photos, and agree on their true places."""
     try:
         align([one.report.scored, other.report.scored])
     except BadInput:
@@ -323,25 +323,25 @@ def same_photos(one: RunReport, other: RunReport) -> bool:
 def _notes(records: int, answered: int) -> Iterable[str]:
     if records != answered:
         yield (
-            f"{RESULTS} holds {records:,} answers and the journal {answered:,}: the run goes on, or was killed; give "
-            "its command again to bring them together"
+            f"{RESULTS} holds {records:,} answers and the journal {answered:,}: the run is in progress or was killed; "
+            "run its command again to update the results"
         )
 
 
 def _facts(manifest: Manifest) -> dict[str, str]:
     data = manifest.data
-    told = {"data set": _text(data.name), "selection": _text(data.selection) or "all photos"}
-    told["data sha256"] = _text(data.sha256)
+    facts = {"data set": _text(data.name), "selection": _text(data.selection) or "all photos"}
+    facts["data sha256"] = _text(data.sha256)
     for key, value in manifest.settings.items():
         if value not in (None, "", [], {}, False):
-            told[one_line(str(key))[:60].replace("_", " ")] = _text(value) or _LEFT_ALONE.get(key, "nothing")
+            facts[one_line(str(key))[:60].replace("_", " ")] = _text(value) or _LEFT_ALONE.get(key, "nothing")
     if manifest.mask:
-        told["hidden"] = _text(manifest.mask)
+        facts["hidden"] = _text(manifest.mask)
     if manifest.seed is not None:
-        told["seed"] = str(manifest.seed)
-    told["begun"] = manifest.created.isoformat(" ")
-    told["made with"] = _text(f"geosleuth {manifest.geosleuth}, Python {manifest.python}, {manifest.platform}")
-    return told
+        facts["seed"] = str(manifest.seed)
+    facts["begun"] = manifest.created.isoformat(" ")
+    facts["made with"] = _text(f"geosleuth {manifest.geosleuth}, Python {manifest.python}, {manifest.platform}")
+    return facts
 
 
 def _text(value: object) -> str:

@@ -1,8 +1,8 @@
-"""Runs on many machines, through Ray: the tries are made on the nodes, the run's folder stays here.
+"""Runs on many machines, through Ray: tries run on the nodes, the run's folder stays here.
 
-The run's folder, its journal and its budget stay with the driver: a node gets a photo, and gives back what came of it
-with the files it kept. So whatever happens to a node, what was finished is on the driver's disk; what was not is given
-to somebody else. Ray itself repeats nothing: only the driver knows what is finished.
+The run's folder, its journal and its budget stay with the driver: a node gets a photo, and returns the result with its
+files. So whatever happens to a node, what was finished is on the driver's disk, and the rest goes to another node. Ray
+itself repeats nothing: only the driver knows what is finished.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from geosleuth.answer import Answer
 from geosleuth.errors import BadInput, UserError, require
 from geosleuth.policies.endpoints import HostNews, tell_listeners
 
-from .cluster_nodes import GateHolder, NodeWorker, Refused, Worked
+from .cluster_nodes import GateHolder, NodeResult, NodeWorker, Refused
 from .folder import RunFolder
 from .journal import Attempted, Job, Making
 
@@ -45,7 +45,7 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class NodeProcess:
-    """A process on a node: how many tries it has under way, and how many it takes."""
+    """A process on a node: how many tries it is running, and its capacity."""
 
     node: Node
     actor: Any
@@ -55,7 +55,7 @@ class NodeProcess:
 
 
 def nodes_of(ray: Any) -> list[Node]:
-    """The machines that are there and have a core to work with."""
+    """Return the live machines with a free core."""
     return [
         Node(one["NodeID"], one.get("NodeManagerAddress") or one["NodeID"][:8], int(one["Resources"].get("CPU", 0)))
         for one in ray.nodes()
@@ -64,13 +64,13 @@ def nodes_of(ray: Any) -> list[Node]:
 
 
 async def check_versions(ray: Any, nodes: list[Node], within_s: float) -> None:
-    """Whether every node has this geosleuth.
+    """Check that every node has this version of geosleuth.
 
     Raises:
-        BadInput: one has another, or none; or it has no core free to say so.
+        BadInput: one has another version or none, or has no core free to reply.
     """
 
-    # A function inside of a function travels whole: the node may not have any of our modules.
+    # A nested function is sent whole: the node may not have any of our modules.
     def installed() -> str:
         try:
             import geosleuth
@@ -83,17 +83,17 @@ async def check_versions(ray: Any, nodes: list[Node], within_s: float) -> None:
         try:
             found = await asyncio.wait_for(_awaited(ref), within_s)
         except TimeoutError:
-            raise BadInput(f"node {node.name} did not answer within {within_s:.0f} s; is it busy?") from None
+            raise BadInput(f"node {node.name} did not answer within {within_s:.0f} s; check its load") from None
         except ray.exceptions.RayError as error:
-            raise BadInput(f"node {node.name} can't be asked ({type(error).__name__}); is it well?") from error
+            raise BadInput(f"node {node.name} can't be reached ({type(error).__name__}); check it") from error
         if found != __version__:
             raise BadInput(
-                f"node {node.name} has geosleuth {found}, here is {__version__}; install the same version on every node"
+                f"node {node.name} has geosleuth {found}, this machine {__version__}; install one version everywhere"
             )
 
 
 def start_keeper(ray: Any, limits_per_host: dict[str, int]) -> Any:
-    """The one process that holds the gates; it stays on the driver's own node, which the run can't lose anyway."""
+    """Start the one process that holds the gates; it stays on the driver's own node, which the run needs anyway."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
@@ -104,21 +104,21 @@ def start_keeper(ray: Any, limits_per_host: dict[str, int]) -> Any:
 
 
 def start_process(ray: Any, node: Node, making: Making, keeper: Any, *, takes: int, gpus: float) -> NodeProcess:
-    """A process on a node; it is not ready yet."""
+    """Start a process on a node; it is not ready yet."""
     holder = uuid.uuid4().hex
-    # One more at once than it takes, at least: tries are called off beside those under way.
+    # At least one slot more than its tries: they are cancelled beside those in progress.
     made = _on(ray.remote(NodeWorker), node, num_cpus=1, num_gpus=gpus, max_restarts=0, max_concurrency=takes + 8)
     return NodeProcess(node, made.remote(making, keeper, holder), holder, takes)
 
 
 async def make_ready(process: NodeProcess) -> Refused | None:
-    """Wait until a process has loaded everything; what it refuses to do, otherwise."""
+    """Wait until a process has loaded everything; return its refusal, if any."""
     found: Refused | None = await process.actor.ready.remote()
     return found
 
 
 def shares(nodes: list[Node], at_once: int) -> dict[str, list[int]]:
-    """How many processes each node gets, and how many tries each process takes: together ``at_once`` or a few more."""
+    """Return how many processes each node gets, and how many tries each takes: in total ``at_once`` or a few more."""
     processes = {node.id: min(node.cpus, math.ceil(at_once / len(nodes))) for node in nodes}
     takes = math.ceil(at_once / sum(processes.values()))
     return {node.id: [takes] * processes[node.id] for node in nodes}
@@ -137,25 +137,25 @@ async def _awaited(ref: Any) -> Any:
 LOCAL = "local"
 _CONNECT_S = 10.0
 _QUIET = {
-    # Ray sends its makers statistics of use unless it is told not to.
+    # Ray sends usage statistics to its makers unless disabled.
     "RAY_USAGE_STATS_ENABLED": "0",
-    # Otherwise Ray warns that it will stop hiding GPUs from those who asked for none.
+    # Otherwise Ray warns that it will stop hiding GPUs from processes that requested none.
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
-# Nodes then know this machine as 127.0.0.1; the name is that of systems where this is the rule.
+# Nodes then know this machine as 127.0.0.1; the variable is named after systems where this is the default.
 _ON_LOOPBACK = ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
 
 
 def quiet_environment() -> None:
-    """Tell Ray to keep to itself; before it is imported."""
+    """Disable Ray's statistics and warnings; call it before Ray is imported."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
 
 
 def closed_environment() -> None:
-    """Have a Ray that this process starts listen on loopback, and to nobody without this process's token.
+    """Make a Ray that this process starts listen on loopback only, and require this process's token.
 
-    Left alone, newer versions of Ray put a token into the user's home, which changes how every later Ray there starts.
+    By default, newer versions of Ray put a token into the user's home, which changes how every later Ray there starts.
     Call it before Ray is imported.
     """
     os.environ.setdefault(*_ON_LOOPBACK)
@@ -166,13 +166,13 @@ def closed_environment() -> None:
 
 @cache
 def _token() -> str:
-    """One for the process, because Ray remembers the first that it has seen."""
+    """Return the token of this process: Ray remembers the first that it has seen."""
     return secrets.token_hex(32)
 
 
 @contextmanager
 def joined(address: str) -> Iterator[Any]:
-    """The module ray, connected; what was started for it ends with the block. Call it in a thread: it takes seconds.
+    """Connect to a cluster and yield the module ray; what was started ends with the block. Takes seconds: use a thread.
 
     Raises:
         UserError: Ray is not installed, or there is no cluster at this address that this Python can join.
@@ -186,8 +186,8 @@ def joined(address: str) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    # Short, because the sockets in it may have no longer path than about a hundred characters; and ours alone, since
-    # photos pass through it.
+    # Short, because socket paths may have only about a hundred characters; and private, since photos pass
+    # through it.
     folder = tempfile.mkdtemp(prefix="gs-", dir=_short_folder()) if address == LOCAL else None
     try:
         with _not_on_stdout():
@@ -202,18 +202,20 @@ def joined(address: str) -> Iterator[Any]:
 
 
 def check_address(address: str) -> None:
-    """Refuse what can't be the address of a cluster.
+    """Check the address of a cluster.
 
     Raises:
-        BadInput: it is none.
+        BadInput: it is not one.
     """
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if address not in (LOCAL, "auto") and not (host and colon and port.isdecimal()):
-        raise BadInput(f"{address[:80]!r} is no address of a cluster; give local, auto, HOST:PORT or ray://HOST:PORT")
+        raise BadInput(
+            f"{address[:80]!r} is not the address of a cluster; give local, auto, HOST:PORT or ray://HOST:PORT"
+        )
 
 
 def _check_listening(address: str) -> None:
-    """Ray takes minutes to say that nobody is there."""
+    """Check the port first: Ray takes minutes to report that nobody is there."""
     if address in (LOCAL, "auto"):
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
@@ -222,14 +224,14 @@ def _check_listening(address: str) -> None:
             return
     except (OSError, OverflowError) as error:
         raise BadInput(
-            f"nobody listens at {address}: {error}; is the cluster running, and is this the port of its head?"
+            f"nothing listens at {address}: {error}; check that the cluster runs and that this is its head's port"
         ) from error
 
 
 def _init(ray: Any, address: str, folder: str | None) -> None:
     options: dict[str, Any] = {}
     if folder is not None:
-        # One further down: Ray opens its own folder to everybody.
+        # One level further down: Ray opens its own folder to everybody.
         options = {"include_dashboard": False, "_temp_dir": os.path.join(folder, "r")}  # noqa: PTH118  # Ray wants text
     try:
         with without_api_server():
@@ -248,20 +250,20 @@ def _init(ray: Any, address: str, folder: str | None) -> None:
 
 def _advice(address: str) -> str:
     if address == LOCAL:
-        return "is there room in /dev/shm and in the folder for temporary files?"
+        return "check for free space in /dev/shm and in the folder for temporary files"
     if address == "auto":
         return "start one here with: ray start --head, or give its address"
     if address.startswith("ray://"):
-        return "it wants the same Ray and Python here as there, and 'ray[client]' installed"
-    return "run this on a machine of the cluster; where that wants a token, set RAY_AUTH_MODE=token here too"
+        return "it needs the same Ray and Python on both sides, and 'ray[client]' installed"
+    return "run this on a machine of the cluster; if it requires a token, set RAY_AUTH_MODE=token here too"
 
 
 @contextmanager
 def without_api_server() -> Iterator[None]:
-    """A Ray that is started in this block has no server for a dashboard, which its head would start in any case.
+    """Start Ray in this block without the dashboard server, which its head would start in any case.
 
-    Even with the dashboard and all statistics off, it asks cloud providers' metadata services where it runs. A run that
-    is meant to stay on this machine must not ask anybody.
+    Even with the dashboard and all statistics off, it asks cloud providers' metadata services where it runs. A run
+    that stays on this machine must not contact anybody.
     """
     with _silenced(require("ray._private.node", extra="cluster").Node, "start_api_server"):
         yield
@@ -269,9 +271,9 @@ def without_api_server() -> Iterator[None]:
 
 @contextmanager
 def _not_on_stdout() -> Iterator[None]:
-    """Ray prints what it notices about nodes on the driver's stdout, whatever it is told about logging.
+    """Keep Ray's messages about nodes off stdout, which it uses whatever its logging settings.
 
-    Stdout is for results; that a node was lost is said in words of our own.
+    Stdout is for results; lost nodes are reported in our own words.
     """
     with _silenced(require("ray._private.worker", extra="cluster"), "print_to_stdstream"):
         yield
@@ -279,7 +281,7 @@ def _not_on_stdout() -> Iterator[None]:
 
 @contextmanager
 def _silenced(holder: Any, name: str) -> Iterator[None]:
-    """Have a function of Ray's do nothing; where a version does not have it, there is nothing to do."""
+    """Replace a function of Ray's by one that does nothing; skip it if a version does not have it."""
     usual = getattr(holder, name, None)
     if usual is None:
         yield
@@ -309,8 +311,8 @@ _HUSH_S = 2.0
 _NO_LIMITS: Mapping[str, int] = MappingProxyType({})
 
 
-def _nobody(_words: str) -> None:
-    """Nobody listens."""
+def _no_messages(_words: str) -> None:
+    """Ignore messages."""
 
 
 @asynccontextmanager
@@ -323,25 +325,25 @@ async def ray_worker(
     limits_per_host: Mapping[str, int] = _NO_LIMITS,
     gpus: float = 0.0,
     lives: int = LIVES,
-    say: Callable[[str], None] = _nobody,
+    say: Callable[[str], None] = _no_messages,
 ) -> AsyncIterator["RayWorker"]:
-    """A worker whose tries are made on the nodes of a Ray cluster.
+    """Yield a worker whose tries run on the nodes of a Ray cluster.
 
     Args:
-        address: "local" starts a Ray of this machine alone and ends it; "auto" joins the cluster that this machine is
-            part of; HOST:PORT or ray://HOST:PORT the cluster there.
+        address: "local" starts a Ray on this machine and ends it; "auto" joins the cluster that this machine is part
+            of; HOST:PORT or ray://HOST:PORT the cluster there.
         making: makes the attempt, once in each process; it is sent to the nodes and must hold no key. Nodes take keys
             from their own environment.
         folder: the run.
-        at_once: how many tries are under way at most, all nodes together.
-        limits_per_host: how many requests a host gets at once, all nodes together; for others, what those who ask
-            have in their settings.
-        gpus: how much of a GPU each process gets.
+        at_once: the most tries in progress, over all nodes.
+        limits_per_host: the most requests to a host at once, over all nodes; other hosts use the limits of the
+            clients' settings.
+        gpus: the share of a GPU that each process gets.
         lives: how many processes may die over one photo before it counts as failed.
-        say: hears of nodes that come, go or can't be used.
+        say: receives messages about nodes that join, leave or can't be used.
 
     Raises:
-        UserError: the cluster can't be joined, a node has another geosleuth, or can't work as it is set up.
+        UserError: the cluster can't be joined, or a node has another geosleuth or is not set up correctly.
     """
     check_address(address)
     async with AsyncExitStack() as held:
@@ -353,7 +355,7 @@ async def ray_worker(
 
 
 class RayWorker:
-    """A `Worker`: takes a try to a process that is free. No photo travels before its process is free for it."""
+    """A `Worker` that gives each try to a free process. No photo is sent before its process is free for it."""
 
     def __init__(
         self,
@@ -366,7 +368,7 @@ class RayWorker:
         lives: int,
         say: Callable[[str], None],
     ) -> None:
-        """Made by `ray_worker`."""
+        """Use `ray_worker` to create one."""
         self._ray, self._making, self._folder = ray, making, folder
         self._at_once, self._gpus, self._lives, self._say = at_once, gpus, lives, say
         self._keeper: Any = None
@@ -382,7 +384,7 @@ class RayWorker:
 
     @property
     def slots(self) -> int:
-        """How many tries can be under way now."""
+        """Return how many tries can be in progress now."""
         return sum(process.takes for process in self._processes)
 
     async def start(self, limits_per_host: dict[str, int]) -> None:
@@ -393,7 +395,7 @@ class RayWorker:
         """
         nodes = await asyncio.to_thread(nodes_of, self._ray)
         if not nodes:
-            raise BadInput("the cluster has no node with a core to work with; start one with: ray start --address=...")
+            raise BadInput("the cluster has no node with a free core; start one with: ray start --address=...")
         await check_versions(self._ray, nodes, _START_S)
         self._keeper = start_keeper(self._ray, limits_per_host)
         for node in nodes:
@@ -404,14 +406,14 @@ class RayWorker:
         if self._left_out:
             raise BadInput(next(iter(self._left_out.values())))
         if not self._processes and not late:
-            raise BadInput(f"no node of the cluster could start to work; {self._not_started}")
+            raise BadInput(f"no node of the cluster could start; {self._not_started}")
         self._tasks = [asyncio.create_task(self._tend()), asyncio.create_task(self._pass_on_news())]
 
     async def __call__(self, job: Job) -> Attempted:
-        """Have one try made; its files are in the run's folder when this returns.
+        """Run one try; its files are in the run's folder when this returns.
 
         Raises:
-            UserError: the run can't go on.
+            UserError: the run can't continue.
         """
         errors = self._ray.exceptions
         for _ in range(self._lives):
@@ -441,7 +443,7 @@ class RayWorker:
         self._closing = True
         tasks = [*self._tasks, *self._starting]
         if self._tasks:
-            # Ray's client says a lot about calls that nobody waits for; so this one is ended and not just left.
+            # Ray's client logs a lot about calls that nobody awaits, so this one is awaited to its end.
             self._keeper.stop_news.remote()
             await asyncio.wait(self._tasks[-1:], timeout=_HUSH_S)
         for task in tasks:
@@ -457,26 +459,26 @@ class RayWorker:
             self._kill(actor)
         self._processes.clear()
 
-    async def _worked(self, process: NodeProcess, job: Job) -> Worked | Refused:
+    async def _worked(self, process: NodeProcess, job: Job) -> NodeResult | Refused:
         ref = process.actor.work.remote(job)
-        answer: asyncio.Future[Worked | Refused] = asyncio.ensure_future(_awaited(ref))
+        answer: asyncio.Future[NodeResult | Refused] = asyncio.ensure_future(_awaited(ref))
         try:
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
-            # What it has spent is worth knowing, if that can be had quickly.
+            # Its cost is worth knowing, if it can be read quickly.
             process.actor.call_off.remote(job.name, job.number)
             with suppress(Exception):
                 worked = await asyncio.wait_for(answer, _CALL_OFF_S)
-                if isinstance(worked, Worked):
+                if isinstance(worked, NodeResult):
                     self._keep(job, worked.files)
             raise
 
     def _keep(self, job: Job, files: Mapping[str, bytes]) -> None:
-        """Write what a node kept of a try; the journal makes it safe before it counts."""
+        """Write the files that a node kept of a try; the journal makes them count."""
         own = self._folder.place(job.name, job.number)
         for name, content in files.items():
             if os.path.basename(name) != name or not name.startswith(f"{job.name}.{job.number}."):  # noqa: PTH119
-                raise UserError(f"a node sent a file that is none of this try's: {name[:80]!r}")
+                raise UserError(f"a node sent a file of another try: {name[:80]!r}")
             _write(own.with_name(name), content)
 
     async def _free_process(self) -> NodeProcess:
@@ -495,7 +497,7 @@ class RayWorker:
         self._change = asyncio.Event()
 
     def _lost(self, process: NodeProcess, error: Exception) -> None:
-        """A process is gone, or can't be reached: it must not go on either, nor keep slots of hosts."""
+        """Drop a process that is gone or unreachable: it must neither continue nor keep slots of hosts."""
         if process not in self._processes:
             return
         self._processes.remove(process)
@@ -548,7 +550,7 @@ class RayWorker:
             self._say(f"node {node.name} is left out: {why}")
 
     async def _tend(self) -> None:
-        """Put new processes in the place of those that were lost, and on nodes that join."""
+        """Replace lost processes, and start some on nodes that join."""
         while True:
             await asyncio.sleep(_TEND_S)
             nodes = await asyncio.to_thread(nodes_of, self._ray)
@@ -562,17 +564,17 @@ class RayWorker:
                 usual = max(self._shares.values(), key=len)
                 self._staff(node, self._shares.get(node.id, usual[: node.cpus]))
             if not self._starting and not self._processes:
-                self._trouble = BadInput("no node of the cluster is left that could work; start one and go on")
+                self._trouble = BadInput("no working node of the cluster is left; start one and run the command again")
                 self._changed()
 
     async def _pass_on_news(self) -> None:
-        """What the keeper learns about hosts is for whoever listens here."""
+        """Forward what the gate keeper learns about hosts."""
         newest = 0
         while not self._closing:
             try:
                 found: list[tuple[int, HostNews]] = await self._keeper.news.remote(newest, _NEWS_S)
             except self._ray.exceptions.RayError:
-                # It is started anew, and counts from the beginning.
+                # It was restarted and counts from zero.
                 newest = 0
                 await asyncio.sleep(_TEND_S)
                 continue
@@ -583,7 +585,7 @@ class RayWorker:
 
 @asynccontextmanager
 async def _in_thread(slow: AbstractContextManager[Any]) -> AsyncIterator[Any]:
-    """Enter and leave what takes its time without holding everybody up; what was entered is left in any case."""
+    """Enter and leave a slow context manager in a thread; what was entered is always left."""
     entering = asyncio.ensure_future(asyncio.to_thread(slow.__enter__))
     try:
         yield await asyncio.shield(entering)

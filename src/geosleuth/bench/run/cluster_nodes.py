@@ -1,4 +1,4 @@
-"""What runs on a cluster's nodes: tries at photos, and one actor that holds the gates of all hosts."""
+"""Code that runs on a cluster's nodes: tries at photos, and one actor that holds the gates of all hosts."""
 
 import asyncio
 import itertools
@@ -16,15 +16,15 @@ from geosleuth.policies.endpoints import Came, Entry, GateSettings, HostGate, Ho
 from .journal import Attempted, Job, Making, Ready, file_name
 
 LEASE_S = 30.0
-"""Who is not heard of for so long has lost its slots."""
+"""A client that is silent for so long loses its slots."""
 RENEW_S = 3.0
 _GONE_KEPT = 1000
 _NEWS_KEPT = 100
-# A keeper that is started anew somewhere else is back within this time.
+# A gate keeper that is restarted elsewhere is back within this time.
 _PATIENCE_S = 60.0
 
 Ticket = tuple[str, int]
-"""Who asks, and its how-manieth request this is."""
+"""The client and its request number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class _Held:
 
 
 class GateHolder:
-    """Holds the gates. Its methods are called from many processes; it works in one event loop.
+    """Holds the gates of all hosts. Its methods are called from many processes; it works in one event loop.
 
-    A holder is a process that asks hosts. What it holds comes back when it is said to be dead, or when it has not been
-    heard of for the time of a lease.
+    A holder is a process that sends requests to hosts. Its slots are released when it is reported dead, or when its
+    lease expires.
     """
 
     def __init__(self, limits_per_host: Mapping[str, int], lease_s: float = LEASE_S) -> None:
-        """Take the limits that go before what those who ask have in their settings."""
+        """Take the limits that override those in clients' settings."""
         self._limits, self._lease_s = dict(limits_per_host), lease_s
         self._gates: dict[str, HostGate] = {}
         self._held: dict[Ticket, _Held] = {}
@@ -55,10 +55,10 @@ class GateHolder:
         self._sweeping: asyncio.Task[None] | None = None
 
     async def enter(self, host: str, settings: GateSettings, ticket: Ticket, within_s: float) -> float | str:
-        """How long the host was waited for, when it may be asked; or in words why it can't be."""
+        """Wait until the host may be asked; return the wait in seconds, or an error text if it can't be."""
         self._hear(ticket[0])
         if self._gone.pop(ticket, self) is None or ticket[0] in self._lost:
-            return "was asked by somebody who is gone"
+            return "the client of this request is gone"
         gate = self._gates.get(host)
         if gate is None:
             wanted = replace(settings, concurrency=self._limits.get(host, settings.concurrency))
@@ -69,29 +69,29 @@ class GateHolder:
         except ServiceFault as fault:
             return fault.trouble
         except asyncio.CancelledError:
-            return "was asked by somebody who is gone"
+            return "the client of this request is gone"
         finally:
             self._waiting.pop(ticket, None)
         self._held[ticket] = _Held(gate, entry)
         return entry.rested_s
 
     async def leave(self, ticket: Ticket, came: Came, rest_s: float = 0.0) -> None:
-        """A request has ended, or was never made."""
+        """Release the slot of a request that ended or was never made."""
         self._hear(ticket[0])
         self._let_go(ticket, came, rest_s)
 
     async def renew(self, holder: str) -> None:
-        """Somebody is still there."""
+        """Renew a holder's lease."""
         self._hear(holder)
 
     async def release(self, holder: str) -> None:
-        """Somebody is dead: what it held is free."""
+        """Release everything that a dead holder held."""
         self._lost.add(holder)
         self._heard.pop(holder, None)
         self._free(holder)
 
     async def news(self, after: int, within_s: float) -> list[tuple[int, HostNews]]:
-        """What became of hosts after that number; waits for some, but not longer than so many seconds."""
+        """Return news of hosts after that number; wait for some, at most so many seconds."""
         if not any(number > after for number, _ in self._news):
             self._news_came.clear()
             with suppress(TimeoutError):
@@ -99,7 +99,7 @@ class GateHolder:
         return [one for one in self._news if one[0] > after]
 
     async def stop_news(self) -> None:
-        """Nobody listens any more: whoever still waits for news gets none."""
+        """Stop the news: those who wait get none."""
         self._news_came.set()
 
     def _hear(self, holder: str) -> None:
@@ -125,7 +125,7 @@ class GateHolder:
         if held is not None:
             held.gate.leave(held.entry, came, rest_s)
         elif waiting is not None and not waiting.cancel():
-            # It was let through this very moment, and whoever wanted that is gone.
+            # It was admitted at this very moment, and its client is gone.
             waiting.add_done_callback(lambda _: self._let_go(ticket, came, rest_s))
         elif waiting is None:
             self._gone[ticket] = None
@@ -139,17 +139,17 @@ class GateHolder:
 
 
 class KeeperGate:
-    """The gate of a host that a keeper holds elsewhere."""
+    """The gate of a host that a keeper on another machine holds."""
 
     def __init__(
         self, keeper: Any, holder: str, numbers: "itertools.count[int]", host: str, settings: GateSettings
     ) -> None:
-        """Take the keeper's handle, who asks, and what numbers its requests."""
+        """Take the keeper's handle, the client's name, and its request counter."""
         self._keeper, self._holder, self._numbers = keeper, holder, numbers
         self._host, self._settings = host, settings
 
     async def enter(self, within_s: float) -> Entry:
-        """Wait until the keeper lets this request through.
+        """Wait until the keeper admits this request.
 
         Raises:
             ServiceFault: the host rests for longer.
@@ -165,7 +165,7 @@ class KeeperGate:
         return Entry(number, said)
 
     def leave(self, entry: Entry, came: Came, rest_s: float = 0.0) -> None:
-        """Tell the keeper; nobody waits for that."""
+        """Tell the keeper, without waiting."""
         self._keeper.leave.remote((self._holder, entry.number), came, rest_s)
 
     async def _asked(self, number: int, within_s: float) -> float | str:
@@ -185,8 +185,8 @@ class KeeperGate:
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
-    """What came of a try on a node: None where it was called off. ``files`` are those that it kept, by name."""
+class NodeResult:
+    """The result of a try on a node: None if it was cancelled. ``files`` are those that it kept, by name."""
 
     attempted: Attempted | None
     files: dict[str, bytes] = field(repr=False)
@@ -194,23 +194,23 @@ class Worked:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What the user must mend before it makes sense to go on."""
+    """An error that the user must fix before the run can continue."""
 
     message: str
 
 
 class NodeWorker:
-    """One process on a node. Errors that people must mend are told as values: not every exception survives the way."""
+    """One process on a node. User errors are returned as values: not every exception can be pickled."""
 
     def __init__(self, making: Making, keeper: Any, holder: str) -> None:
-        """Take how attempts are made; `ready` makes this process's own."""
+        """Take the maker of attempts; `ready` builds this process's own."""
         self._making, self._keeper, self._holder = making, keeper, holder
         self._ready: Ready | None = None
         self._under_way: dict[tuple[str, int], asyncio.Task[Attempted]] = {}
         self._renewing: asyncio.Task[None] | None = None
 
     async def ready(self) -> Refused | None:
-        """Load everything; None when it is there."""
+        """Load everything; return None on success."""
         numbers = itertools.count(1)
 
         def gate(host: str, settings: GateSettings) -> KeeperGate:
@@ -224,10 +224,10 @@ class NodeWorker:
         self._renewing = asyncio.create_task(self._renew())
         return None
 
-    async def work(self, job: Job) -> Worked | Refused:
-        """One try at a photo."""
+    async def work(self, job: Job) -> NodeResult | Refused:
+        """Run one try at a photo."""
         if self._ready is None:
-            raise RuntimeError("first it must be made ready")
+            raise RuntimeError("call ready() first")
         with tempfile.TemporaryDirectory(prefix="geosleuth-") as name:
             folder = Path(name)
             key = (job.name, job.number)
@@ -241,16 +241,16 @@ class NodeWorker:
                 return Refused(str(error))
             finally:
                 self._under_way.pop(key, None)
-            return Worked(attempted, await asyncio.to_thread(_files_in, folder))
+            return NodeResult(attempted, await asyncio.to_thread(_files_in, folder))
 
     async def call_off(self, name: str, number: int) -> None:
-        """End a try; its `work` returns with the files that it has kept until then."""
+        """Cancel a try; its `work` returns with the files kept until then."""
         task = self._under_way.get((name, number))
         if task is not None:
             task.cancel()
 
     async def aclose(self) -> None:
-        """Let go of everything."""
+        """Close everything."""
         if self._renewing is not None:
             self._renewing.cancel()
         if self._ready is not None:

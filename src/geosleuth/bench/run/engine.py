@@ -26,12 +26,12 @@ from .folder import RunFolder
 from .journal import Attempt, Attempted, Job, Known, TryRecord, Worker
 from .results import Clock, DoneHere, Errors, RunProgress, RunSummary, progress_of, write_results
 
-# A team's members are written down after the team's own trajectory, which holds what they used.
-_TOLD_ALREADY = re.compile(r".*\.run[0-9]+\.jsonl")
+# A team's members are written after the team's own trajectory, which includes what they used.
+_MEMBER_FILE = re.compile(r".*\.run[0-9]+\.jsonl")
 
 
 def cut_off_record(folder: RunFolder, id: str, number: int, sha256: str | None = None) -> TryRecord | None:  # noqa: A002
-    """What the journal is to know of a try that was cut off; None where it left nothing behind."""
+    """Return the journal record of a try that was cut off; None if it left nothing behind."""
     name = folder.name_of(id)
     files = folder.files_of(name, number)
     if not files:
@@ -53,22 +53,22 @@ def cut_off_record(folder: RunFolder, id: str, number: int, sha256: str | None =
 
 
 def spent_in(files: Iterable[Path]) -> Spent:
-    """What the files of a try say that it used, by all who worked on it; as far as they can be read."""
+    """Return what a try used according to its files, by all members, as far as they can be read."""
     return _told_by(files)[0]
 
 
 def _told_by(files: Iterable[Path]) -> tuple[Spent, datetime, datetime]:
-    told = [_told(file) for file in files if not _TOLD_ALREADY.fullmatch(file.name)]
+    usages = [_usage_in(file) for file in files if not _MEMBER_FILE.fullmatch(file.name)]
     now = datetime.now(UTC)
     return (
-        sum((used for used, _, _ in told), Spent()),
-        min((since for _, since, _ in told), default=now),
-        max((until for _, _, until in told), default=now),
+        sum((used for used, _, _ in usages), Spent()),
+        min((since for _, since, _ in usages), default=now),
+        max((until for _, _, until in usages), default=now),
     )
 
 
-def _told(file: Path) -> tuple[Spent, datetime, datetime]:
-    """What a file says was used, from when to when; as far as it can be read."""
+def _usage_in(file: Path) -> tuple[Spent, datetime, datetime]:
+    """Return what a file says was used, from when to when, as far as it can be read."""
     events: list[Event] = []
     began = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     with suppress(BadInput), TrajectoryReader(file) as reader:
@@ -88,10 +88,10 @@ _PATIENCE_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Todo:
-    """A photo that is next.
+    """The next photo.
 
-    ``job`` is None where its file can't be read, and ``trouble`` says why, or where nothing is to be done but to enter
-    ``cut_off``: tries that the journal does not know yet. ``again`` says that it was finished before, with an error.
+    ``job`` is None if its file can't be read, and ``trouble`` says why, or if the only work is to record ``cut_off``:
+    tries that the journal does not know yet. ``again`` says that it was finished before, with an error.
     """
 
     id: str
@@ -106,24 +106,24 @@ class Todo:
 
     @property
     def size_bytes(self) -> int:
-        """What it holds in memory."""
+        """Return its size in memory."""
         return len(self.job.content) if self.job else 0
 
 
 def plain_job(_item: Item, name: str, number: int, content: bytes) -> Job:
-    """A try at a photo as it is."""
+    """Return a job for a photo without a mask."""
     return Job(name, _item.id, number, content)
 
 
 class Feed:
-    """Goes through a data set in a thread of its own; photos come out in the data set's order.
+    """Reads a data set in a thread; photos come out in the data set's order.
 
-    No more than ``ahead`` photos wait, and no more bytes of them than a fixed number. ``measured`` gets
-    every answer that was there already with its truth, as it is passed.
+    At most ``ahead`` photos wait, and at most a fixed number of bytes. ``measured`` receives every answer that was
+    there already with its truth, as it is passed.
     """
 
     def __init__(self, data: DataSet, folder: RunFolder, *, ahead: int, retry: Retry | None, job_of: JobOf) -> None:
-        """Get ready; `start` begins."""
+        """Prepare the feed; `start` begins reading."""
         self._data, self._folder, self._ahead, self._retry, self._job_of = data, folder, ahead, retry, job_of
         self._strays = folder.strays()
         self.measured: deque[tuple[LatLon | None, LatLon]] = deque()
@@ -137,10 +137,10 @@ class Feed:
         self._thread.start()
 
     async def next(self) -> Todo | None:
-        """The next photo; None when there is none left, or it was stopped.
+        """Return the next photo; None if there is none left, or it was stopped.
 
         Raises:
-            UserError: the data set can't be read on.
+            UserError: the data set can't be read further.
         """
         found = await self._out.get()
         if not isinstance(found, Todo):
@@ -162,7 +162,7 @@ class Feed:
         self._out.put_nowait(None)
 
     async def close(self) -> None:
-        """Stop, and wait until the thread has noticed; one that hangs on a disk is left behind."""
+        """Stop, and wait until the thread has noticed; one that is stuck on a disk is abandoned."""
         self.stop()
         if self._thread.is_alive():
             await asyncio.to_thread(self._thread.join, _PATIENCE_S)
@@ -241,11 +241,11 @@ _ENOUGH_TO_JUDGE = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLimits:
-    """What a run may use at most, from its first photo on, however often it is continued; None is no limit.
+    """The most that a run may use, from its first photo on, however often it is continued; None is no limit.
 
-    ``tokens`` counts input and output, ``usd`` money, ``seconds`` the time in which photos were worked on, ``photos``
-    how many are finished. ``tokens_per_photo`` and ``usd_per_photo`` are what one photo may use at most, where its own
-    budget says so: until a few photos have shown what one uses, so much is set aside for each.
+    ``tokens`` counts input and output, ``usd`` money, ``seconds`` the working time, ``photos`` how many are finished.
+    ``tokens_per_photo`` and ``usd_per_photo`` are the most that one photo may use, if its own budget says so: until a
+    few photos have shown what one uses, so much is reserved for each.
     """
 
     tokens: int | None = None
@@ -258,7 +258,7 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True)
 class SoFar:
-    """Where a run stands when one more photo wants to begin.
+    """The state of a run when one more photo is about to start.
 
     ``tries`` have ended and spent ``spent``; ``under_way`` have begun; ``seconds`` is the time on the run's clock.
     ``finished`` and ``first_tries_under_way`` count photos, without those that are tried again.
@@ -273,10 +273,10 @@ class SoFar:
 
 
 def in_the_way(limits: RunLimits, so_far: SoFar, *, again: bool = False) -> LimitName | None:
-    """Which limit one more photo might pass; None where it may begin.
+    """Return the limit that one more photo might exceed; None if it may start.
 
-    What is under way is taken to use what tries used on average so far. Where nothing is known of that, neither from
-    tries nor from a photo's own budget, the first photo goes alone.
+    What is in progress is assumed to use the average of tries so far. If nothing is known of that, neither from tries
+    nor from a photo's own budget, the first photo runs alone.
     """
     usage = so_far.spent.usage
     tokens = usage.input_tokens + usage.output_tokens
@@ -308,13 +308,13 @@ def _fits(limit: float, used: float, cap: float | None, so_far: SoFar) -> bool:
 
 
 def limit_words(limits: RunLimits, name: LimitName, spent: Spent) -> str:
-    """How a limit and what was used of it are told."""
+    """Describe a limit and what was used of it."""
     usage = spent.usage
     match name:
         case "tokens":
             return f"{limits.tokens:,} tokens ({usage.input_tokens + usage.output_tokens:,} used)"
         case "usd" if usage.cost_usd is None:
-            return f"{limits.usd:g} USD can't be kept: the price of this model is not known"
+            return f"{limits.usd:g} USD can't be enforced: the price of this model is unknown"
         case "usd":
             return f"{limits.usd:g} USD ({usage.cost_usd:.4f} used)"
         case "seconds":
@@ -324,7 +324,7 @@ def limit_words(limits: RunLimits, name: LimitName, spent: Spent) -> str:
 
 
 Why = Literal["done", "tokens", "usd", "seconds", "photos", "stopped", "given up"]
-"""Why a run ended: nothing is left to do; a limit was reached; somebody stopped it; a model kept failing."""
+"""Why a run ended: nothing is left to do; a limit was reached; it was stopped; a model kept failing."""
 
 _NO_LIMITS = RunLimits()
 _WATCH_EVERY_S = 0.1
@@ -333,7 +333,7 @@ _TICK_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a command that worked on a run ended, in a word and for people, where it stands now, and in exact figures."""
+    """How a command that worked on a run ended, in a word and for people, its progress, and exact figures."""
 
     why: Why
     words: str
@@ -342,15 +342,15 @@ class Ending:
 
 
 def _nobody(_progress: RunProgress) -> None:
-    """Nobody looks on."""
+    """Ignore progress."""
 
 
 def _nothing(_record: TryRecord) -> None:
-    """Nobody listens."""
+    """Ignore a record."""
 
 
 def _no_rest() -> None:
-    """No host rests."""
+    """Return None: no host rests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,9 +358,9 @@ class RunRules:
     """When a run stops, and what it works on.
 
     Attributes:
-        limits: what the whole run may use.
-        retry: "errors" works on photos whose newest try failed, and on nothing else.
-        give_up: how often in a row a model may fail in the same way before the rest is left.
+        limits: the most the whole run may use.
+        retry: "errors" works only on photos whose newest try failed.
+        give_up: how often in a row a model may fail in the same way before the run stops.
     """
 
     limits: RunLimits = _NO_LIMITS
@@ -370,12 +370,12 @@ class RunRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunListeners:
-    """Who follows a run.
+    """Listeners of a run.
 
     Attributes:
-        watch: gets where the run stands, some times a second at most, and once at the beginning and at the end.
-        ended: gets every try once it is safe in the journal.
-        resting: asked for the host that nobody asks at the moment.
+        watch: receives the progress, a few times a second at most, and once at the beginning and at the end.
+        ended: receives every try once it is safe in the journal.
+        resting: returns the host that is not asked at the moment.
     """
 
     watch: Callable[[RunProgress], None] = _nobody
@@ -399,27 +399,27 @@ async def run_set(
 ) -> Ending:
     """Work on every photo of a data set that a run has not finished, and write its results.
 
-    Photos begin in the data set's order. No more than ``at_once`` are under way, and as many wait with their files
-    read; memory does not grow with the data set but for a few bytes a photo.
+    Photos start in the data set's order. At most ``at_once`` are in progress, and as many wait with their files read;
+    memory grows only by a few bytes per photo.
 
     Args:
         data: the photos.
         folder: the run, begun with a manifest of these data.
-        worker: who makes the tries.
+        worker: runs the tries.
         at_once: how many at a time.
         rules: when it stops, and what it works on.
-        listeners: who follows.
-        job_of: makes a try of a photo, its name, its number and its content; called in a thread.
+        listeners: receive events.
+        job_of: makes the job of a photo from its name, number and content; called in a thread.
 
     Raises:
-        UserError: something must be mended before the run can go on. What was under way has been finished and entered.
-        asyncio.CancelledError: it was called off. What was finished is entered, and the results are written.
+        UserError: the run can't continue until something is fixed. Tries in progress were finished and recorded.
+        asyncio.CancelledError: it was cancelled. What was finished is recorded, and the results are written.
     """
     engine = _Engine(data, folder, worker, at_once, rules, listeners, job_of)
     try:
         await engine.work()
     except BaseException:
-        # What stopped the run is what must be heard of, not that a full disk takes no results either.
+        # Report what stopped the run, not that the results could not be written either.
         with suppress(GeosleuthError):
             write_results(folder, data, why="stopped", words=engine.words("stopped"))
         raise
@@ -445,7 +445,7 @@ class _Engine:
         job_of: JobOf,
     ) -> None:
         if at_once < 1:
-            raise ValueError("at least one photo at a time")
+            raise ValueError("at_once must be at least 1")
         self._data, self._folder, self._worker, self._at_once = data, folder, worker, at_once
         self._limits, self._retry, self._give_up = rules.limits, rules.retry, rules.give_up
         self._watch, self._told, self._resting = listeners.watch, listeners.ended, listeners.resting
@@ -473,7 +473,7 @@ class _Engine:
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._at_once):
-                    group.create_task(self._hand(feed))
+                    group.create_task(self._work(feed))
         finally:
             ticking.cancel()
             await feed.close()
@@ -483,7 +483,7 @@ class _Engine:
             raise self._error
 
     async def _tick(self) -> None:
-        """Whoever looks on sees the time go by, too, and that a host rests, while no photo ends."""
+        """Update the progress while no photo ends, so that time and resting hosts show."""
         while True:
             await asyncio.sleep(_TICK_S)
             self._show(_TICK_S)
@@ -493,8 +493,8 @@ class _Engine:
             self._watched_s = self._clock.seconds
             self._watch(self.progress())
 
-    async def _hand(self, feed: Feed) -> None:
-        """One of so many at once: takes the next photo as long as there is one."""
+    async def _work(self, feed: Feed) -> None:
+        """Take the next photo as long as there is one; one of ``at_once`` such tasks."""
         try:
             while (todo := await feed.next()) is not None:
                 for record in todo.cut_off:
@@ -509,7 +509,7 @@ class _Engine:
             self._stop("stopped")
 
     async def _may_begin(self, todo: Todo) -> bool:
-        """Whether a photo may begin within the run's limits, once what is under way has shown what it uses."""
+        """Return whether a photo may start within the run's limits, once those in progress have shown what they use."""
         while not self._stopping:
             limit = in_the_way(self._limits, self._so_far(), again=todo.again)
             if limit is None:
@@ -549,7 +549,7 @@ class _Engine:
         began = datetime.now(UTC)
         known = self._index.of(todo.name)
         if todo.name in self._names or (known is not None and known.tries >= todo.number):
-            raise BadInput(f"two photos of the data set are called {todo.id[:80]!r}; give each an id of its own")
+            raise BadInput(f"two photos of the data set have the id {todo.id[:80]!r}; give each its own")
         self._names.add(todo.name)
         self._under_way += 1
         self._first_tries += not todo.again
@@ -586,8 +586,8 @@ class _Engine:
         except asyncio.CancelledError as error:
             self._cut.append((todo, job))
             if (task := asyncio.current_task()) is None or not task.cancelling():
-                # A task that ends like this is taken for one that was called off, and nobody would hear of it.
-                raise RuntimeError("a try called itself off") from error
+                # A task that ends like this would be taken for cancelled, and nobody would notice.
+                raise RuntimeError("a try cancelled itself") from error
             raise
         except BaseException:
             self._cut.append((todo, job))
@@ -604,7 +604,7 @@ class _Engine:
         self._show(_WATCH_EVERY_S)
 
     def _count_failures(self, record: TryRecord) -> None:
-        """Give up where a model fails again and again in the same way; a bad photo says nothing about it."""
+        """Stop if a model fails again and again in the same way; a bad photo does not count."""
         by_model = record.outcome == "failed" and (record.reason == "service" or record.host is not None)
         if record.outcome == "failed" and not by_model:
             return
@@ -613,7 +613,7 @@ class _Engine:
             self._stop("given up")
 
     async def _enter_cut(self) -> None:
-        """What was cut off is entered at once, where the disk still takes it; otherwise the next command does that."""
+        """Record tries that were cut off at once, if the disk allows; otherwise the next command does."""
         for todo, job in self._cut:
             with suppress(GeosleuthError):
                 record = cut_off_record(self._folder, todo.id, job.number, todo.sha256)
@@ -643,7 +643,7 @@ class _Engine:
         )
 
     def words(self, why: Why) -> str:
-        """How it ended, for people."""
+        """Describe the ending for people."""
         progress = self.progress()
         left = plural(progress.missing, "photo is", "photos are")
         still = f"; {left} missing" if progress.missing else ""
@@ -654,9 +654,9 @@ class _Engine:
             case "done" if self._retry == "errors":
                 return f"every photo that had failed was tried again{still}"
             case "done":
-                return f"the data set was gone through{still}"
+                return f"every photo of the data set was tried{still}"
             case "given up":
-                return f"stopped: {self._give_up} times in a row {one_line(self._trouble)}{still}; mend it, then go on"
+                return f"stopped: {self._give_up} times in a row {one_line(self._trouble)}{still}; fix that and go on"
             case "stopped":
                 return f"stopped{still}; what is finished is kept"
             case limit:
@@ -668,16 +668,16 @@ def _limit_words(limits: RunLimits, limit: LimitName, spent: Spent, still: str) 
 
 
 class LocalWorker:
-    """A `Worker` that lets an attempt write straight into the run's folder."""
+    """A `Worker` whose attempts write directly into the run's folder."""
 
     def __init__(self, attempt: Attempt, folder: RunFolder) -> None:
-        """Take what makes the tries, and the run that they belong to."""
+        """Take the attempt, and the run's folder."""
         self._attempt, self._folder = attempt, folder
 
     async def __call__(self, job: Job) -> Attempted:
-        """Make one try.
+        """Run one try.
 
         Raises:
-            UserError: the run can't go on.
+            UserError: the run can't continue.
         """
         return await self._attempt(job, self._folder.place(job.name, job.number))

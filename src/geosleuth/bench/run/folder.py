@@ -1,8 +1,8 @@
-"""The folder of a run: its files, who may write there, and lines that are on the disk before they count.
+"""The folder of a run: its files, its lock, and lines that are on disk before they count.
 
-RUN/manifest.json                      what the run is made of; written once
-RUN/journal.jsonl                      a line for every try that ended; only ever added to
-RUN/trajectories/ab/abcd….1.jsonl      the trajectory of each try, and files of its own beside it
+RUN/manifest.json                      the run's settings; written once
+RUN/journal.jsonl                      a line for every try that ended; append-only
+RUN/trajectories/ab/abcd….1.jsonl      the trajectory of each try, with its other files
 RUN/results.jsonl, errors.jsonl, summary.json      made from these whenever a run stops
 RUN/lock                               held by the process that works on it
 """
@@ -49,7 +49,7 @@ from .manifest import Manifest, check_same, manifest_from_dict, manifest_to_dict
 T = TypeVar("T")
 
 _AT_ONCE = 8
-AGAIN = "mend that, then give the same command again: nothing that was finished is lost"
+AGAIN = "fix that, then run the same command again: nothing that was finished is lost"
 
 
 @dataclass(slots=True)
@@ -61,12 +61,12 @@ class _Waiting(Generic[T]):
 
 
 class LineWriter(Generic[T]):
-    """Appends lines in a thread of its own.
+    """Appends lines in a thread.
 
-    All lines that wait when the disk is ready are written with one write and one sync. ``before`` makes safe what must
-    be on the disk before the lines, in the thread; ``after`` hears of every line that counts now with its offset, in
-    the loop, before whoever waits for it goes on. After a failure the file is as it was before, and every other line
-    is refused with the same words.
+    Writes that arrive during a flush are batched into the next one, with one sync. ``before`` makes safe what must be
+    on disk before the lines, in the thread; ``after`` receives every line that counts now with its offset, in the
+    loop, before the writer of the line resumes. After a failure the file is as before, and every other line is refused
+    with the same message.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class LineWriter(Generic[T]):
         before: Callable[[Sequence[T]], None],
         after: Callable[[T, int], None],
     ) -> None:
-        """Open the file to go on at ``end``; what comes after it is cut off.
+        """Open the file to append at ``end``; anything after it is cut off.
 
         Raises:
             BadInput: it can't be written.
@@ -97,16 +97,16 @@ class LineWriter(Generic[T]):
         self._thread.start()
 
     async def add(self, what: T, line: bytes) -> None:
-        """Add a line; it is safe on the disk when this returns, also where the caller is cancelled while waiting.
+        """Append a line; it is safe on disk when this returns, even if the caller is cancelled while waiting.
 
         Raises:
-            BadInput: it can't be written, for one because the disk is full.
+            BadInput: it can't be written, for example because the disk is full.
         """
         await self._put(what, line)
 
     async def flush(self) -> None:
         """Wait for all lines that were added before."""
-        # Whoever waits for one of them hears what went wrong.
+        # Errors are raised to those who wait for a line.
         with suppress(Exception):
             await self._put(None, b"")
 
@@ -116,7 +116,7 @@ class LineWriter(Generic[T]):
         return asyncio.shield(waiting.done)
 
     def close(self) -> None:
-        """Write what is waiting and close the file; closing twice does no harm."""
+        """Write pending lines and close the file; closing twice is harmless."""
         if self._thread.is_alive():
             self._queue.put(None)
             self._thread.join()
@@ -181,14 +181,14 @@ def _write_all(file: int, data: bytes) -> None:
 
 
 class Syncing:
-    """Waits for the disk in a few threads at once: whoever waits at the same time shares one turn of the disk."""
+    """Syncs files in a few threads: those who wait at the same time share one sync."""
 
     def __init__(self) -> None:
-        """Begin without threads; they come when they are needed."""
+        """Start without threads; they are created on demand."""
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sync")
 
     def __call__(self, paths: Sequence[Path]) -> None:
-        """Wait until all these files' contents, and folders' entries, are safe.
+        """Wait until the contents of these files, and folders' entries, are on disk.
 
         Raises:
             OSError: they are not.
@@ -201,7 +201,7 @@ class Syncing:
             one.result()
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Stop the threads."""
         self._threads.shutdown()
 
 
@@ -211,13 +211,13 @@ def _sync_each(paths: Sequence[Path]) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Wait until a file's content, or a folder's entries, are safe on the disk.
+    """Wait until a file's content, or a folder's entries, are on disk.
 
     Raises:
         OSError: they are not.
     """
     if os.name == "nt" and path.is_dir():
-        return  # such folders can't be opened, and look after themselves
+        return  # such folders can't be opened, and sync themselves
     handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -233,24 +233,24 @@ _LOCKED_BYTE = 1 << 20
 Say = Callable[[str], None]
 
 
-def _nobody(_words: str) -> None:
-    """Nobody listens."""
+def _no_messages(_words: str) -> None:
+    """Ignore messages."""
 
 
 class RunFolder:
-    """A run on disk, to work on (`begin`) or to look at (`read`). It is a context manager: leaving it lets go of it.
+    """A run on disk, to work on (`begin`) or to read (`read`). It is a context manager that closes it.
 
     Attributes:
         path: the folder.
-        manifest: what the run is made of.
-        index: what is known of every photo, and what all tries spent together.
-        results: the file of answers, a record each, in the data set's order.
+        manifest: the run's settings.
+        index: what is known of every photo, and the total cost of all tries.
+        results: the file of answers, one record each, in the data set's order.
         errors: the file of photos whose newest try failed.
-        summary: the file with the run in figures.
+        summary: the file with the run's figures.
     """
 
     def __init__(self, path: Path, manifest: Manifest, scanned: Scanned, lock: int | None) -> None:
-        """Made by `begin` and `read`."""
+        """Use `begin` or `read` to create one."""
         self.path, self.manifest = path, manifest
         self.results, self.errors, self.summary = (path / name for name in (RESULTS, ERRORS, SUMMARY))
         self.index: Index = scanned.index
@@ -263,15 +263,15 @@ class RunFolder:
         self._writer: LineWriter[TryRecord] | None = None
 
     @classmethod
-    def begin(cls, path: Path, manifest: Manifest, say: Say = _nobody) -> "RunFolder":
-        """Make the folder of a new run, or go on with the run that is there. Nobody else can until it is closed.
+    def begin(cls, path: Path, manifest: Manifest, say: Say = _no_messages) -> "RunFolder":
+        """Create the folder of a new run, or continue the run that is there, and lock it until it is closed.
 
-        ``manifest`` is what is wanted now; a run that is there keeps its own, with its id and its key. ``say`` hears
-        what was repaired.
+        ``manifest`` is what is wanted now; an existing run keeps its own, with its id and its key. ``say`` receives
+        messages about repairs.
 
         Raises:
-            BadInput: it can't be written; another process works on it; it is a run with other settings or on other
-                data; it is something else; or it is damaged.
+            BadInput: it can't be written; another process works on it; it is a run with other settings or data; it is
+                something else; or it is damaged.
         """
         _make(path)
         lock = _take_lock(path, say)
@@ -290,20 +290,20 @@ class RunFolder:
 
     @classmethod
     def read(cls, path: Path) -> "RunFolder":
-        """A run to look at, finished or not; nothing is changed, and whoever works on it is not disturbed.
+        """Open a run for reading, finished or not; nothing is changed, and a process that works on it is not disturbed.
 
         Raises:
-            BadInput: it is no run, or it is damaged.
+            BadInput: it is not a run, or is damaged.
         """
         if not (path / MANIFEST).is_file():
-            raise BadInput(f"{path}: holds no run; give the folder that was named when the run was begun")
+            raise BadInput(f"{path}: not a run; give the folder in which the run was begun")
         manifest = read_manifest(path)
         scanned = scan(path / JOURNAL)
         _check_journal(path, manifest, scanned)
         return cls(path, manifest, scanned, None)
 
     def close(self) -> None:
-        """Write what waits to be written, and let go of the folder; closing twice does no harm."""
+        """Write what is pending and release the folder; closing twice is harmless."""
         if self._writer is not None:
             self._writer.close()
         self._sync.close()
@@ -323,18 +323,18 @@ class RunFolder:
         self.close()
 
     def name_of(self, id: str) -> str:  # noqa: A002  (the data set's own word)
-        """What a photo is called in this run."""
+        """Return a photo's name in this run."""
         return name_of(self.manifest.name_key, id)
 
     def trajectory(self, name: str, number: int) -> Path:
-        """Where the trajectory of a try is, or will be."""
+        """Return the path of a try's trajectory, existing or not."""
         return self.path / TRAJECTORIES / name[:_SHARD] / file_name(name, number)
 
     def place(self, name: str, number: int) -> Path:
-        """The same, with its folder made: to write there.
+        """Return the path after creating its folder.
 
         Raises:
-            BadInput: it can't be made.
+            BadInput: it can't be created.
         """
         path = self.trajectory(name, number)
         if name[:_SHARD] not in self._made:
@@ -343,31 +343,31 @@ class RunFolder:
         return path
 
     def files_of(self, name: str, number: int) -> list[Path]:
-        """Every file of a try: its trajectory first, then those beside it, such as the tries of several minds."""
+        """Return every file of a try: its trajectory first, then those beside it, such as a team's."""
         trajectory = self.trajectory(name, number)
         if self._lock is not None:
             return files_with(trajectory)
-        # All files of a try that a reader knows of were there when the journal was read: one look at a shard is enough.
+        # All files of a try that a reader knows of existed when the journal was read: one listing of a shard is enough.
         shard = name[:_SHARD]
         if shard not in self._listed:
             self._listed[shard] = sorted(_entries(trajectory.parent))
         return _files_among(self._listed[shard], trajectory)
 
     def known(self, id: str) -> Known | None:  # noqa: A002
-        """How a photo stands; None where nobody has worked on it."""
+        """Return what is known of a photo; None if nobody has worked on it."""
         return self.index.of(self.name_of(id))
 
     def newest(self, id: str) -> TryRecord | None:  # noqa: A002
-        """The try that decides about a photo: the newest that was not cut off, or else the newest; None without any."""
+        """Return the try that counts for a photo: the newest that was not cut off, or else the newest; None if none."""
         known = self.known(id)
         return None if known is None else self.at(known)
 
     def at(self, known: Known) -> TryRecord:
-        """The try that decides about a photo of which so much is known."""
+        """Return the try that counts for a known photo."""
         return record_from_line(self._line(known))
 
     def plain_at(self, known: Known) -> dict[str, Any]:
-        """The same as it stands in the journal; its line was checked when the run was opened."""
+        """Return its line of the journal; it was checked when the run was opened."""
         return from_line(self._line(known))
 
     def _line(self, known: Known) -> bytes:
@@ -377,11 +377,11 @@ class RunFolder:
             return line_at(self._reading, known.offset)
 
     def tries(self) -> Iterator[TryRecord]:
-        """Every try in the order they ended, one at a time."""
+        """Yield every try in the order they ended."""
         return read_tries(self.path / JOURNAL)
 
     def strays(self) -> dict[str, list[int]]:
-        """Tries that were cut off before the journal knew of them: their numbers, by the photo's name."""
+        """Return tries that were cut off before the journal knew of them: their numbers, by the photo's name."""
         found: dict[str, set[int]] = {}
         for shard in _entries(self.path / TRAJECTORIES):
             for file in _entries(self.path / TRAJECTORIES / shard):
@@ -393,7 +393,7 @@ class RunFolder:
         return {name: sorted(numbers) for name, numbers in found.items()}
 
     async def record(self, record: TryRecord) -> None:
-        """Enter a try that ended; its files and its line are safe on the disk when this returns.
+        """Record a try that ended; its files and its line are on disk when this returns.
 
         Raises:
             BadInput: they can't be written.
@@ -401,13 +401,13 @@ class RunFolder:
         await self._writing.add(record, record_to_line(record))
 
     async def flush(self) -> None:
-        """Wait for all tries that were entered before."""
+        """Wait for all tries that were recorded before."""
         await self._writing.flush()
 
     @property
     def _writing(self) -> LineWriter[TryRecord]:
         if self._writer is None:
-            raise ValueError("this run was opened to be read")
+            raise ValueError("this run was opened for reading")
         return self._writer
 
     def _make_safe(self, records: Sequence[TryRecord]) -> None:
@@ -425,20 +425,20 @@ class RunFolder:
 
 
 def files_with(trajectory: Path) -> list[Path]:
-    """Every file of the try whose own trajectory this is or would be, that one first."""
+    """Return every file of the try with this trajectory, that one first."""
     beginning = f"{trajectory.stem}."
     return _files_among(sorted(name for name in _entries(trajectory.parent) if name.startswith(beginning)), trajectory)
 
 
 def _files_among(names: Sequence[str], trajectory: Path) -> list[Path]:
-    """The same, out of the sorted names of all files in its folder."""
+    """Return these files from the sorted names of all files in its folder."""
     beginning = f"{trajectory.stem}."
     own = takewhile(lambda name: name.startswith(beginning), islice(names, bisect_left(names, beginning), None))
     return sorted((trajectory.with_name(name) for name in own), key=lambda path: path != trajectory)
 
 
 def read_manifest(path: Path) -> Manifest:
-    """What the run in a folder is made of.
+    """Read the manifest of the run in a folder.
 
     Raises:
         BadInput: it can't be read.
@@ -449,7 +449,7 @@ def read_manifest(path: Path) -> Manifest:
     except OSError as error:
         raise BadInput(f"{file}: can't be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{file}: this is not JSON; put it back from a copy, or choose another folder") from error
+        raise BadInput(f"{file}: not JSON; restore it from a copy, or choose another folder") from error
     except BadInput as error:
         raise BadInput(f"{file}: {error}") from error
 
@@ -458,7 +458,7 @@ def _make(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"{path}: can't be made: {error.strerror or error}") from error
+        raise BadInput(f"{path}: can't be created: {error.strerror or error}") from error
 
 
 def _open(path: Path) -> BinaryIO:
@@ -478,10 +478,10 @@ def _entries(path: Path) -> list[str]:
 
 
 def _take_lock(path: Path, say: Say) -> int:
-    """An open file that holds the lock; closing it, or dying, lets go."""
+    """Return an open file that holds the lock until it is closed or the process ends."""
     file = path / LOCK
     try:
-        # Whoever hands a folder on decides what is in it, and what is opened here is written over.
+        # A folder from elsewhere may contain links, and the lock file is written to.
         lock = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
     except OSError as error:
         raise BadInput(f"{path}: can't be written: {error.strerror or error}") from error
@@ -490,12 +490,12 @@ def _take_lock(path: Path, say: Say) -> int:
         if locked is None:
             locked = _locked_on_windows(lock)
         if locked is None:
-            say(f"{path}: this system can't lock files; see to it yourself that no other process works on this run")
+            say(f"{path}: this system can't lock files; make sure that no other process works on this run")
         elif not locked:
             raise BadInput(f"{path}: {_holder(lock)} works on this run; wait for it, or stop it")
-        told = json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
+        owner = json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
         os.ftruncate(lock, 0)
-        os.write(lock, told)
+        os.write(lock, owner)
     except OSError as error:
         os.close(lock)
         raise BadInput(f"{file}: can't be written: {error.strerror or error}") from error
@@ -510,7 +510,7 @@ def _locked_on_windows(lock: int) -> bool | None:
         msvcrt: Any = import_module("msvcrt")
     except ImportError:
         return None
-    # Nobody else can read what is locked there, so it is a byte far behind the words that say who works on the run.
+    # Nobody else can read a locked byte there, so it lies far behind the text that says who works on the run.
     os.lseek(lock, _LOCKED_BYTE, os.SEEK_SET)
     try:
         msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)
@@ -523,13 +523,13 @@ def _locked_on_windows(lock: int) -> bool | None:
 
 def _holder(lock: int) -> str:
     with suppress(OSError, ValueError, KeyError, TypeError):
-        told = json.loads(os.read(lock, 1000))
-        return f"another process ({int(told['pid'])} on {str(told['host'])[:60]})"
+        owner = json.loads(os.read(lock, 1000))
+        return f"another process ({int(owner['pid'])} on {str(owner['host'])[:60]})"
     return "another process"
 
 
 def _tidy(path: Path) -> None:
-    """Take away what a process that was killed had not finished writing."""
+    """Remove what a killed process had not finished writing."""
     beginnings = tuple(f".{name}." for name in (MANIFEST, JOURNAL, RESULTS, ERRORS, SUMMARY))
     for name in _entries(path):
         if name.startswith(beginnings) and name.endswith(".part"):
@@ -546,11 +546,11 @@ def _begin_manifest(path: Path, wanted: Manifest) -> Manifest:
             raise BadInput(f"{path}: {error}") from error
         return stored
     if other := sorted(name for name in _entries(path) if name != LOCK):
-        raise BadInput(f"{path}: holds {other[0][:60]!r} but no run; choose a new or an empty folder")
+        raise BadInput(f"{path}: holds {other[0][:60]!r} and is not a run; choose a new or an empty folder")
     text = json.dumps(manifest_to_dict(wanted), indent=1, ensure_ascii=False, default=str)
     write_text_atomically(path / MANIFEST, f"{text}\n")
     _sync(path)
-    # As it will be read when the run is continued, so that a setting JSON can't hold is noticed now.
+    # Round-trip through JSON, so that a setting that JSON can't hold is noticed now.
     return read_manifest(path)
 
 
@@ -558,20 +558,20 @@ def _begin_journal(path: Path, manifest: Manifest, say: Say) -> Scanned:
     file = path / JOURNAL
     if not file.exists():
         if (path / TRAJECTORIES).exists():
-            raise BadInput(f"{file}: is missing; put it back from a copy, or choose another folder")
+            raise BadInput(f"{file}: is missing; restore it from a copy, or choose another folder")
         write_bytes_atomically(file, header_line(manifest.id))
         _sync(path)
     scanned = scan(file)
     _check_journal(path, manifest, scanned)
     if scanned.torn:
         lost = file.stat().st_size - scanned.end
-        say(f"{file}: the last line was only half there; {plural(lost, 'byte was', 'bytes were')} cut off")
+        say(f"{file}: the last line was incomplete; {plural(lost, 'byte was', 'bytes were')} cut off")
     return scanned
 
 
 def _check_journal(path: Path, manifest: Manifest, scanned: Scanned) -> None:
     if scanned.run != manifest.id:
-        raise BadInput(f"{path / JOURNAL}: belongs to another run than {MANIFEST}; put the right one back")
+        raise BadInput(f"{path / JOURNAL}: belongs to another run than {MANIFEST}; restore the right one")
 
 
 def _sync(folder: Path) -> None:

@@ -1,8 +1,8 @@
-"""The journal of a run, one line for every try that ended; what passes between a run and its workers.
+"""The journal of a run, one line for every try that ended; and the types between a run and its workers.
 
-The first line is a header, ``{"format": "geosleuth-journal", "version": 1, "run": "..."}``. Lines are only ever added,
-and a line counts once it is safe on the disk. Of a process that is killed, half a line may be left at the end: it never
-counted, and is cut off when the run is continued.
+The first line is a header, ``{"format": "geosleuth-journal", "version": 1, "run": "..."}``. The file is append-only,
+and a line counts once it is safe on disk. A killed process may leave a partial line at the end: it never counted, and
+is cut off when the run is continued.
 """
 
 import hmac
@@ -30,27 +30,27 @@ _FILE = re.compile(rf"([0-9a-f]{{{LENGTH}}})\.([1-9][0-9]{{0,4}})\.(?:.+\.)?json
 
 
 def new_key() -> str:
-    """A key for the names of one run, in hexadecimal digits."""
+    """Return a new key for the names of one run, in hexadecimal digits."""
     return secrets.token_hex(32)
 
 
 def name_of(key: str, id: str) -> str:  # noqa: A002  (the data set's own word)
-    """The name of a photo: always the same in one run, and without the key no way back to the id."""
+    """Return the name of a photo: constant within a run, and not reversible to the id without the key."""
     return hmac.digest(bytes.fromhex(key), id.encode("utf-8", "surrogatepass"), "sha256").hex()[:LENGTH]
 
 
 def is_name(text: str) -> bool:
-    """Whether this can be the name of a photo; anything else must not become part of a path."""
+    """Return whether this can be the name of a photo; anything else must not become part of a path."""
     return _NAME.fullmatch(text) is not None
 
 
 def file_name(name: str, number: int) -> str:
-    """What the trajectory of a try is called."""
+    """Return the file name of a try's trajectory."""
     return f"{name}.{number}.jsonl"
 
 
 def read_file_name(file: str) -> tuple[str, int] | None:
-    """Which try of which photo a file of trajectories belongs to; None where it is something else."""
+    """Return the photo's name and the number of the try that a file belongs to; None if it is something else."""
     found = _FILE.fullmatch(file)
     return None if found is None else (found[1], int(found[2]))
 
@@ -61,14 +61,13 @@ _MOST_SPANS = 4096
 
 
 class WorkedTime:
-    """Spans of time put together, in whatever order they come.
+    """The union of time spans, added in any order.
 
-    It remembers the newest few thousand spans that do not touch. A gap that is older than those stays a gap, also where
-    somebody says later that they worked through it.
+    It remembers the newest few thousand separate spans. An older gap stays a gap, even if a later span covers it.
     """
 
     def __init__(self) -> None:
-        """Begin with no time."""
+        """Start with no time."""
         self._begins: list[int] = []
         self._ends: list[int] = []
         self._since = 0
@@ -76,11 +75,11 @@ class WorkedTime:
 
     @property
     def seconds(self) -> float:
-        """How long that is together."""
+        """Return the total length."""
         return self._total / 1_000_000
 
     def add(self, began: datetime, ended: datetime) -> None:
-        """Put a span to the others; one that ends before it begins counts for nothing."""
+        """Add a span; one that ends before it begins is ignored."""
         begin, end = (max((moment - _EPOCH) // _MICROSECOND, self._since) for moment in (began, ended))
         if end <= begin:
             return
@@ -97,9 +96,9 @@ class WorkedTime:
 
 
 Outcome = Literal["answered", "failed", "interrupted"]
-"""How a try ended: with an answer, which may be "can't tell" or wrong; with an error; or it was cut off.
+"""How a try ended: with an answer, which may be "can't tell" or wrong; with an error; or cut off.
 
-An error says nothing about who answers: a model's server failed, or the photo can't be opened.
+An error says nothing about the model's skill: its server failed, or the photo can't be opened.
 """
 
 
@@ -107,9 +106,9 @@ An error says nothing about who answers: a model's server failed, or the photo c
 class Job:
     """One try at one photo.
 
-    ``name`` is a random hash, and all that may be told to whoever answers. ``id`` is the data set's own: it serves to
-    look a recording up, and for nothing else. ``content`` is the photo's file as it is; whoever opens it keeps the
-    pixels alone. ``hide`` are boxes to be blanked before anybody looks.
+    ``name`` is a random hash, and all that a model may see. ``id`` is the data set's own and only used to look up a
+    recording. ``content`` is the photo's file; the process that opens it keeps only pixels. ``hide`` are boxes to blank
+    before anybody sees the photo.
     """
 
     name: str
@@ -121,7 +120,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Attempted:
-    """What came of a try. It travels between machines, so it holds plain values only."""
+    """The result of a try. It is sent between machines, so it holds plain values only."""
 
     outcome: Outcome
     answer: Answer
@@ -133,47 +132,47 @@ class Attempted:
 
 
 class Attempt(Protocol):
-    """Makes one try. It keeps the trajectory in the file it is given, and files of its own beside it.
+    """Runs one try. It writes the trajectory into the given file, and other files beside it.
 
-    It raises what the user must mend before it makes sense to go on (`UserError`), and nothing else: a model that
-    fails and a photo that can't be opened are outcomes.
+    It raises only `UserError`, for what must be fixed before the run can continue: a failing model and a photo that
+    can't be opened are outcomes.
     """
 
     async def __call__(self, job: Job, keep_in: Path) -> Attempted:
-        """Make it."""
+        """Run the try."""
         ...
 
 
 class Making(Protocol):
-    """Makes an `Attempt`, here or on another machine: it can be pickled, and is called once in each process."""
+    """Builds an `Attempt`, here or on another machine: it can be pickled, and is called once in each process."""
 
     async def __call__(self) -> "Ready":
-        """Load all that tries need."""
+        """Load everything that tries need."""
         ...
 
 
 class Ready(Protocol):
-    """An attempt with everything it needs loaded; closed when the run ends."""
+    """An attempt with everything loaded; closed when the run ends."""
 
     @property
     def attempt(self) -> Attempt:
-        """What makes the tries."""
+        """Return the attempt."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of models, connections and memory."""
+        """Close models and connections, and free memory."""
         ...
 
 
 class Worker(Protocol):
-    """Where tries are made: in this process, or on a cluster. The try's files are in the run's folder when it returns.
+    """Runs tries: in this process, or on a cluster. The try's files are in the run's folder when it returns.
 
     Raises:
-        UserError: the run can't go on.
+        UserError: the run can't continue.
     """
 
     async def __call__(self, job: Job) -> Attempted:
-        """Make one try."""
+        """Run one try."""
         ...
 
 
@@ -181,7 +180,7 @@ FORMAT = "geosleuth-journal"
 VERSION = 1
 
 PhotoState = Literal["interrupted", "located", "unlocated", "failed"]
-"""What is known of a photo: nothing, only tries that were cut off; an answer with a point; one without; an error."""
+"""What is known of a photo: only tries that were cut off; an answer with a point; one without; an error."""
 
 _STATES: tuple[PhotoState, ...] = get_args(PhotoState)
 _OUTCOMES, _REASONS, _ANSWERERS = (frozenset(get_args(kind)) for kind in (Outcome, EndReason, Answerer))
@@ -190,7 +189,7 @@ _MOST_TRIES = 0xFFFF
 
 @dataclass(frozen=True, slots=True)
 class TryRecord:
-    """A try that ended: what the journal knows of it. Where the photo really was is not in it."""
+    """A try that ended, as the journal records it. The photo's true place is not in it."""
 
     image: str
     id: str
@@ -209,7 +208,7 @@ class TryRecord:
 
     @property
     def state(self) -> PhotoState:
-        """What this try says about its photo."""
+        """Return what this try means for its photo."""
         if self.outcome == "answered":
             return "unlocated" if self.answer.point is None else "located"
         return self.outcome
@@ -217,7 +216,7 @@ class TryRecord:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a run knows of a photo: how many tries there were, and where the line is that decides.
+    """What a run knows of a photo: the number of tries, and the offset of the line that counts.
 
     That is the newest try that was not cut off, or else the newest.
     """
@@ -228,10 +227,10 @@ class Known:
 
 
 class Index:
-    """What the journal says about every photo, a few bytes for each, and what all tries spent together."""
+    """What the journal says about every photo, a few bytes each, and the total cost of all tries."""
 
     def __init__(self) -> None:
-        """Begin with nothing known."""
+        """Start empty."""
         self._known: dict[int, int] = {}
         self._counts = dict.fromkeys(_STATES, 0)
         self.tries = self.interrupted_tries = self.failed_tries = 0
@@ -239,7 +238,7 @@ class Index:
         self._worked = WorkedTime()
 
     def add(self, record: TryRecord, offset: int) -> None:
-        """Take in the line of a try that ended.
+        """Add the line of a try that ended.
 
         Raises:
             BadInput: the try is in the journal already, or out of order.
@@ -248,14 +247,14 @@ class Index:
         before = self._known.get(key)
         tries = 0 if before is None else before >> 2 & _MOST_TRIES
         if not tries < record.number <= _MOST_TRIES:
-            raise BadInput(f"try {record.number} of {record.image} stands after try {tries}")
-        stands = _STATES.index(record.state)
+            raise BadInput(f"try {record.number} of {record.image} comes after try {tries}")
+        state = _STATES.index(record.state)
         if before is not None:
             self._counts[_STATES[before & 3]] -= 1
-            if stands == 0 and before & 3:
-                stands, offset = before & 3, before >> 18
-        self._counts[_STATES[stands]] += 1
-        self._known[key] = offset << 18 | record.number << 2 | stands
+            if state == 0 and before & 3:
+                state, offset = before & 3, before >> 18
+        self._counts[_STATES[state]] += 1
+        self._known[key] = offset << 18 | record.number << 2 | state
         self._take(record)
 
     def _take(self, record: TryRecord) -> None:
@@ -267,22 +266,22 @@ class Index:
 
     @property
     def seconds(self) -> float:
-        """How long was worked. Tries share the time in which they went on at once; pauses are not counted."""
+        """Return the working time. Parallel tries share their time; pauses are not counted."""
         return self._worked.seconds
 
     def of(self, name: str) -> Known | None:
-        """What is known of a photo."""
+        """Return what is known of a photo."""
         found = self._known.get(int(name, 16))
         return None if found is None else Known(found >> 18, found >> 2 & _MOST_TRIES, _STATES[found & 3])
 
     def count(self, *states: PhotoState) -> int:
-        """How many photos stand there."""
+        """Return how many photos have these states."""
         return sum(self._counts[one] for one in states)
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """A journal, read through: ``end`` is where its whole lines end, ``torn`` whether something comes after that."""
+    """The result of scanning a journal: ``end`` of its complete lines, and whether it is ``torn`` after that."""
 
     run: str
     index: Index
@@ -291,12 +290,12 @@ class Scanned:
 
 
 def header_line(run: str) -> bytes:
-    """The first line."""
+    """Return the first line."""
     return to_line({"format": FORMAT, "version": VERSION, "run": run})
 
 
 def scan(path: Path) -> Scanned:
-    """Read a journal through.
+    """Scan a journal.
 
     Raises:
         BadInput: it can't be read, or a line before the last is damaged; the message gives its number.
@@ -314,17 +313,17 @@ def scan(path: Path) -> Scanned:
                 index.add(record_from_line(line), offset)
         except BadInput as error:
             raise BadInput(
-                f"{path}, line {number}: {error}; put the file back from a copy, or take this line out: "
-                "its photo is then worked on again"
+                f"{path}, line {number}: {error}; restore the file from a copy, or delete this line: "
+                "its photo is then tried again"
             ) from error
         end = offset + len(line)
     if not end:
-        raise BadInput(f"{path}: the file is empty; put it back from a copy, or choose another folder")
+        raise BadInput(f"{path}: the file is empty; restore it from a copy, or choose another folder")
     return Scanned(run, index, end, torn=False)
 
 
 def read_tries(path: Path) -> Iterator[TryRecord]:
-    """Every try of a journal, one at a time; half a line at the end is left out.
+    """Yield every try of a journal; a partial line at the end is skipped.
 
     Raises:
         BadInput: it can't be read, or a line is damaged; the message gives its number.
@@ -339,7 +338,7 @@ def read_tries(path: Path) -> Iterator[TryRecord]:
 
 
 def line_at(stream: BinaryIO, offset: int) -> bytes:
-    """The line that begins at an offset."""
+    """Return the line that begins at an offset."""
     stream.seek(offset)
     return stream.readline()
 
@@ -358,12 +357,12 @@ def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
 def _read_header(line: bytes) -> str:
     header = from_line(line)
     if header.get("format") != FORMAT or header.get("version") != VERSION or not isinstance(header.get("run"), str):
-        raise BadInput(f"this is no journal of version {VERSION}")
+        raise BadInput(f"not a journal of version {VERSION}")
     return str(header["run"])
 
 
 def record_to_line(record: TryRecord) -> bytes:
-    """The line of a try; what is None is left out."""
+    """Return the line of a try; None values are left out."""
     spent, usage = record.spent, record.spent.usage
     plain: dict[str, Any] = {
         "image": record.image,
@@ -400,12 +399,12 @@ def record_from_line(line: bytes) -> TryRecord:
     """Read what `record_to_line` wrote.
 
     Raises:
-        BadInput: it is no such line.
+        BadInput: it is not such a line.
     """
     plain = from_line(line)
     try:
         if not (plain["outcome"] in _OUTCOMES and plain["reason"] in _REASONS and plain["by"] in _ANSWERERS):
-            raise BadInput("this is no line of a journal: outcome, reason or by is none that there is")
+            raise BadInput("not a line of a journal: unknown outcome, reason or by")
         spent = plain["spent"]
         usage = Usage(
             int(spent["input_tokens"]),
@@ -417,7 +416,7 @@ def record_from_line(line: bytes) -> TryRecord:
         )
         name = str(plain["image"])
         if not is_name(name):
-            raise BadInput("this is no line of a journal: its image has no name of ours")
+            raise BadInput("not a line of a journal: its image has an invalid name")
         return TryRecord(
             image=name,
             id=str(plain["id"]),
@@ -442,7 +441,7 @@ def record_from_line(line: bytes) -> TryRecord:
             node=_text(plain.get("node")),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise BadInput(f"this is no line of a journal: {type(error).__name__}: {str(error)[:100]}") from error
+        raise BadInput(f"not a line of a journal: {type(error).__name__}: {str(error)[:100]}") from error
 
 
 def _moment(value: str) -> datetime:

@@ -1,4 +1,4 @@
-"""What a run is made of: all that decides its answers, written once when it begins."""
+"""The manifest of a run: everything that determines its answers, written once when it begins."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class DataInfo:
-    """The data set of a run: its name, how many photos, their fingerprint, and which of them were chosen how."""
+    """The data set of a run: its name, number of photos, fingerprint, and selection."""
 
     name: str
     count: int
@@ -31,11 +31,11 @@ class DataInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """A run as it was begun.
+    """A run's manifest.
 
-    ``settings`` is all that decides an answer, as plain JSON values: no key, no path of a photo. What may be changed
+    ``settings`` is all that determines an answer, as plain JSON values: no key, no path of a photo. What may change
     when the run is continued (how many at once, limits of the whole run) is not in it. ``name_key`` makes the names of
-    photos; whoever has it can tell which name is which id.
+    photos; anybody who has it can map names to ids.
     """
 
     data: DataInfo
@@ -51,12 +51,12 @@ class Manifest:
 
     @property
     def settings_sha256(self) -> str:
-        """The fingerprint of what decides an answer."""
+        """Return the fingerprint of the settings."""
         return hashlib.sha256(_canonical(self.settings).encode()).hexdigest()
 
 
 def manifest_to_dict(manifest: Manifest) -> dict[str, Any]:
-    """The manifest as it is written."""
+    """Return the manifest as written."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -83,10 +83,10 @@ def manifest_from_dict(plain: Any) -> Manifest:
     """Read what `manifest_to_dict` wrote.
 
     Raises:
-        BadInput: it is no manifest, is of another version, or was changed by hand.
+        BadInput: it is not a manifest, has another version, or was changed by hand.
     """
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-        raise BadInput(f"this is no run's manifest: its format is not {FORMAT!r}")
+        raise BadInput(f"not a run's manifest: its format is not {FORMAT!r}")
     if plain.get("version") != VERSION:
         raise BadInput(
             f"this run is of version {str(plain.get('version'))[:20]}, written by geosleuth "
@@ -109,15 +109,15 @@ def manifest_from_dict(plain: Any) -> Manifest:
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise BadInput(f"this manifest can't be read: {type(error).__name__}: {str(error)[:100]}") from error
     if plain.get("settings_sha256") != manifest.settings_sha256:
-        raise BadInput("this manifest was changed by hand: its settings do not fit their fingerprint")
+        raise BadInput("this manifest was changed by hand: its settings do not match their fingerprint")
     return manifest
 
 
 def check_same(stored: Manifest, wanted: Manifest) -> None:
-    """Whether a run can be continued with what is wanted now.
+    """Check that a run can be continued with these settings and data.
 
     Raises:
-        BadInput: other settings or other data; the line says what differs.
+        BadInput: the settings or data differ; the message says how.
     """
     differing: list[str] = []
     if stored.settings_sha256 != wanted.settings_sha256:

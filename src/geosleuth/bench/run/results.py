@@ -1,4 +1,4 @@
-"""How far a run is, and what came of it: records to score, errors, a summary."""
+"""The progress of a run, and its results: records to score, errors, a summary."""
 
 import json
 import math
@@ -38,11 +38,11 @@ class RunProgress:
     """A run at one moment.
 
     ``done`` of ``total`` photos are answered or failed, and ``missing`` are neither. ``answered`` includes those that
-    are ``unlocated``. ``measured`` answers have been held against their truths by now: ``within_…`` are shares of
-    them, unlocated ones being misses, and ``median_km`` is right to about 1 % (infinite where half of them or more are
-    unlocated). Errors are in none of these figures. ``tokens``, ``usd`` (None where a price is not known) and
-    ``seconds`` are those of the whole run, all tries together. ``rate`` is photos a second since this command began.
-    ``resting`` is the host that nobody asks at the moment because it failed too often.
+    are ``unlocated``. ``measured`` answers have been compared with their truths: ``within_…`` are shares of them, with
+    unlocated ones as misses, and ``median_km`` is right to about 1 % (infinite if half of them or more are unlocated).
+    Errors are in none of these figures. ``tokens``, ``usd`` (None if a price is unknown) and ``seconds`` are those of
+    the whole run, all tries together. ``rate`` is photos per second since this command began. ``resting`` is the host
+    that is not asked at the moment because it failed too often.
     """
 
     total: int
@@ -68,23 +68,23 @@ class RunProgress:
 
 
 def errors_km(pairs: Sequence[tuple[float, float, float, float]]) -> NDArray[np.float64]:
-    """How far off answers are, as the ruler measures it; each has its latitude and longitude, then the true ones."""
+    """Return the errors of answers, as the scorer measures them; a row has latitude and longitude, then the truth's."""
     columns = np.asarray(pairs, dtype=np.float64)
     return distances_km(columns[:, 0], columns[:, 1], columns[:, 2], columns[:, 3], "geodesic")
 
 
 class Errors:
-    """How far off answers are, counted: some thousand numbers, however many photos there are."""
+    """A histogram of errors: some thousand numbers, however many photos there are."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start empty."""
         self.measured = 0
         self._within = dict.fromkeys(SHOWN_KM, 0)
         self._steps = np.zeros(_STEPS, np.int64)
         self._waiting: list[tuple[float, float, float, float]] = []
 
     def add(self, answer: LatLon | None, truth: LatLon) -> None:
-        """Count an answer, which may be one without a point."""
+        """Count an answer, which may have no point."""
         self.measured += 1
         if answer is not None:
             self._waiting.append((answer.lat, answer.lon, truth.lat, truth.lon))
@@ -92,7 +92,7 @@ class Errors:
                 self._count()
 
     def _count(self) -> None:
-        """Distances in one go: one by one they would cost as much as the rest of a photo's bookkeeping."""
+        """Compute distances in batches: one by one they would cost as much as the rest of a photo's bookkeeping."""
         if not self._waiting:
             return
         distance_km = errors_km(self._waiting)
@@ -103,13 +103,13 @@ class Errors:
         self._waiting.clear()
 
     def within(self, km: float) -> float | None:
-        """The share of answers that are no farther off."""
+        """Return the share of answers within a distance."""
         self._count()
         return self._within[km] / self.measured if self.measured else None
 
     @property
     def median_km(self) -> float | None:
-        """The error that half of the answers stay under; infinite where they have no point."""
+        """Return the median error; infinite if half have no point."""
         self._count()
         if not self.measured:
             return None
@@ -118,15 +118,15 @@ class Errors:
 
 
 class Clock:
-    """How long this command has been at it."""
+    """The time that this command has been running."""
 
     def __init__(self) -> None:
-        """Begin now."""
+        """Start now."""
         self._began = time.monotonic()
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
+        """Return the seconds since the start."""
         return time.monotonic() - self._began
 
 
@@ -136,9 +136,9 @@ class DoneHere:
 
     Attributes:
         ended: how many photos it has finished.
-        seconds: how long it has been at it.
+        seconds: how long it has been running.
         to_do: how many photos it still has to finish.
-        under_way: how many are worked on.
+        under_way: how many are in progress.
     """
 
     ended: int
@@ -156,15 +156,15 @@ def progress_of(
     here: DoneHere,
     resting: str | None,
 ) -> RunProgress:
-    """Put together what is known.
+    """Build the progress of a run.
 
     Args:
-        index: what the journal says.
-        errors: how far off answers are.
+        index: the journal's index.
+        errors: the errors of answers.
         total: how many photos the run has.
         seconds: the time on the run's clock.
         here: what this command has done.
-        resting: the host that nobody asks at the moment.
+        resting: the host that is not asked at the moment.
     """
     spent = index.spent
     answered, failed = index.count("located", "unlocated"), index.count("failed")
@@ -207,10 +207,10 @@ Put = Callable[[bytes], object]
 class RunSummary:
     """A run in figures.
 
-    ``answered`` of ``photos`` have an answer, ``unlocated`` of these one without a point; ``failed`` ended with an
-    error, ``missing`` are neither. ``accuracy`` is over the answered ones alone. ``spent`` is of all ``tries``
-    together, ``seconds`` the time in which photos were worked on. ``why`` the run ended or stopped, and ``words`` for
-    people, are empty where nobody said.
+    ``answered`` of ``photos`` have an answer, ``unlocated`` of these without a point; ``failed`` ended with an error,
+    ``missing`` are neither. ``accuracy`` is over the answered ones only. ``spent`` is of all ``tries`` together,
+    ``seconds`` the working time. ``why`` the run ended or stopped, and ``words`` for people, are empty if not
+    recorded.
     """
 
     photos: int
@@ -229,7 +229,7 @@ class RunSummary:
 
 
 def write_results(folder: RunFolder, data: DataSet, *, why: str = "", words: str = "") -> RunSummary:
-    """Write ``results.jsonl``, ``errors.jsonl`` and ``summary.json``, each whole or not at all.
+    """Write ``results.jsonl``, ``errors.jsonl`` and ``summary.json``, each atomically.
 
     The first has the same bytes however often the run was interrupted.
 
@@ -244,7 +244,7 @@ def write_results(folder: RunFolder, data: DataSet, *, why: str = "", words: str
 
 
 def summary(folder: RunFolder, data: DataSet) -> RunSummary:
-    """The figures of a run as it stands; nothing is written.
+    """Return the current figures of a run; nothing is written.
 
     Raises:
         BadInput: the journal or the data set can't be read.
@@ -253,7 +253,7 @@ def summary(folder: RunFolder, data: DataSet) -> RunSummary:
 
 
 def summary_to_dict(folder: RunFolder, found: RunSummary) -> dict[str, Any]:
-    """The summary as it is written."""
+    """Return the summary as written."""
     usage = found.spent.usage
     return {
         "format": FORMAT,
@@ -285,7 +285,7 @@ def summary_to_dict(folder: RunFolder, found: RunSummary) -> dict[str, Any]:
 
 
 def accuracy_to_dict(found: RunSummary) -> dict[str, Any]:
-    """How good the answers are: percent within distances, median, mean GeoScore; None where there is nothing to say."""
+    """Return the quality of the answers: percent within distances, median, mean GeoScore; None if there are none."""
     return {
         "percent_within_km": {f"{km:g}": _finite(one.percent.value) for km, one in found.accuracy.within.items()},
         "median_km": _finite(found.accuracy.median_km.value),
@@ -298,7 +298,7 @@ def _finite(value: float) -> float | None:
 
 
 def _nowhere(_line: bytes) -> None:
-    """Nobody reads it."""
+    """Discard a line."""
 
 
 def _open(held: ExitStack, path: Path) -> Put:
@@ -345,7 +345,7 @@ def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, why
 
 
 class _ErrorsKm:
-    """How far off answers are, eight bytes each; the distances are worked out many at a time."""
+    """Errors of answers, eight bytes each; distances are computed in batches."""
 
     def __init__(self) -> None:
         self._done: list[NDArray[np.float64]] = []
@@ -385,7 +385,7 @@ def _result_line(item: Item, line: Mapping[str, Any]) -> bytes:
 
 
 def _fields(fields: Mapping[str, str]) -> dict[str, str]:
-    """The data set's own fields; one that is called like ours keeps its value under a name of its own."""
+    """Return the data set's own fields; one with a name of ours keeps its value under another name."""
     return {f"data_{name}" if name in _OWN else name: value for name, value in fields.items()}
 
 

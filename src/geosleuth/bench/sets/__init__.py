@@ -1,4 +1,4 @@
-"""Data sets: photos with their true places, read from what each set's own download gives."""
+"""Data sets: photos with their true places, read from each set's own download."""
 
 from .cards import CARDS
 from .catalogue import cards, open_set

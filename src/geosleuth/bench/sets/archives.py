@@ -1,8 +1,8 @@
-"""Where a set's photos lie: folders, zip and tar files, MessagePack shards. Names come from untrusted tables.
+"""Where a set's photos are: folders, zip and tar files, MessagePack shards. Names come from untrusted tables.
 
-A name never leads out of the folder: ``..`` and absolute paths elsewhere are refused, and so are links that lead out.
-One kind of link is followed, because downloads are made of it: into the ``blobs`` of the Hugging Face cache that the
-folder itself lies in.
+A name never leads out of the folder: ``..``, absolute paths elsewhere and links that lead out are refused. One kind of
+link is followed, because downloads consist of them: into the ``blobs`` of the Hugging Face cache that contains the
+folder.
 """
 
 import os
@@ -24,23 +24,23 @@ from geosleuth.photo import Limits
 from .model import Picture
 
 _MOST_BYTES = Limits().max_bytes
-# Of the other ways of packing, the library unpacks all there is, however much of it is wanted.
+# With other compression methods, the library decompresses everything, however little is wanted.
 _UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _SHARD = re.compile(r"shard_\d+\.msg")
 
 
 class Archive(Protocol):
-    """A file with photos in it."""
+    """A file that contains photos."""
 
     def find(self, name: str) -> Picture | None:
-        """The photo of that path, or else the only one whose path ends so; None where there is none."""
+        """Return the photo of that path, or else the only one whose path ends so; None if there is none."""
         ...
 
 
 def open_archives(folders: Iterable[Path]) -> tuple[list[Archive], list[str]]:
-    """The zip and tar files and shards that lie directly in the folders, by name; and what can't be looked into.
+    """Return the zip and tar files and shards directly in the folders, by name; and those that can't be read.
 
-    A compressed tar file can't: every photo in it could only be had by reading it from its start.
+    A compressed tar file can't: every photo would require reading it from its start.
     """
     found: dict[str, Archive] = {}
     closed: list[str] = []
@@ -69,7 +69,7 @@ def _shard(path: Path) -> Archive:
 
 
 class _Index:
-    """Members by path and by the ends of their paths: archives often hold one more folder than tables know of."""
+    """Members by path and by the ends of their paths: archives often have one more folder than tables."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._members = {}
@@ -110,17 +110,17 @@ class ZipPicture:
 
     @property
     def where(self) -> str:
-        """The archive and the path in it."""
+        """Return the archive and the path in it."""
         return f"{self.path}: {self.member}"
 
     def read(self) -> bytes:
-        """The file's content.
+        """Return the file's content.
 
         Raises:
-            BadInput: it is damaged, locked or larger than a photo may be.
+            BadInput: it is damaged, encrypted or too large.
         """
         if self.file.getinfo(self.member).compress_type not in _UNPACKED:
-            raise BadInput(f"{self.where}: is packed in a way that is not read here; pack it anew with zip")
+            raise BadInput(f"{self.where}: unsupported compression; pack it again with zip")
         try:
             with self.file.open(self.member) as stream:
                 return _capped(stream.read(_MOST_BYTES + 1), self.where)
@@ -128,12 +128,12 @@ class ZipPicture:
             raise BadInput(f"{self.where}: can't be read: {error}") from error
 
     def size_bytes(self) -> int | None:
-        """How large it is unpacked, as the archive says."""
+        """Return its uncompressed size, as stated in the archive."""
         return self.file.getinfo(self.member).file_size
 
 
 class _Tar:
-    """A plain tar file: its headers are gone through once, its contents are read where they lie."""
+    """A plain tar file: its headers are scanned once, its contents are read in place."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -156,7 +156,7 @@ class _Tar:
 
 @dataclass(frozen=True, slots=True)
 class MemberPicture:
-    """A photo that is a stretch of a larger file: of a plain tar file, or of a shard."""
+    """A photo that is a section of a larger file: of a plain tar file, or of a shard."""
 
     path: Path
     member: str
@@ -165,14 +165,14 @@ class MemberPicture:
 
     @property
     def where(self) -> str:
-        """The archive and the path in it."""
+        """Return the archive and the path in it."""
         return f"{self.path}: {self.member}"
 
     def read(self) -> bytes:
-        """The file's content.
+        """Return the file's content.
 
         Raises:
-            BadInput: it is cut short or larger than a photo may be.
+            BadInput: it is truncated or too large.
         """
         if self.length > _MOST_BYTES:
             return _capped(b"", self.where, self.length)
@@ -183,17 +183,17 @@ class MemberPicture:
         except OSError as error:
             raise BadInput(f"{self.where}: can't be read: {error.strerror or error}") from error
         if len(data) < self.length:
-            raise BadInput(f"{self.where}: the archive is cut short; get a whole copy of it")
+            raise BadInput(f"{self.where}: the archive is truncated; download it again")
         return data
 
     def size_bytes(self) -> int | None:
-        """How large it is."""
+        """Return its size."""
         return self.length
 
 
 def _capped(data: bytes, where: str, size: int | None = None) -> bytes:
     if (len(data) if size is None else size) > _MOST_BYTES:
-        raise BadInput(f"{where}: larger than the {_MOST_BYTES / 1024**2:g} MiB that a photo may have")
+        raise BadInput(f"{where}: larger than the limit of {_MOST_BYTES / 1024**2:g} MiB for a photo")
     return data
 
 
@@ -203,13 +203,13 @@ _LONGEST_NAME = 4096
 
 
 class Shard:
-    """One shard: gone through once for its ids, then read where the photos lie."""
+    """One shard: scanned once for its ids, then read in place."""
 
     def __init__(self, path: Path) -> None:
-        """Find where each photo lies.
+        """Find the position of each photo.
 
         Raises:
-            BadInput: it is no such shard.
+            BadInput: it is not such a shard.
         """
         self._path = path
         self._places: dict[str, tuple[int, int]] = {}
@@ -219,7 +219,7 @@ class Shard:
                 while stream.tell() < size:
                     self._record(stream, size)
         except (OSError, ValueError, KeyError, IndexError, struct.error) as error:
-            raise BadInput(f"{path}: not a shard of photos, or cut short: get it again") from error
+            raise BadInput(f"{path}: not a shard of photos, or truncated; download it again") from error
 
     def _record(self, stream: BinaryIO, size: int) -> None:
         head = stream.read(1)[0]
@@ -243,20 +243,20 @@ class Shard:
             self._places[name] = place
 
     def find(self, name: str) -> Picture | None:
-        """The photo of that id."""
+        """Return the photo of that id."""
         place = self._places.get(name)
         return None if place is None else MemberPicture(self._path, name, *place)
 
 
 def _short(length: int) -> int:
-    """The length of a key or an id, which are read whole."""
+    """Return the length of a key or an id, which are read whole."""
     if length > _LONGEST_NAME:
         raise ValueError(length)
     return length
 
 
 def _length(stream: BinaryIO) -> int:
-    """How long the text or the bytes are that begin here."""
+    """Return the length of the text or bytes that begin here."""
     head = stream.read(1)[0]
     if 0xA0 <= head <= 0xBF:
         return head & 0x1F
@@ -271,22 +271,22 @@ _SHELF_LONGEST_NAME = 1000
 
 
 class BadName(ValueError):
-    """A photo's name that can't be one, or leads out of the folder; the message goes after the row's place."""
+    """A photo's name that is invalid, or leads out of the folder; the message follows the row's position."""
 
 
 def clean_name(name: str, root: Path) -> str:
-    """A photo's name as a path below the root, with forward slashes.
+    """Return a photo's name as a path below the root, with forward slashes.
 
     Raises:
-        BadName: it is empty, holds control characters, or leads out of the folder.
+        BadName: it is empty, has control characters, or leads out of the folder.
     """
     if len(name) > _SHELF_LONGEST_NAME:
         raise BadName(f"the photo's name is longer than {_SHELF_LONGEST_NAME} characters")
     if not name.strip() or not name.isprintable():
-        raise BadName(f"{name[:60]!r} is no photo's name")
+        raise BadName(f"{name[:60]!r} is not a photo's name")
     given = name.strip().removeprefix("file://").replace("\\", "/")
     if "://" in given:
-        raise BadName(f"{given[:200]!r} is an address on the net; photos must lie on this disk")
+        raise BadName(f"{given[:200]!r} is a web address; photos must be on this disk")
     if given.startswith("/") or given[1:3] == ":/":
         inside = os.path.normpath(given)
         start = f"{os.path.normpath(root.absolute())}/"
@@ -309,15 +309,15 @@ class Shelf:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def picture(self, name: str) -> Picture:
-        """The photo of that name; looked for when it is read.
+        """Return the photo of that name; it is looked for when it is read.
 
         Raises:
-            BadName: it can't be a name, or leads out of the folder.
+            BadName: the name is invalid, or leads out of the folder.
         """
         return ShelvedPicture(self, clean_name(name, self.root))
 
     def find(self, name: str) -> Picture | None:
-        """The photo of a clean name where it really lies; None where it is not there."""
+        """Return the photo of a clean name; None if it is not there."""
         for relative in self._candidates(name):
             path = self.root / relative
             try:
@@ -329,7 +329,7 @@ class Shelf:
         return self._packed(name)
 
     def why_missing(self) -> str:
-        """Why a photo is not found, in words that go after its place."""
+        """Return why a photo is not found, in words that follow its location."""
         folders = ", ".join(folder or "." for folder in self.folders)
         _, closed = self._archives()
         more = f"; {closed[0]}" if closed else ""
@@ -343,7 +343,7 @@ class Shelf:
         return None
 
     def _archives(self) -> "tuple[list[Archive], list[str]]":
-        """Opened when the first photo is not found as a file of its own."""
+        """Open the archives when the first photo is not found as a file."""
         with self._lock:
             if not self._opened:
                 folders = [self.root / folder for folder in self.folders]
@@ -368,11 +368,11 @@ class ShelvedPicture:
 
     @property
     def where(self) -> str:
-        """Its place on the shelf."""
+        """Return its location on the shelf."""
         return str(self.shelf.root / self.name)
 
     def read(self) -> bytes:
-        """The file's content.
+        """Return the file's content.
 
         Raises:
             BadInput: it is not there or can't be read.
@@ -383,28 +383,28 @@ class ShelvedPicture:
         return found.read()
 
     def size_bytes(self) -> int | None:
-        """How large the file is; None where it is not there."""
+        """Return the size of the file; None if it is not there."""
         found = self.shelf.find(self.name)
         return None if found is None else found.size_bytes()
 
 
 @dataclass(frozen=True, slots=True)
 class InsidePicture:
-    """A photo that is a file below a root, not one that a link beyond it leads to."""
+    """A photo that is a file below a root, not one reached by a link beyond it."""
 
     path: Path
     root: Path
 
     @property
     def where(self) -> str:
-        """Its path."""
+        """Return its path."""
         return str(self.path)
 
     def read(self) -> bytes:
-        """The file's content.
+        """Return the file's content.
 
         Raises:
-            BadInput: it can't be read, is no plain file, is larger than a photo may be, or lies elsewhere.
+            BadInput: it can't be read, is not a plain file, is too large, or lies elsewhere.
         """
         if not is_inside(self.path, self.root):
             raise BadInput(
@@ -416,13 +416,13 @@ class InsidePicture:
             if not stat.S_ISREG(status.st_mode):
                 raise BadInput(f"{self.path}: not a plain file")
             if status.st_size > most:
-                raise BadInput(f"{self.path}: larger than the {most / 1024**2:g} MiB that a photo may have")
+                raise BadInput(f"{self.path}: larger than the limit of {most / 1024**2:g} MiB for a photo")
             return self.path.read_bytes()
         except OSError as error:
             raise BadInput(f"{self.path}: can't be read: {error.strerror or error}") from error
 
     def size_bytes(self) -> int | None:
-        """How large the file is; None where it is not there or lies elsewhere."""
+        """Return the size of the file; None if it is not there or lies elsewhere."""
         try:
             return self.path.stat().st_size if is_inside(self.path, self.root) else None
         except OSError:
@@ -430,7 +430,7 @@ class InsidePicture:
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Whether a path lies below the root once links are followed, or in the blobs of the root's download cache."""
+    """Return whether a path lies below the root once links are followed, or in the blobs of its download cache."""
     real, home = os.path.realpath(path), os.path.realpath(root)
     if real.startswith(home.rstrip("/") + "/"):
         return True

@@ -1,7 +1,7 @@
-"""The card of every data set that can be opened.
+"""The cards of all data sets that can be opened.
 
-Counts, licences and layouts are what the sets' own pages, repositories and papers say; what none of them says is
-"not stated".
+Counts, licences and layouts are from the sets' own pages, repositories and papers; where none of them says,
+it is "not stated".
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from .model import Card
 
 _CLASSIC_KM = (1.0, 25.0, 200.0, 750.0, 2500.0)
 _TWM_KM = (0.5, 2.0, 10.0, 25.0, 200.0, 750.0)
-_FLICKR_NAMES = "file names are Flickr ids: whoever sees one can look the photo up, so runs never show it"
+_FLICKR_NAMES = "file names are Flickr ids: anyone who sees one can look the photo up, so runs never show it"
 _SCENE_TABLE = (
     "IMG_ID, AUTHOR, LAT, LON, S3_Label, S16_Label, S365_Label, Prob_indoor, Prob_natural, Prob_urban; S3_Label "
     "becomes the field scene (indoor, natural, urban)"
@@ -65,7 +65,7 @@ _FLICKR = (
         thresholds_km=_CLASSIC_KM,
         faults=(
             "photos vanish from Flickr: a download of today has fewer than the table",
-            "the downloader makes photos small (shorter side 320 pixels) unless it is told otherwise",
+            "the downloader makes photos small (shorter side 320 pixels) unless told otherwise",
             _FLICKR_NAMES,
         ),
     ),
@@ -251,7 +251,7 @@ _GENERAL = (
         get="point at the folder",
         layout="JPEG, PNG, WebP, TIFF or HEIC in folders of any depth; photos without GPS tags are left out",
         thresholds_km=_CLASSIC_KM,
-        faults=("cameras and phones write wrong positions now and then; nobody has checked yours",),
+        faults=("cameras and phones sometimes write wrong positions; yours are unchecked",),
     ),
     Card(
         name="hf",

@@ -1,4 +1,4 @@
-"""Opening a data set by its name and where its files are."""
+"""Open a data set by its name and the path of its files."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -40,15 +40,15 @@ _OPENERS: dict[str, Opener] = {
 
 
 def open_set(spec: str) -> DataSet:
-    """Open a data set: ``NAME:PATH``, ``PACKAGE:NAME:PATH`` for one of another package, or a path, which is looked at.
+    """Open a data set: ``NAME:PATH``, ``PACKAGE:NAME:PATH`` for one of a plug-in, or a path, whose kind is detected.
 
-    ``NAME:PATH::PHOTOS`` says where the photos are, where these don't lie with the table. Nothing is fetched, and
-    nothing is read but the first rows.
+    ``NAME:PATH::PHOTOS`` says where the photos are, if not with the table. Nothing is downloaded, and only the first
+    rows are read.
 
     Raises:
         BadInput: no such set or path, or the files there are not the set's; the message says what was looked for.
         MissingExtra: Parquet files need pyarrow.
-        BrokenPlugin: it is of another package, and can't be loaded.
+        BrokenPlugin: it belongs to a plug-in that can't be loaded.
     """
     added = _plugin_in(spec)
     if added is not None:
@@ -57,14 +57,14 @@ def open_set(spec: str) -> DataSet:
     if not path.exists():
         if name is None and spec.strip().lower() in _OPENERS:
             raise BadInput(f"{spec}: say where its files are: {spec}:PATH; {CARDS[spec.strip().lower()].get}")
-        raise BadInput(f"{path}: there is no such file or folder; nothing is fetched: {_hint(name)}")
+        raise BadInput(f"{path}: no such file or folder; nothing is downloaded: {_hint(name)}")
     if photos is not None and not photos.is_dir():
-        raise BadInput(f"{photos}: there is no such folder of photos")
+        raise BadInput(f"{photos}: no such folder of photos")
     return _OPENERS[name or _guess(path)](path, photos)
 
 
 def set_kind(plugin: plugins.Plugin) -> SetKind:
-    """Load a kind of data set of another package; its card goes by ``PACKAGE:NAME``.
+    """Load a kind of data set of a plug-in; its card is named ``PACKAGE:NAME``.
 
     Raises:
         BrokenPlugin: it can't be loaded.
@@ -79,7 +79,7 @@ def set_kind(plugin: plugins.Plugin) -> SetKind:
 
 
 def cards() -> tuple[dict[str, Card], tuple[BrokenPlugin, ...]]:
-    """The cards of all sets that have a name, those of other packages too, and which of these can't be loaded."""
+    """Return the cards of all named sets, including plug-ins', and the plug-ins that can't be loaded."""
     found, broken = dict(CARDS), []
     for plugin in plugins.installed("datasets"):
         try:
@@ -100,9 +100,9 @@ def _opened(plugin: plugins.Plugin, rest: list[str]) -> DataSet:
         raise BadInput(f"{plugin.id}: say where its files are: {plugin.id}:PATH; {kind.card.get}")
     path, folder = Path(where).expanduser(), Path(photos).expanduser() if photos else None
     if not path.exists():
-        raise BadInput(f"{path}: there is no such file or folder; nothing is fetched: {kind.card.get}")
+        raise BadInput(f"{path}: no such file or folder; nothing is downloaded: {kind.card.get}")
     if folder is not None and not folder.is_dir():
-        raise BadInput(f"{folder}: there is no such folder of photos")
+        raise BadInput(f"{folder}: no such folder of photos")
     return replace(kind.open(path, folder), card=kind.card)
 
 
@@ -110,10 +110,10 @@ def _taken_apart(spec: str) -> tuple[str | None, Path, Path | None]:
     name, colon, rest = spec.partition(":")
     known = name.strip().lower() if colon and not rest.startswith(":") else None
     if known is not None and known not in _OPENERS:
-        # A path may hold a colon; one that is there is meant.
+        # A path may contain a colon; an existing path takes precedence.
         if not Path(spec.partition("::")[0]).exists() and "/" not in name:
             known = ", ".join((*_OPENERS, *plugins.ids("datasets")))
-            raise BadInput(f"no data set is called {name[:40]!r}; there are {known}, or give a path")
+            raise BadInput(f"unknown data set {name[:40]!r}; choose from {known}, or give a path")
         known = None
     where, _, photos = (rest if known is not None else spec).partition("::")
     if not where.strip() or "\0" in spec:

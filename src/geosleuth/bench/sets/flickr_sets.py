@@ -1,9 +1,9 @@
 """Sets of a table and a folder of photos: Im2GPS3k, YFCC4k, YFCC26k, GeoGlobe, IMAGEO-Bench, OpenStreetView-5M.
 
 The tables have ``IMG_ID, AUTHOR, LAT, LON, S3_Label, S16_Label, S365_Label, Prob_indoor, Prob_natural, Prob_urban``.
-The first that was published for Im2GPS3k calls latitudes LON and longitudes LAT; it is recognised and set right.
+The first published table of Im2GPS3k has LAT and LON swapped; it is recognised and corrected.
 
-The table names cities and gives no points: the truth's point is the city's centre, where GeoNames has the city.
+The table names cities and gives no points: the truth's point is the city's centre, if GeoNames has the city.
 """
 
 from collections.abc import Iterator
@@ -64,17 +64,17 @@ _LAYOUTS = {
 
 
 def open_im2gps3k(path: Path, photos: Path | None = None) -> DataSet:
-    """Im2GPS3k: ``im2gps3k_places365.csv`` and the photos of ``im2gps3ktest.zip``, unpacked or not."""
+    """Open Im2GPS3k: ``im2gps3k_places365.csv`` and the photos of ``im2gps3ktest.zip``, unpacked or not."""
     return _open("im2gps3k", path, photos)
 
 
 def open_yfcc4k(path: Path, photos: Path | None = None) -> DataSet:
-    """YFCC4k: ``yfcc4k_places365.csv`` or the authors' own list, and the photos of ``yfcc4k.zip``."""
+    """Open YFCC4k: ``yfcc4k_places365.csv`` or the authors' own list, and the photos of ``yfcc4k.zip``."""
     return _open("yfcc4k", path, photos)
 
 
 def open_yfcc26k(path: Path, photos: Path | None = None) -> DataSet:
-    """YFCC26k: ``yfcc25600_places365.csv``, and photos as files or as the downloader's ``shard_*.msg``."""
+    """Open YFCC26k: ``yfcc25600_places365.csv``, and photos as files or as the downloader's ``shard_*.msg``."""
     return _open("yfcc26k", path, photos)
 
 
@@ -96,10 +96,10 @@ def _open(name: str, path: Path, photos: Path | None) -> DataSet:
 
 
 def find_table(path: Path, names: tuple[str, ...], within: tuple[str, ...] = ("", "metadata", "meta")) -> Path:
-    """The first table that is there, in a folder or one of its usual sub-folders; a file is taken as it is.
+    """Return the first existing table in a folder or one of its usual subfolders; a file is taken as it is.
 
     Raises:
-        BadInput: none is; the message names what was looked for.
+        BadInput: there is none; the message names what was looked for.
     """
     if path.is_file():
         return path
@@ -107,7 +107,7 @@ def find_table(path: Path, names: tuple[str, ...], within: tuple[str, ...] = (""
         for name in names:
             if (path / folder / name).is_file():
                 return path / folder / name
-    raise BadInput(f"{path}: looked for {' or '.join(names)} there; the data set's files are told by its card")
+    raise BadInput(f"{path}: nothing found; looked for {' or '.join(names)}, see the data set's card")
 
 
 def _with_note(card: Card, note: str) -> Card:
@@ -115,7 +115,7 @@ def _with_note(card: Card, note: str) -> Card:
 
 
 def _is_exchanged(table: Path) -> bool:
-    """Whether some LAT can't be a latitude while every LON can be one."""
+    """Return whether some LAT can't be a latitude while every LON can be one."""
     impossible = False
     for _, row in read_rows(table):
         if isinstance(row, Fault):
@@ -136,7 +136,7 @@ def _with_scene(row: Row) -> Row:
 
 
 def _listed(table: Path, shelf: Shelf) -> Iterator[Entry]:
-    """The authors' list of YFCC4k: a path, a latitude and a longitude on each line."""
+    """Read the authors' list of YFCC4k: a path, a latitude and a longitude per line."""
     known = _COLUMNS.known()
     try:
         with table.open(encoding="utf-8", errors="replace") as stream:
@@ -158,7 +158,7 @@ _GEOGLOBE_COLUMNS = Columns(image=("images",), id=("index",), left_out=("index",
 
 
 def open_geoglobe(path: Path, photos: Path | None = None) -> DataSet:
-    """All photos of all attractions.
+    """Open all photos of all attractions.
 
     Raises:
         BadInput: there is no ``location.csv``, or it lacks the columns city, country or images.
@@ -192,7 +192,7 @@ def _entries(table: Path, shelf: Shelf) -> Iterator[Entry]:
 
 
 def _truth(row: Row) -> Truth | str:
-    """The truth, or why there is none."""
+    """Return the truth, or why there is none."""
     cells = cells_of(row, _GEOGLOBE_COLUMNS)
     if pick(cells, _GEOGLOBE_COLUMNS.lat) is not None:
         try:
@@ -220,10 +220,10 @@ _TABLE_FOLDERS = ("", "data", "analysis", "IMAGEO-Bench-datasets")
 
 
 def open_imageo(number: int, path: Path, photos: Path | None = None) -> DataSet:
-    """One of the three.
+    """Open one of the three.
 
     Raises:
-        BadInput: its table is not there.
+        BadInput: its table is missing.
     """
     part = f"dataset{number}"
     table = find_table(path, (f"{part}_info.csv", f"{part}.csv"), (*_TABLE_FOLDERS, part))
@@ -232,7 +232,7 @@ def open_imageo(number: int, path: Path, photos: Path | None = None) -> DataSet:
     shelf = Shelf(root, (part, f"data/{part}", f"IMAGEO-Bench-datasets/{part}", f"{part}/images", "images", ""))
 
     def change(row: Row) -> Row:
-        # The table of the second has no country: its places are of the United States by the way it was made.
+        # The table of the second has no country: its places are all in the United States.
         return {**row, "country": "United States"} if number == 2 and not row.get("country") else row
 
     return DataSet(
@@ -256,7 +256,7 @@ _OSV5M_COLUMNS = Columns(
 
 
 def open_osv5m(path: Path, photos: Path | None = None) -> DataSet:
-    """The test part; the table alone is enough to tell what it holds.
+    """Open the test part; the table alone is enough to describe it.
 
     Raises:
         BadInput: there is no ``test.csv``.

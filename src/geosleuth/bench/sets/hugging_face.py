@@ -1,7 +1,7 @@
-"""Data sets as the Hugging Face hub gives them, image folders or Parquet files: GeoBench, GeoSeek, MAPBench.
+"""Data sets from the Hugging Face hub, image folders or Parquet files: GeoBench, GeoSeek, MAPBench.
 
-Truths are read without touching the photos. A photo is read from its own group, in steps of a few rows; whoever reads
-photos in the set's order goes through each group once.
+Truths are read without touching the photos. A photo is read from its own row group, a few rows at a time; reading
+photos in the set's order passes each group once.
 
 ``LibraTree/GeoBench``: ``data/train-*.parquet`` with ``image`` and ``metadata``. ``LibraTree/GeoVistaBench``: Parquet
 with ``id, raw_image_path, preview, metadata, data_type``, and the full pictures under ``raw_image/``; the previews are
@@ -40,10 +40,10 @@ class ParquetFile:
     """One file: its rows without photos, and its photos one by one. Safe to read from several threads."""
 
     def __init__(self, path: Path) -> None:
-        """Open it and tell which column holds photos.
+        """Open it and find the column with photos.
 
         Raises:
-            BadInput: it is no Parquet file.
+            BadInput: it is not a Parquet file.
             MissingExtra: pyarrow is not installed.
         """
         parquet = require("pyarrow.parquet", extra="bench")
@@ -62,7 +62,7 @@ class ParquetFile:
 
     @property
     def names(self) -> list[str]:
-        """The columns' names."""
+        """Return the columns' names."""
         return list(self._schema.names)
 
     def _find_image_column(self) -> str | None:
@@ -84,7 +84,7 @@ class ParquetFile:
         return next(iter(named or holding), None)
 
     def rows(self) -> Iterator[tuple[int, int, int, Row]]:
-        """Number in the file, group, number in the group, and the row; photos' bytes are left out."""
+        """Yield the number in the file, the group, the number in the group, and the row; without the photos' bytes."""
         columns = [path for path in _leaves(self._file) if not self._is_photo(path)]
         number = 0
         for group in range(self._file.num_row_groups):
@@ -115,7 +115,7 @@ class ParquetFile:
             raise BadInput(f"{self.path}: damaged: {str(error)[:150]}") from error
 
     def photo(self, group: int, row: int) -> bytes | None:
-        """The photo of a row; None where the row has none, or a larger one than a photo may be."""
+        """Return the photo of a row; None if it has none, or one that is too large."""
         with self._lock:
             if (group, row) in self._kept:
                 return self._kept[group, row]
@@ -125,11 +125,11 @@ class ParquetFile:
         cursor = self._at
         if cursor is None or cursor.group != group or cursor.next_row > row:
             if self.image_column is None:
-                raise BadInput(f"{self.path}: no column holds photos; it has {', '.join(self.names)[:200]}")
+                raise BadInput(f"{self.path}: no column with photos; it has {', '.join(self.names)[:200]}")
             cursor = self._at = _Cursor(group, self._batches(group, [self.image_column], _ROWS_A_STEP))
         while (batch := next(cursor.batches, None)) is not None:
             first, cursor.next_row = cursor.next_row, cursor.next_row + len(batch)
-            # Batches before the wanted row are passed over without being copied.
+            # Batches before the wanted row are skipped without being copied.
             if cursor.next_row > row:
                 found = [_content(value) for value in self._values(batch.column(0))]
                 for within, data in enumerate(found, first):
@@ -162,22 +162,22 @@ class ParquetPicture:
 
     @property
     def where(self) -> str:
-        """The file, and which row of which group."""
+        """Return the file, the row and its group."""
         return f"{self.file.path}, group {self.group}, row {self.row}"
 
     def read(self) -> bytes:
-        """The photo's content.
+        """Return the photo's content.
 
         Raises:
             BadInput: the row has none, or it can't be read.
         """
         data = self.file.photo(self.group, self.row)
         if not data:
-            raise BadInput(f"{self.where}: the row holds no photo")
+            raise BadInput(f"{self.where}: the row has no photo")
         return data
 
     def size_bytes(self) -> int | None:
-        """Nobody knows without reading it."""
+        """Return None: the size is not known before reading."""
         return None
 
 
@@ -200,7 +200,7 @@ def _leaves(file: Any) -> list[str]:
 
 
 def _declared_images(metadata: dict[bytes, bytes]) -> list[str]:
-    """The columns that a file written by ``datasets`` says are images."""
+    """Return the columns that a file written by ``datasets`` declares as images."""
     try:
         features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
         return [name for name, kind in features.items() if "Image" in json.dumps(kind)]
@@ -213,7 +213,7 @@ METADATA_NAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 
 
 def open_hub(path: Path, photos: Path | None = None, *, card: Card | None = None, columns: Columns = USUAL) -> DataSet:
-    """An image folder (``metadata.csv`` or ``metadata.jsonl`` with ``file_name``), or Parquet files that hold photos.
+    """Open an image folder (``metadata.csv`` or ``metadata.jsonl`` with ``file_name``), or Parquet files with photos.
 
     Raises:
         BadInput: it is neither.
@@ -223,7 +223,7 @@ def open_hub(path: Path, photos: Path | None = None, *, card: Card | None = None
         return open_parquet(path, parquet, photos, card=card, columns=columns)
     tables = metadata_tables(path)
     if not tables:
-        raise BadInput(f"{path}: looked for {', '.join(METADATA_NAMES)} or *.parquet there and in folders below")
+        raise BadInput(f"{path}: looked for {', '.join(METADATA_NAMES)} or *.parquet there and in subfolders")
     for table in tables:
         check_header(table, columns)
 
@@ -240,7 +240,7 @@ def open_hub(path: Path, photos: Path | None = None, *, card: Card | None = None
 
 
 def metadata_tables(path: Path) -> list[Path]:
-    """The metadata of an image folder: beside the photos, at the top or once for every split."""
+    """Return the metadata of an image folder: beside the photos, at the top or once per split."""
     if path.is_file() and path.name in METADATA_NAMES:
         return [path]
     if not path.is_dir():
@@ -249,7 +249,7 @@ def metadata_tables(path: Path) -> list[Path]:
 
 
 def parquet_files(path: Path) -> list[Path]:
-    """The Parquet files of a download, by name."""
+    """Return the Parquet files of a download, by name."""
     if path.is_file():
         return [path] if path.suffix.lower() == ".parquet" else []
     if not path.is_dir():
@@ -271,10 +271,10 @@ def open_parquet(
     beside: str | None = None,
     change: Callable[[Row], Row] | None = None,
 ) -> DataSet:
-    """Parquet files whose rows hold photos, or name photos that lie beside them.
+    """Open Parquet files whose rows contain photos, or name photos that lie beside them.
 
-    ``beside`` is a column that names photos' files and goes before any photo in the rows; ``change`` is done to each
-    row before it is read.
+    ``beside`` is a column with the names of photos' files and takes precedence over photos in the rows; ``change`` is
+    applied to each row before it is read.
 
     Raises:
         BadInput: the first file's columns name no photo or no point.
@@ -303,7 +303,7 @@ def open_parquet(
 
 
 def _split(path: Path) -> dict[str, str]:
-    """The part of the set that a file belongs to, by its name or its folder's: ``test-00000-of-00002.parquet``."""
+    """Return the split of a file, by its name or its folder's: ``test-00000-of-00002.parquet``."""
     for name in (path.name, path.parent.name):
         if said := _SPLIT.match(name):
             return {"split": said[1]}
@@ -311,7 +311,7 @@ def _split(path: Path) -> dict[str, str]:
 
 
 def _always(picture: Picture) -> Callable[[str], Picture]:
-    """That picture, whatever it is called."""
+    """Return a function that returns that picture, whatever the name."""
 
     def here(_name: str) -> Picture:
         return picture
@@ -322,7 +322,7 @@ def _always(picture: Picture) -> Callable[[str], Picture]:
 def _check_columns(file: ParquetFile, columns: Columns) -> None:
     first = next(iter(file.rows()), None)
     if first is None:
-        raise BadInput(f"{file.path}: there is no row in it")
+        raise BadInput(f"{file.path}: no rows found")
     present = set(cells_of(first[3], columns)) | {folded(name) for name in file.names}
     roles = {"lat": columns.lat, "lon": columns.lon}
     if file.image_column is None:
@@ -339,16 +339,16 @@ _COLUMNS = Columns(
     image=("raw_image_path", "image_path", "image"),
     id=("id", "uid"),
     region=("province_or_state", "state", "province", "state_province", "region"),
-    # All of it is for testing, though its files call themselves train.
+    # All of it is for testing, though its files are named train.
     left_out=("preview", "preview_image_path", "pano_id", "timestamp", "url", "split"),
 )
 
 
 def open_geobench(path: Path, photos: Path | None = None) -> DataSet:
-    """Either packing; it is told by the columns.
+    """Open either packing, recognised by its columns.
 
     Raises:
-        BadInput: there are no Parquet files, or their metadata hold no point.
+        BadInput: there are no Parquet files, or their metadata have no point.
     """
     files = parquet_files(path)
     if not files:
@@ -367,10 +367,10 @@ _GEOSEEK_COLUMNS = Columns(
 
 
 def open_geoseek_val(path: Path, photos: Path | None = None) -> DataSet:
-    """The validation part: the one table or Parquet file that is called so, or the only one there.
+    """Open the validation part: the table or Parquet file with ``val`` in its name, or the only one there.
 
     Raises:
-        BadInput: there is none, or several and none of them is called ``val``.
+        BadInput: there is none, or several without ``val`` in their names.
     """
     card = CARDS["geoseek-val"]
     parquet = _chosen(parquet_files(path))
@@ -393,7 +393,7 @@ def open_geoseek_val(path: Path, photos: Path | None = None) -> DataSet:
 
 
 def _chosen(files: list[Path]) -> list[Path]:
-    """Those called ``val``; or the only one."""
+    """Return those named ``val``; or the only one."""
     named = [file for file in files if any("val" in part.lower() for part in file.parts[-2:])]
     return named or (files if len(files) == 1 else [])
 
@@ -407,7 +407,7 @@ _MAPBENCH_COLUMNS = Columns(
 
 
 def open_mapbench(path: Path, photos: Path | None = None) -> DataSet:
-    """The test part.
+    """Open the test part.
 
     Raises:
         BadInput: neither packing is there.
@@ -435,7 +435,7 @@ def _test_table(path: Path) -> Path | None:
 
 
 def _plain_names(row: Row) -> Row:
-    """The authors' Parquet names photos by where they lay on the authors' disk."""
+    """Return the row with file names: the authors' Parquet has paths of the authors' disk."""
     value = row.get("image") or row.get("images")
     if isinstance(value, list) and value and isinstance(value[0], dict):
         value = value[0].get("image")

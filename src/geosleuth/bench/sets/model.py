@@ -1,4 +1,4 @@
-"""A data set: a card, and a stream of photos with truths that can be gone through again; faults, boxes and rows."""
+"""A data set: a card, and a repeatable stream of photos with truths; faults, boxes and rows."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,19 +10,19 @@ from geosleuth.errors import BadInput
 from geosleuth.score import Truth
 
 BoxKind = Literal["text", "signs", "poles", "foreground", "clue"]
-"""What a box of a photo holds, for runs that hide it."""
+"""What a box of a photo contains, for runs that hide it."""
 
 
 class Picture(Protocol):
-    """The content of a photo's file, wherever it lies; read when it is needed and not before."""
+    """The content of a photo's file, wherever it is; read only when needed."""
 
     @property
     def where(self) -> str:
-        """Where it lies, for people who must mend it. No model, tool or trajectory ever gets this."""
+        """Return its location, for people who must fix it. No model, tool or trajectory ever sees this."""
         ...
 
     def read(self) -> bytes:
-        """The file's content.
+        """Return the file's content.
 
         Raises:
             BadInput: it can't be read.
@@ -30,23 +30,23 @@ class Picture(Protocol):
         ...
 
     def size_bytes(self) -> int | None:
-        """How large the file is; None where only reading would tell."""
+        """Return the size of the file; None if only reading would tell."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FilePicture:
-    """A photo that is a file of its own."""
+    """A photo in a file of its own."""
 
     path: Path
 
     @property
     def where(self) -> str:
-        """Its path."""
+        """Return its path."""
         return str(self.path)
 
     def read(self) -> bytes:
-        """The file's content.
+        """Return the file's content.
 
         Raises:
             BadInput: it can't be read.
@@ -57,7 +57,7 @@ class FilePicture:
             raise BadInput(f"{self.path}: can't be read: {error.strerror or error}") from error
 
     def size_bytes(self) -> int | None:
-        """How large the file is."""
+        """Return the size of the file."""
         try:
             return self.path.stat().st_size
         except OSError:
@@ -66,7 +66,7 @@ class FilePicture:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A part of a photo and what it holds; edges in shares of width and height, from the upper left."""
+    """A part of a photo and its content; edges in shares of width and height, from the upper left."""
 
     kind: BoxKind
     left: float
@@ -79,7 +79,7 @@ class Box:
 class Item:
     """A photo of a data set and where it was taken.
 
-    ``id`` is the data set's own and may tell the place: it goes into results and reports, never to whoever answers.
+    ``id`` is the data set's own and may reveal the place: it goes into results and reports, never to a model.
     ``fields`` are what results can be sliced by.
     """
 
@@ -92,10 +92,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What people must know of a data set before they quote a figure on it.
+    """What to know about a data set before quoting a figure on it.
 
-    ``photos`` is how many it has by its publication, ``home`` where it is described, ``get`` how its files are had,
-    ``thresholds_km`` at which distances the literature reports it, ``faults`` what is known to be wrong with it.
+    ``photos`` is its published size, ``home`` its description, ``get`` how to obtain its files, ``thresholds_km`` the
+    distances used in the literature, ``faults`` its known errors.
     """
 
     name: str
@@ -112,7 +112,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A data set on disk. ``stream`` begins a new pass over its items, always in the same order; ids are unique."""
+    """A data set on disk. ``stream`` starts a new pass over its items, always in the same order; ids are unique."""
 
     card: Card
     root: Path
@@ -124,10 +124,10 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True)
 class SetKind:
-    """A kind of data set, as another package adds it: its card, and what opens the files that somebody has of it.
+    """A kind of data set, as a plug-in adds it: its card, and a function that opens its files.
 
-    ``open`` gets the path of the files, and the folder of the photos where these lie elsewhere. It raises BadInput
-    where the files are not the set's, and says what it looked for.
+    ``open`` gets the path of the files, and the folder of the photos if they are elsewhere. It raises BadInput if the
+    files are not the set's, and says what it looked for.
     """
 
     card: Card
@@ -139,13 +139,13 @@ _MOST_BOXES = 1000
 
 
 def read_boxes(value: object) -> tuple[Box, ...]:
-    """The boxes of a cell: a list of ``{"kind", "box": [left, top, right, bottom]}``, also written as JSON text.
+    """Parse the boxes of a cell: a list of ``{"kind", "box": [left, top, right, bottom]}``, also as JSON text.
 
     Edges up to 1 are shares of width and height. Larger ones are pixels, and need the photo's ``size``:
     ``{"kind", "box", "size": [width, height]}``.
 
     Raises:
-        ValueError: it is something else; the message says what a box is.
+        ValueError: it is something else; the message shows the form.
     """
     if value is None or value == "":
         return ()
@@ -181,10 +181,10 @@ def _box(entry: Any) -> Box:
 
 
 def box_of_pixels(kind: BoxKind, edges: list[float], size: tuple[float, float]) -> Box:
-    """A box given in pixels of a photo of that size, cut to the photo.
+    """Return a box given in pixels of a photo of that size, clipped to the photo.
 
     Raises:
-        ValueError: nothing of it lies on the photo.
+        ValueError: no part of it lies on the photo.
     """
     width, height = size
     left, right = (min(1.0, max(0.0, edge / width)) for edge in (edges[0], edges[2]))
@@ -209,9 +209,8 @@ def _numbers(value: Any, count: int) -> list[float]:
 class Fault:
     """A row or file that gives no item.
 
-    ``expected`` says that it belongs to the way the set is made, such as a photo without GPS tags in a folder that is
-    read for them: a pass goes on without it. Any other fault ends the pass, because leaving it out would change every
-    figure.
+    ``expected`` means that it is normal for the set, such as a photo without GPS tags in a folder: a pass skips it. Any
+    other fault ends the pass, because leaving it out would change every figure.
     """
 
     where: str
@@ -224,29 +223,29 @@ Entry = Item | Fault
 
 @dataclass(frozen=True, slots=True)
 class Strict:
-    """A data set's stream: items with unique ids; the first fault that is not expected ends it.
+    """A data set's stream: items with unique ids; the first unexpected fault ends it.
 
-    ``entries`` begins a pass that shows the faults too, with ids as the files have them.
+    ``entries`` starts a pass that includes the faults, with ids as in the files.
     """
 
     entries: Callable[[], Iterable[Entry]]
 
     def __call__(self) -> Iterator[Item]:
-        """Begin a pass.
+        """Start a pass.
 
         Raises:
-            BadInput: a row or file is no photo with a truth; the message names it.
+            BadInput: a row or file is not a photo with a truth; the message names it.
         """
         seen: dict[str, int] = {}
         for entry in self.entries():
             if isinstance(entry, Item):
-                yield _told_apart(entry, seen)
+                yield _with_unique_id(entry, seen)
             elif not entry.expected:
                 raise BadInput(f"{entry.where}: {entry.reason}")
 
 
-def _told_apart(item: Item, seen: dict[str, int]) -> Item:
-    """The item under an id that no item before it has: a repeat becomes ``id#2``."""
+def _with_unique_id(item: Item, seen: dict[str, int]) -> Item:
+    """Return the item under an id that no item before it has: a repeat becomes ``id#2``."""
     count = seen.get(item.id, 0) + 1
     seen[item.id] = count
     if count == 1:
@@ -259,11 +258,11 @@ def _told_apart(item: Item, seen: dict[str, int]) -> Item:
 
 
 OWN = ("id", "image", "lat", "lon", "country", "region", "city", "boxes")
-"""The columns that say what a photo is and where; all others are fields to slice by."""
+"""The columns for the photo and its place; all others are fields to slice by."""
 
 
 def own_columns(item: Item, image: str) -> dict[str, Any]:
-    """What a photo is and where, by column; what is not known is left out. ``image`` is what its file is called."""
+    """Return the photo and its place by column; unknown values are left out. ``image`` is the name of its file."""
     truth = item.truth
     values = (
         item.id,

@@ -1,4 +1,4 @@
-"""Folders whose photos tell where they were taken: by their GPS tags, or by their paths as in LLMGeo."""
+"""Folders of photos with known places: from GPS tags, or from paths as in LLMGeo."""
 
 import os
 import re
@@ -23,19 +23,19 @@ _LIMITS = Limits()
 
 
 def open_exif(path: Path, photos: Path | None = None) -> DataSet:
-    """A folder, with the folders in it, or a single photo's folder.
+    """Open a folder with its subfolders, or a single photo's folder.
 
     Raises:
-        BadInput: it is no folder.
+        BadInput: it is not a folder.
     """
     root = photos or path
     if not root.is_dir():
-        raise BadInput(f"{root}: there is no such folder; give a folder of photos with GPS tags, or a table")
+        raise BadInput(f"{root}: no such folder; give a folder of photos with GPS tags, or a table")
     return DataSet(CARDS["exif"], root, Strict(_Folder(root)))
 
 
 class _Folder:
-    """A pass reads every file once; what the first pass found of each is kept, so that the next need not."""
+    """A folder of photos; the first pass reads every file and remembers the result for the next."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -73,17 +73,17 @@ class _Folder:
 
 
 def claims_in(data: bytes) -> Claims:
-    """What a photo's file claims, without decoding its pixels.
+    """Return a photo's metadata without decoding its pixels.
 
     Raises:
-        Unfit: it is no photo that can be opened.
+        Unfit: it is not a photo that can be opened.
     """
     carrier = take_apart(data, _LIMITS)
     return claims_of(data, carrier, read_exif(carrier.exif), [])
 
 
 def photo_files(root: Path) -> Iterator[Path]:
-    """Every photo below a folder by its ending, in a stable order; links to folders are not followed."""
+    """Yield every photo below a folder by extension, in a stable order; links to folders are not followed."""
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
@@ -95,10 +95,10 @@ _NAME = re.compile(r"(?P<lon>-?\d+(?:\.\d+)?)_(?P<lat>-?\d+(?:\.\d+)?)_h(?P<head
 
 
 def open_llmgeo(path: Path, photos: Path | None = None) -> DataSet:
-    """The test part: below ``dataset/test``, or the folder itself.
+    """Open the test part: below ``dataset/test``, or the folder itself.
 
     Raises:
-        BadInput: no photo there is named so.
+        BadInput: no photo has such a name.
     """
     root = photos or path
     for below in ("dataset/test", "test"):
@@ -106,7 +106,7 @@ def open_llmgeo(path: Path, photos: Path | None = None) -> DataSet:
             root /= below
             break
     if not root.is_dir() or not any(_NAME.fullmatch(found.stem) for found in photo_files(root)):
-        raise BadInput(f"{path}: looked for dataset/test/h0/COUNTRY/LON_LAT_h0_p0_f90.jpg")
+        raise BadInput(f"{path}: no photos found; looked for dataset/test/h0/COUNTRY/LON_LAT_h0_p0_f90.jpg")
     return DataSet(CARDS["llmgeo"], root, Strict(lambda: _entries(root)))
 
 

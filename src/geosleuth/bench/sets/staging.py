@@ -1,4 +1,4 @@
-"""A part of a data set, its fingerprint, what is really on disk, and a copy made ready to hand on."""
+"""A subset of a data set, its fingerprint, its description on disk, and a stripped copy to hand on."""
 
 import hashlib
 import heapq
@@ -34,21 +34,21 @@ def subset(
     seed: int = 0,
     only: Sequence[str] = (),
 ) -> DataSet:
-    """A part of a data set, in the set's own order; without wishes, the whole.
+    """Return a subset of a data set, in the set's own order; without options, the whole.
 
     Args:
         data: the set.
-        limit: the first so many of what the others leave.
-        sample: so many at random. A smaller sample of the same seed is a part of a larger one.
+        limit: the first so many after the other options.
+        sample: so many at random. A smaller sample of the same seed is a subset of a larger one.
         seed: of the sample.
         only: ``FIELD=VALUE``: items whose field has that value. Several values of one field are alternatives; several
-            fields must all hold. ``country`` is the truth's, in any language; ``id`` is the item's own.
+            fields must all match. ``country`` is the truth's, in any language; ``id`` is the item's own.
 
     Raises:
-        BadInput: a wish that can't be read.
+        BadInput: an option is invalid.
     """
     if (limit is not None and limit < 1) or (sample is not None and sample < 1):
-        raise BadInput("a part of a data set has at least one photo")
+        raise BadInput("a subset needs at least one photo")
     wishes = _wishes(only)
     if limit is None and sample is None and not wishes:
         return data
@@ -81,7 +81,7 @@ class _Part:
                 yield item
 
     def _sampled(self, count: int) -> frozenset[str]:
-        # Each id has its own lot, so that neither the order nor the number of items changes who is drawn first.
+        # Each id has its own random number, so that neither the order nor the number of items changes the draw.
         lots = ((_lot(self.seed, item.id), item.id) for item in self._wished())
         return frozenset(id_ for _, id_ in heapq.nsmallest(count, lots))
 
@@ -95,7 +95,7 @@ def _wishes(only: Sequence[str]) -> dict[str, tuple[str, ...]]:
     for word in only:
         name, equals, value = word.partition("=")
         if not equals or not name.strip():
-            raise BadInput(f"{word[:60]!r}: a wish is FIELD=VALUE, such as country=France or split=test")
+            raise BadInput(f"{word[:60]!r}: write FIELD=VALUE, such as country=France or split=test")
         key = name.strip()
         wishes[key] = (*wishes.get(key, ()), value.strip())
     return wishes
@@ -110,10 +110,10 @@ def _has(item: Item, name: str, value: str) -> bool:
 
 
 def fingerprint(data: DataSet, progress: Callable[[int], None] = lambda _items: None) -> tuple[int, str]:
-    """How many items a set has, and a SHA-256 over ids, truths, fields, boxes and sizes of files, in order.
+    """Return the number of items, and a SHA-256 over ids, truths, fields, boxes and file sizes, in order.
 
-    Photos are not read: one that was replaced by another of the same size goes unnoticed. ``progress`` hears of every
-    item.
+    Photos are not read: one that was replaced by another of the same size goes unnoticed. ``progress`` receives the
+    number of items.
 
     Raises:
         BadInput: the set can't be read to its end.
@@ -145,7 +145,7 @@ _LIMITS = Limits()
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What is staged: photos in all, those that an earlier staging had written, and files that can't be opened."""
+    """The result of staging: photos in total, those that an earlier run had written, and files that can't be opened."""
 
     photos: int
     kept: int
@@ -155,14 +155,14 @@ class Staged:
 
 
 def stage(data: DataSet, out: Path, *, progress: Callable[[str], None] = lambda _id: None) -> Staged:
-    """Copy a set's photos to ``out/photos`` under random names, stripped; ``out/key.jsonl`` says what is what.
+    """Copy a set's photos to ``out/photos`` under random names, stripped; ``out/key.jsonl`` maps them.
 
-    The key is a table that `open_set` reads, in no order of the set's. Whoever gets the photos must not get it. Photos
-    that can't be opened are listed and left out. A staging that was cut off goes on where it was; one that is done is
-    left as it is. ``progress`` hears every id.
+    The key is a table that `open_set` reads, in an order unrelated to the set's. People who get the photos must not get
+    it. Photos that can't be opened are listed and left out. An interrupted staging is continued; a finished one is left
+    as it is. ``progress`` receives every id.
 
     Raises:
-        BadInput: the folder holds something else, or can't be written to; or the set can't be read to its end.
+        BadInput: the folder holds something else, or can't be written; or the set can't be read to its end.
     """
     folder = out / PHOTOS
     count, sha256 = fingerprint(data)
@@ -184,7 +184,7 @@ def stage(data: DataSet, out: Path, *, progress: Callable[[str], None] = lambda 
             name = f"{secrets.token_hex(8)}{ending}"
             _note(out / _BEGUN, {"id": item.id, "image": f"{PHOTOS}/{name}"})
             write_bytes_atomically(folder / name, content)
-            # The times of files would tell their order.
+            # The times of files would reveal their order.
             os.utime(folder / name, (0, 0))
         lines.append(json.dumps(_told(item, name), ensure_ascii=False) + "\n")
         progress(item.id)
@@ -196,13 +196,13 @@ def stage(data: DataSet, out: Path, *, progress: Callable[[str], None] = lambda 
 
 
 def stripped(content: bytes) -> tuple[bytes, str]:
-    """A photo's file without its metadata, and its ending.
+    """Return a photo's file without its metadata, and its extension.
 
-    JPEG, PNG and WebP keep their compressed data byte for byte; of a JPEG's metadata, whether the picture is to be
-    turned stays, and nothing else. Other turned pictures, TIFF and HEIC are saved upright as PNG with 8 bits a channel.
+    JPEG, PNG and WebP keep their compressed data byte for byte; of a JPEG's metadata only the orientation stays. Other
+    rotated pictures, TIFF and HEIC are saved upright as PNG with 8 bits per channel.
 
     Raises:
-        BadInput: it is no photo that can be opened.
+        BadInput: it is not a photo that can be opened.
     """
     try:
         carrier = take_apart(content, _LIMITS)
@@ -220,7 +220,7 @@ def stripped(content: bytes) -> tuple[bytes, str]:
 
 
 def _with_turn(jpeg: bytes, turn: int) -> bytes:
-    """The JPEG with an EXIF block that holds the orientation alone, behind JFIF's own segment."""
+    """Return the JPEG with an EXIF block that holds only the orientation, after JFIF's own segment."""
     block = b"Exif\0\0II*\0" + struct.pack("<IHHHIHHI", 8, 1, 0x0112, 3, 1, turn, 0, 0)
     at = 2
     if jpeg[2:4] == b"\xff\xe0":
@@ -229,7 +229,7 @@ def _with_turn(jpeg: bytes, turn: int) -> bytes:
 
 
 def _begin(out: Path, folder: Path, about: dict[str, Any]) -> dict[str, str]:
-    """Make the folders, or find what an earlier staging of the same set has written: file names by id."""
+    """Create the folders, or return what an earlier staging of the same set has written: file names by id."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         there = {found.name for found in out.iterdir()}
@@ -238,7 +238,7 @@ def _begin(out: Path, folder: Path, about: dict[str, Any]) -> dict[str, str]:
         elif _ABOUT not in there or there - {_ABOUT, _BEGUN, KEY, PHOTOS}:
             raise BadInput(f"{out}: is not empty; give a new folder, or one that this command began")
         elif list(_rows(out / _ABOUT)) != [about]:
-            raise BadInput(f"{out}: another set was staged here, or this one has changed since; give a new folder")
+            raise BadInput(f"{out}: holds another set, or this one before a change; give a new folder")
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
@@ -251,7 +251,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         return
     with path.open(encoding="utf-8") as stream:
         for line in stream:
-            # The last line of a staging that was killed may be cut.
+            # The last line of a killed staging may be cut.
             with suppress(ValueError):
                 row = json.loads(line)
                 if isinstance(row, dict):
@@ -268,7 +268,7 @@ def _note(path: Path, row: dict[str, str]) -> None:
 
 def _told(item: Item, name: str) -> dict[str, Any]:
     fields = {key: value for key, value in item.fields.items() if key not in OWN}
-    # The name first: the lines are sorted, and their order must tell nothing of the set's.
+    # The name first: the lines are sorted, and their order must not reveal the set's.
     return {"image": f"{PHOTOS}/{name}", **own_columns(item, f"{PHOTOS}/{name}"), **fields}
 
 
@@ -279,11 +279,11 @@ UNKNOWN = "(unknown)"
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A data set as it lies on this disk.
+    """A data set as found on this disk.
 
-    ``photos`` counts the items, ``missing`` those whose photo is not there. ``bad`` are rows that give no item and
-    would end a run, ``left_out`` those that a run goes on without; of each, the first few are kept beside the count.
-    ``repeated`` counts ids that occur more than once, ``boxed`` items with boxes.
+    ``photos`` counts the items, ``missing`` those without a photo. ``bad`` are rows that give no item and would end a
+    run, ``left_out`` those that a run skips; of each, the first few are kept beside the count. ``repeated`` counts ids
+    that occur more than once, ``boxed`` items with boxes.
     """
 
     card: Card
@@ -303,12 +303,12 @@ class Description:
 
     @property
     def is_whole(self) -> bool | None:
-        """Whether as many photos are there as the card says; None where the card does not say."""
+        """Return whether as many photos are there as the card says; None if the card does not say."""
         return None if self.card.photos is None else self.photos - self.missing == self.card.photos
 
     @property
     def is_usable(self) -> bool:
-        """Whether a run could go through it and has a photo to look at."""
+        """Return whether a run could use it and has at least one photo."""
         return self.bad == 0 and self.photos > self.missing
 
 
@@ -330,13 +330,13 @@ class _Tally:
 
 
 def describe(data: DataSet, progress: Callable[[int], None] = lambda _items: None) -> Description:
-    """Go through a set once and say what it holds; photos are looked for, not opened.
+    """Read a set once and describe it; photos are looked for, not opened.
 
-    Rows that give no item are counted, not fatal. Countries come from the truths' names, and from borders where they
-    have none.
+    Rows that give no item are counted, not fatal. Countries come from the truths' names, or from borders if they have
+    none.
 
     Raises:
-        BadInput: the files are so damaged that no further row can be told apart.
+        BadInput: the files are too damaged to separate rows.
     """
     tally = _Tally()
     stream = data.stream
@@ -402,14 +402,14 @@ def _count_item(tally: _Tally, item: Item) -> None:
 
 
 def _is_packed(item: Item) -> bool:
-    """Whether the photo is in a row of Parquet, whose size nobody knows without reading it."""
+    """Return whether the photo is in a row of Parquet, whose size is not known before reading."""
     from .hugging_face import ParquetPicture
 
     return isinstance(item.picture, ParquetPicture)
 
 
 def _place(tally: _Tally) -> None:
-    """Countries of the points whose truth names none."""
+    """Add the countries of points whose truth names none."""
     if not tally.waiting:
         return
     from geosleuth.atlas.borders import Borders

@@ -1,7 +1,7 @@
 """Street View Text: ``test.xml`` and ``train.xml`` with addresses and boxes around words, and ``img/``.
 
-The set has addresses and no points. Those of ``points.csv`` (image, lat, lon) beside the XML are used where it is
-there; otherwise the truth is the centre of the address's city.
+The set has addresses and no points. Those of ``points.csv`` (image, lat, lon) beside the XML are used if it exists;
+otherwise the truth is the centre of the address's city.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _PARTS = ("test.xml", "train.xml")
 
 
 def open_street_view_text(path: Path, photos: Path | None = None) -> DataSet:
-    """Both parts; the field ``split`` tells them apart.
+    """Open both parts; the field ``split`` distinguishes them.
 
     Raises:
         BadInput: there is no such XML file, or it is damaged.
@@ -80,7 +80,7 @@ def _boxes(image: _Image) -> tuple[Box, ...]:
 
 
 def _images(file: Path) -> Iterator[_Image]:
-    """The images of one file; entities are refused, so that nothing can swell."""
+    """Yield the images of one file; entities are refused, so that nothing can expand."""
     reader = _Reader()
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -90,7 +90,7 @@ def _images(file: Path) -> Iterator[_Image]:
     parser.EntityDeclHandler = reader.refuse
     try:
         if file.stat().st_size > _MOST_BYTES:
-            raise BadInput(f"{file}: larger than {_MOST_BYTES / 1024**2:g} MiB, which the set's files are not")
+            raise BadInput(f"{file}: larger than {_MOST_BYTES / 1024**2:g} MiB, so not a file of this set")
         with file.open("rb") as stream:
             while data := stream.read(1 << 16):
                 parser.Parse(data, False)  # noqa: FBT003
@@ -144,7 +144,7 @@ class _Reader:
 
 
 def _points(table: Path) -> dict[str, LatLon]:
-    """Points by image name, from the table that a user may have made."""
+    """Return points by image name, from a table that the user may have made."""
     if not table.is_file():
         return {}
     points = {}
@@ -155,7 +155,7 @@ def _points(table: Path) -> dict[str, LatLon]:
         name = text_of(pick(cells, USUAL.image))
         try:
             if name is None:
-                raise ValueError("no image is named")
+                raise ValueError("the image is missing")
             lat, lon = degrees(pick(cells, USUAL.lat), "lat"), degrees(pick(cells, USUAL.lon), "lon")
             points[name] = LatLon(lat, lon)
         except ValueError as error:

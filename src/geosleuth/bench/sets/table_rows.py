@@ -1,6 +1,6 @@
-r"""Tables on disk as rows, and from a row to an item: which names mean the photo, the point, the places.
+r"""Read tables as rows, and rows as items: which columns mean the photo, the point, the places.
 
-A row that can't be read is a `Fault` that names its line; JSONL is split on ``\n`` only. Town centres are those of
+An unreadable row is a `Fault` that names its line; JSONL is split on ``\n`` only. Town centres are those of
 GeoNames' cities of 15,000 people and more: good for thresholds of 25 km and up, and for nothing finer.
 """
 
@@ -30,23 +30,23 @@ from .model import DataSet, Entry, Fault, Item, Picture, Strict, read_boxes
 
 Row = Mapping[str, Any]
 TABLE_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
-# A list is read whole; the largest that any set publishes is a few megabytes.
+# A JSON list is read whole; the largest that any set publishes is a few megabytes.
 _MAX_JSON_BYTES = 512 * 1024 * 1024
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, Row | Fault]]:
-    """Stream a table's rows with their line numbers (in a JSON list, the entry's number).
+    """Yield a table's rows with their line numbers (in a JSON list, the entry's number).
 
     Raises:
-        BadInput: the file is missing, of another kind, or so damaged that no further row can be told apart.
+        BadInput: the file is missing, of another kind, or too damaged to separate rows.
     """
     ending = path.suffix.lower()
     if ending not in TABLE_ENDINGS:
-        raise BadInput(f"{path}: tables are read from files that end in {', '.join(TABLE_ENDINGS)}")
+        raise BadInput(f"{path}: not a table; give a file that ends in {', '.join(TABLE_ENDINGS)}")
     try:
-        # A pipe or a device may never end, and opening one may wait for ever: ask before.
+        # A pipe or a device may never end, and opening one may block: check first.
         if not stat.S_ISREG(path.stat().st_mode):
-            raise BadInput(f"{path}: tables are read from plain files")
+            raise BadInput(f"{path}: not a plain file")
         with path.open("rb") as stream:
             if ending in (".csv", ".tsv"):
                 yield from _csv(path, stream)
@@ -55,13 +55,13 @@ def read_rows(path: Path) -> Iterator[tuple[int, Row | Fault]]:
             else:
                 yield from _jsonl(path, stream)
     except FileNotFoundError as error:
-        raise BadInput(f"{path}: there is no such file; check the path") from error
+        raise BadInput(f"{path}: no such file; check the path") from error
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
 
 
 def header_of(path: Path) -> list[str]:
-    """The names that a table's first row has; none where it has no readable row."""
+    """Return the names in a table's first row; none if it has no readable row."""
     first = next(iter(read_rows(path)), None)
     return list(first[1]) if first is not None and not isinstance(first[1], Fault) else []
 
@@ -84,7 +84,7 @@ def _csv(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
                 reason = f"{len(cells)} cells where the header names {len(names)}"
                 yield rows.line_num, Fault(f"{path}:{rows.line_num}", reason)
                 continue
-            # Tables written with an index have a first column without a name.
+            # Tables written with an index have an unnamed first column.
             yield rows.line_num, {name: cell for name, cell in zip(names, cells, strict=True) if name}
     except csv.Error as error:
         raise BadInput(f"{path}:{rows.line_num}: not CSV: {error}") from error
@@ -105,7 +105,7 @@ def _jsonl(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
 def _json(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
     data = stream.read(_MAX_JSON_BYTES + 1)
     if len(data) > _MAX_JSON_BYTES:
-        raise BadInput(f"{path}: a JSON list of more than 512 MiB; write one object a line and call it .jsonl")
+        raise BadInput(f"{path}: a JSON list of more than 512 MiB; write one object per line and name it .jsonl")
     try:
         rows = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -119,7 +119,7 @@ def _json(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
         else:
             rows = [rows]
     if not isinstance(rows, list):
-        raise BadInput(f"{path}: a table in JSON is a list of objects")
+        raise BadInput(f"{path}: a JSON table must be a list of objects")
     for number, row in enumerate(rows, 1):
         yield number, _row(row, f"{path}, entry {number}")
 
@@ -128,7 +128,7 @@ def _row(row: object, where: str) -> Row | Fault:
     return row if isinstance(row, dict) else Fault(where, "a row is a JSON object")
 
 
-# A longer text is a caption or a chain of thought, nothing to slice results by.
+# A longer text is a caption or a chain of thought, not something to slice results by.
 _LONGEST_FIELD = 200
 _LONGEST_NAME = 200
 _DEEPEST = 4
@@ -136,10 +136,10 @@ _DEEPEST = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Which columns mean what, best first; case, and whether words are joined by - or _, does not matter.
+    """Which columns mean what, best first; case and separators (- or _) are ignored.
 
-    ``nested`` are objects inside a row whose keys count as if they stood in the row itself. ``left_out`` are columns
-    that are no field to slice by.
+    ``nested`` are objects inside a row whose keys count as the row's own. ``left_out`` are columns that are not fields
+    to slice by.
     """
 
     image: tuple[str, ...] = (
@@ -157,7 +157,7 @@ class Columns:
     left_out: tuple[str, ...] = ()
 
     def known(self) -> frozenset[str]:
-        """Every name that is no field to slice by."""
+        """Return every name that is not a field to slice by."""
         roles = (self.image, self.id, self.lat, self.lon, self.country, self.region, self.city, self.boxes)
         return frozenset(folded(name) for names in (*roles, self.nested, self.left_out) for name in names)
 
@@ -167,7 +167,7 @@ USUAL = Columns()
 
 @lru_cache(maxsize=4096)
 def folded(name: str) -> str:
-    """A column's name as it is compared."""
+    """Return a column's name for comparison."""
     return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
@@ -179,14 +179,14 @@ def table_entries(
     extra: Mapping[str, str] | None = None,
     change: Callable[[Row], Row] | None = None,
 ) -> Iterator[Entry]:
-    """The items of a table whose photos lie on a shelf.
+    """Yield the items of a table whose photos lie on a shelf.
 
     Args:
         path: the table.
-        shelf: where its photos are.
-        columns: what its columns are called.
+        shelf: the location of its photos.
+        columns: the names of its columns.
         extra: fields that every item gets.
-        change: what is done to each row before it is read.
+        change: is applied to each row before it is read.
     """
     known = columns.known()
     for number, row in read_rows(path):
@@ -207,7 +207,7 @@ def entry_of(
     extra: Mapping[str, str] | None = None,
     unnamed: str | None = None,
 ) -> Entry:
-    """One row as an item, or what is wrong with it; ``unnamed`` is the id of a row that names neither photo nor id."""
+    """Return a row as an item, or its fault; ``unnamed`` is the id of a row with neither photo nor id."""
     cells = cells_of(row, columns)
     own = text_of(pick(cells, columns.id))
     name = text_of(pick(cells, columns.image)) or own or unnamed
@@ -226,7 +226,7 @@ def entry_of(
 
 
 def truth_of(cells: Mapping[str, Any], columns: Columns) -> Truth:
-    """Where the photo really was.
+    """Return the true place of the photo.
 
     Raises:
         ValueError: there is no point, or none on Earth.
@@ -238,10 +238,10 @@ def truth_of(cells: Mapping[str, Any], columns: Columns) -> Truth:
 
 
 def degrees(value: object, name: str) -> float:
-    """A coordinate, which some sets write as text.
+    """Return a coordinate, which some sets write as text.
 
     Raises:
-        ValueError: it is missing or no number.
+        ValueError: it is missing or not a number.
     """
     if value is None:
         raise ValueError(f"no truth: {name} is missing or empty")
@@ -254,7 +254,7 @@ def degrees(value: object, name: str) -> float:
 
 
 def pick(cells: Mapping[str, Any], names: Iterable[str]) -> Any:
-    """The first of the named cells that is not empty."""
+    """Return the first of the named cells that is not empty."""
     for name in names:
         value = cells.get(folded(name))
         if value is not None and value not in ("", []):
@@ -263,7 +263,7 @@ def pick(cells: Mapping[str, Any], names: Iterable[str]) -> Any:
 
 
 def text_of(value: object) -> str | None:
-    """A cell as a name; None where it is no plain one. Of a list with one entry, that entry."""
+    """Return a cell as a name; None if it is not a plain one. Of a list with one entry, that entry."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, dict):
@@ -274,13 +274,13 @@ def text_of(value: object) -> str | None:
 
 
 def clean_text(text: str) -> str:
-    """A name as it goes into results: on one line, without control characters, not endless, fit for UTF-8."""
+    """Return a name for results: on one line, without control characters, cut to length, valid UTF-8."""
     line = text if text.isprintable() else one_line(text)
     return line[:_LONGEST_NAME].encode("utf-8", "replace").decode()
 
 
 def fields_of(cells: Mapping[str, Any], known: frozenset[str]) -> dict[str, str]:
-    """What results can be sliced by: short plain values of columns that mean nothing else."""
+    """Return the fields to slice by: short plain values of the remaining columns."""
     fields = {}
     for name, value in cells.items():
         if name in known or not isinstance(value, str | int | float | bool) or not name.isprintable():
@@ -292,7 +292,7 @@ def fields_of(cells: Mapping[str, Any], known: frozenset[str]) -> dict[str, str]
 
 
 def cells_of(row: Row, columns: Columns) -> dict[str, Any]:
-    """A row by its folded names, with what nested objects hold as if it stood in the row; the row itself goes first."""
+    """Return a row by folded names, with nested objects flattened; the row itself takes precedence."""
     cells: dict[str, Any] = {}
     inner: list[Mapping[str, Any]] = [row]
     for depth in range(_DEEPEST):
@@ -300,7 +300,7 @@ def cells_of(row: Row, columns: Columns) -> dict[str, Any]:
         for part in outer:
             for name, value in part.items():
                 key = folded(str(name))
-                # Inside an object that is known to hold the truth, any further one may hold a part of it.
+                # Inside an object that holds the truth, further objects may hold parts of it.
                 opened = _opened(value) if depth or key in columns.nested else None
                 if opened is not None:
                     inner.append(opened)
@@ -310,7 +310,7 @@ def cells_of(row: Row, columns: Columns) -> dict[str, Any]:
 
 
 def _opened(value: object) -> Mapping[str, Any] | None:
-    """An object inside a row, also where it is written as text; a pair of numbers is latitude and longitude."""
+    """Return an object inside a row, also if written as text; a pair of numbers is latitude and longitude."""
     if isinstance(value, str) and value[:1] in "{[":
         try:
             value = json.loads(value)
@@ -322,10 +322,10 @@ def _opened(value: object) -> Mapping[str, Any] | None:
 
 
 def check_header(path: Path, columns: Columns = USUAL) -> None:
-    """Whether a table's first row names a photo and a point; asked when a set is opened.
+    """Check that a table's first row names a photo and a point; called when a set is opened.
 
     Raises:
-        BadInput: it does not; the message says what was looked for and what is there.
+        BadInput: it does not; the message says what was looked for and what was found.
     """
     header = header_of(path)
     first = next(iter(read_rows(path)), None)
@@ -342,16 +342,16 @@ def check_header(path: Path, columns: Columns = USUAL) -> None:
 
 
 def open_table(path: Path, photos: Path | None = None) -> DataSet:
-    """A CSV, TSV, JSONL or JSON table; photos are named by their path from its folder, or from ``photos``.
+    """Open a CSV, TSV, JSONL or JSON table; photos are named by their path from its folder, or from ``photos``.
 
     Raises:
-        BadInput: it is no table, or its columns name no photo or no point.
+        BadInput: it is not a table, or its columns name no photo or no point.
     """
     if path.is_dir():
         tables = sorted(found for found in path.iterdir() if found.suffix.lower() in TABLE_ENDINGS)
         if len(tables) != 1:
             names = ", ".join(found.name for found in tables[:6]) or "none"
-            raise BadInput(f"{path}: give the table itself; a folder must hold exactly one ({names})")
+            raise BadInput(f"{path}: not a single table ({names}); give the table itself")
         path = tables[0]
     check_header(path)
     shelf = Shelf(photos or path.parent, ("", "images", "image", "photos", "img"))
@@ -362,15 +362,15 @@ _MOST_WORDS = 4
 
 
 def town_centre(city: str, country: str) -> LatLon | None:
-    """The centre of the largest town of that name, in any language, in a country; None where there is none."""
+    """Return the centre of the largest town of that name, in any language, in a country; None if there is none."""
     code = country_code(country)
     towns = () if code is None else _towns(code).get(fold(city), ())
     return LatLon(towns[0].lat, towns[0].lon) if towns else None
 
 
 def us_address(address: str) -> tuple[str, str, LatLon] | None:
-    """City, state and the city's centre of an address that ends so: ``341 Southwest 10th Avenue Portland OR``."""
-    # The atlas takes half a second to import, and this is the one set that asks for it.
+    """Return city, state and the city's centre of an address such as ``341 Southwest 10th Avenue Portland OR``."""
+    # The atlas takes half a second to import, and only this set needs it.
     from geosleuth.atlas.borders import Borders
 
     words = address.replace(",", " ").split()
@@ -391,7 +391,7 @@ def us_address(address: str) -> tuple[str, str, LatLon] | None:
 
 @cache
 def _towns(code: str) -> dict[str, tuple[City, ...]]:
-    """The towns of a country by folded name, largest first."""
+    """Return the towns of a country by folded name, largest first."""
     by_name: dict[str, list[City]] = {}
     for city in cities_by_country().get(code, ()):
         for name in {fold_once(name) for name in city.names}:

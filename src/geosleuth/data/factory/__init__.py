@@ -1,4 +1,4 @@
-"""The factory: trajectories to learn from, made on the machinery of benchmark runs."""
+"""The factory: makes trajectories for training with the engine of benchmark runs."""
 
 from .factory_run import Work, kept_files, made_in, photo_of, replay_difference, replays, run_factory, tally_in
 from .maker import STAND_IN, Recipe, atlas_of

@@ -1,4 +1,4 @@
-"""A run of the factory: its folder, its worker processes, and the samples that it hands to the store."""
+"""A run of the factory: its folder, its worker processes, and the samples for the store."""
 
 import asyncio
 import json
@@ -51,36 +51,36 @@ from .trial import FIRST, META, PHOTO, beside, id_of
 
 
 @dataclass(slots=True)
-class _Here:
-    """What one of the processes holds."""
+class _ProcessState:
+    """The state of one worker process."""
 
     loop: asyncio.AbstractEventLoop | None = None
     ready: Ready | None = None
     refused: str | None = None
 
 
-_here = _Here()
+_here = _ProcessState()
 
 
 class ProcessWorker:
-    """A `Worker` that hands each try to a process that is free."""
+    """A `Worker` that hands each job to a free process."""
 
     def __init__(self, pool: ProcessPoolExecutor, folder: RunFolder) -> None:
-        """Made by `process_worker`."""
+        """Use `process_worker` to create one."""
         self._pool, self._folder = pool, folder
 
     async def __call__(self, job: Job) -> Attempted:
-        """Make one try.
+        """Run one job.
 
         Raises:
-            UserError: the run can't go on.
+            UserError: the run can't continue.
         """
         place = self._folder.place(job.name, job.number)
         try:
             came = await asyncio.get_running_loop().run_in_executor(self._pool, _work, job, place)
         except BrokenProcessPool as error:
             raise GeosleuthError(
-                "a process that made trajectories died; is there enough memory? run it again"
+                "a worker process died; check that there is enough memory, then run it again"
             ) from error
         if isinstance(came, str):
             raise BadInput(came)
@@ -89,7 +89,7 @@ class ProcessWorker:
 
 @asynccontextmanager
 async def process_worker(making: Making, folder: RunFolder, processes: int) -> AsyncIterator[ProcessWorker]:
-    """A worker with so many processes; they end with it, and with this process should that be killed."""
+    """Yield a worker with so many processes; they end with it, or with this process if that is killed."""
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(making,))
     try:
@@ -99,7 +99,7 @@ async def process_worker(making: Making, folder: RunFolder, processes: int) -> A
 
 
 def _begin(making: Making) -> None:
-    """In the new process: load everything once."""
+    """Load everything once, in the new process."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _here.loop = asyncio.new_event_loop()
     try:
@@ -109,7 +109,7 @@ def _begin(making: Making) -> None:
 
 
 def _end_with_parent() -> None:
-    """A parent that was killed can't tell its children, and they would wait for work for ever."""
+    """End this process with its parent: a killed parent can't stop its children."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
@@ -117,7 +117,7 @@ def _end_with_parent() -> None:
 
 
 def _work(job: Job, place: Path) -> Attempted | str:
-    """In the new process: one try, or in one line what the user must mend."""
+    """Run one job in the worker process; return the attempt, or the user error in one line."""
     if _here.loop is None or _here.ready is None:
         return _here.refused or "this process was not made ready"
     try:
@@ -131,7 +131,7 @@ _NO_LIMITS = RunLimits()
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is to be made of what, and where: in so many processes of this machine, or on a Ray cluster."""
+    """A run's settings: its data, its recipe and its processes, on this machine or on a Ray cluster."""
 
     recipe: Recipe
     data: DataSet
@@ -141,18 +141,18 @@ class Work:
     cluster: str | None = None
 
     def manifest(self) -> Manifest:
-        """What the run is made of; names in it hang on the settings alone, so that the same run has the same files."""
+        """Return the run's manifest; names depend only on the settings, so that the same run has the same files."""
         settings = self.recipe.settings()
         key = "".join(id_of({**settings, "data": self.info.sha256}, str(part)) for part in range(4))
         return Manifest(data=self.info, settings=settings, name_key=key)
 
 
-def _nobody(_progress: RunProgress) -> None:
-    """Nobody looks on."""
+def _no_progress(_progress: RunProgress) -> None:
+    """Ignore progress."""
 
 
 def _silent(_words: str) -> None:
-    """Nobody listens."""
+    """Ignore messages."""
 
 
 async def run_factory(
@@ -161,13 +161,13 @@ async def run_factory(
     *,
     limits: RunLimits = _NO_LIMITS,
     retry: Retry | None = None,
-    watch: Callable[[RunProgress], None] = _nobody,
+    watch: Callable[[RunProgress], None] = _no_progress,
     say: Callable[[str], None] = _silent,
 ) -> Ending:
-    """Make everything that the run in this folder has not made yet; with ``retry``, what failed and nothing else.
+    """Make everything that the run in this folder has not made yet; with ``retry``, only what failed.
 
     Raises:
-        UserError: the run can't begin or go on; what was finished is kept.
+        UserError: the run can't start or continue; what was finished is kept.
     """
     rests = Rests()
     with RunFolder.begin(out, work.manifest(), say) as folder, listening(rests):
@@ -207,10 +207,10 @@ _NUMBERS = re.compile(r"(\d+)")
 
 
 def made_in(run: Path) -> Iterator[Made]:
-    """Everything that a run has finished, in the order of its scenes, one at a time.
+    """Yield everything that a run has finished, in the order of its scenes.
 
     Raises:
-        BadInput: it is no run of the factory, or a file of it is missing or damaged.
+        BadInput: it is not a run of the factory, or a file is missing or damaged.
     """
     with RunFolder.read(run) as folder:
         source = str(folder.manifest.settings.get("kind", ""))
@@ -220,10 +220,10 @@ def made_in(run: Path) -> Iterator[Made]:
 
 
 def tally_in(run: Path) -> Tally:
-    """What a run has kept, and why it has not kept the rest.
+    """Count what a run has kept, and why it rejected the rest.
 
     Raises:
-        BadInput: it is no run of the factory, or a file of it is missing or damaged.
+        BadInput: it is not a run of the factory, or a file is missing or damaged.
     """
     tally = Tally()
     with RunFolder.read(run) as folder:
@@ -233,7 +233,7 @@ def tally_in(run: Path) -> Tally:
 
 
 def photo_of(trajectory: Path) -> bytes:
-    """The picture that a kept trajectory is about, as it was looked at.
+    """Return the picture of a kept trajectory.
 
     Raises:
         BadInput: it can't be read.
@@ -243,10 +243,10 @@ def photo_of(trajectory: Path) -> bytes:
 
 
 def kept_files(run: Path) -> Iterator[Path]:
-    """The files of the trajectories that a run keeps, in the order of its scenes.
+    """Yield the files of the trajectories that a run keeps, in the order of its scenes.
 
     Raises:
-        BadInput: it is no run of the factory, or a file of it is missing or damaged.
+        BadInput: it is not a run of the factory, or a file is missing or damaged.
     """
     with RunFolder.read(run) as folder:
         for _, trajectory in _finished(folder):
@@ -299,9 +299,9 @@ def _meta(trajectory: Path) -> dict[str, Any]:
     try:
         found = json.loads(_read(path))
     except ValueError as error:
-        raise BadInput(f"{path}: this is not JSON; make the run again") from error
+        raise BadInput(f"{path}: not JSON; make the run again") from error
     if not isinstance(found, dict) or not {"kept", "scene", "reasons"} <= found.keys():
-        raise BadInput(f"{path}: this is not what the factory writes; make the run again")
+        raise BadInput(f"{path}: not written by the factory; make the run again")
     return found
 
 
@@ -313,12 +313,12 @@ def _read(path: Path) -> bytes:
 
 
 def _natural(key: str) -> tuple[tuple[int, int | str], ...]:
-    """A key by which scene-9 comes before scene-10."""
+    """Return a sort key that puts scene-9 before scene-10."""
     return tuple((0, int(part)) if part.isdigit() else (1, part) for part in _NUMBERS.split(key))
 
 
 async def replay_difference(trajectory: Trajectory, photo: OpenedPhoto, atlas: Atlas) -> str | None:
-    """Where a trajectory parts from its own replay with live tools, in one line; None where it does not."""
+    """Return in one line where a trajectory differs from its replay with live tools; None if it does not."""
     way = method(trajectory.started.method)
     case, _ = open_case([photo], way, Resources(atlas))
     toolset = way.toolset(all_tools(), trajectory.started.tools)
@@ -327,5 +327,5 @@ async def replay_difference(trajectory: Trajectory, photo: OpenedPhoto, atlas: A
 
 
 async def replays(trajectory: Trajectory, photo: OpenedPhoto, atlas: Atlas) -> bool:
-    """Whether the recorded steps lead to the very same observations once more, the tools being called for real."""
+    """Return whether the recorded steps lead to the same observations when the tools are called again."""
     return await replay_difference(trajectory, photo, atlas) is None

@@ -1,4 +1,4 @@
-"""From settings to a maker of trajectories, here or on another machine; one maker for each synthesis."""
+"""Makers of trajectories, one per synthesis, built from settings on this or another machine."""
 
 import asyncio
 import random
@@ -19,28 +19,28 @@ from geosleuth.world import Scene
 from geosleuth.world.design import truth_of
 from geosleuth.world.world import Noise, open_world
 
-from .trial import Drawn, FactoryAttempt, FactoryReady, Kind, Maker, Worked, drawn_of
+from .trial import Drawn, FactoryAttempt, FactoryReady, Kind, Maker, TrialResult, drawn_of
 
 STAND_IN = "stand-in"
-"""The name of the embedded stand-in where a model's name may stand."""
+"""The stand-in's name, accepted in place of a model's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """How trajectories are made.
+    """The settings of a synthesis.
 
     Attributes:
-        kind: which synthesis.
-        seed: of the makers' own chances; scenes have theirs.
-        world: the seed of the world whose map is asked; None asks the plain atlas.
+        kind: the synthesis.
+        seed: of the makers' random choices; scenes have their own.
+        world: the seed of the world whose map is queried; None for the plain atlas.
         noise: which names repeat in several towns of that world.
-        regions: added regions whose real businesses join it.
-        observer: who describes pictures, or proposes, or normalises: a model's name, or "stand-in".
-        caller: who reads descriptions and calls tools.
-        base_url: where both models are served, if not at the usual place.
-        slips: how often stand-ins go wrong.
-        within_km: how far off an answer may be to be kept; only SpotAgent's synthesis asks.
-        tools: those that are switched on, by our names; only SpotAgent's synthesis has a choice.
+        regions: installed regions whose real businesses join it.
+        observer: describes pictures, or proposes, or normalises: a model's name, or "stand-in".
+        caller: reads descriptions and calls tools.
+        base_url: the endpoint of both models, if not the default.
+        slips: the error rates of stand-ins.
+        within_km: the largest error of a kept answer; used by SpotAgent's synthesis only.
+        tools: the enabled tools, by our names; used by SpotAgent's synthesis only.
     """
 
     kind: Kind
@@ -56,14 +56,14 @@ class Recipe:
     tools: tuple[str, ...] = TOOLS
 
     def settings(self) -> dict[str, Any]:
-        """All of it as plain values; of regions their file names alone."""
-        told = asdict(self)
-        told.pop("base_url")
-        # By the option's name: a seed would be taken for the scenes'.
+        """Return the settings as plain values; regions by file name."""
+        values = asdict(self)
+        values.pop("base_url")
+        # Under the option's name: a seed would be taken for the scenes'.
         return {
-            "kind": told.pop("kind"),
-            "luck": told.pop("seed"),
-            **told,
+            "kind": values.pop("kind"),
+            "luck": values.pop("seed"),
+            **values,
             "regions": [path.name for path in self.regions],
             "tools": list(self.tools),
         }
@@ -71,21 +71,21 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class FactoryMaking:
-    """Makes the attempt of a run, in this process or in one on another machine."""
+    """Builds the attempt of a run, in this process or on another machine."""
 
     recipe: Recipe
 
     async def __call__(self) -> FactoryReady:
-        """Open the world's map and load whoever is asked.
+        """Open the world's map and load the models.
 
         Raises:
-            UserError: something must be mended here.
+            UserError: the set-up is invalid.
         """
         return FactoryReady(FactoryAttempt(maker_of(self.recipe), self.recipe.settings()))
 
 
 def maker_of(recipe: Recipe) -> Maker:
-    """Who makes what the recipe says.
+    """Return the maker of a recipe.
 
     Raises:
         UserError: a model's name can't be used, or the world can't be opened.
@@ -94,7 +94,7 @@ def maker_of(recipe: Recipe) -> Maker:
 
 
 def atlas_of(recipe: Recipe) -> Atlas:
-    """The map that tools ask."""
+    """Return the map that tools query."""
     if recipe.world is None:
         from geosleuth.atlas import OfflineAtlas
         from geosleuth.atlas.base import ensure_base
@@ -107,7 +107,7 @@ def atlas_of(recipe: Recipe) -> Atlas:
 
 
 def model_of(recipe: Recipe, name: str) -> Policy | None:
-    """The policy of a model's name; None for the stand-in.
+    """Return the policy of a model's name; None for the stand-in.
 
     Raises:
         UserError: the name can't be used.
@@ -119,10 +119,10 @@ MakerOf = Callable[[Recipe], Maker]
 
 
 class SpotagentMaker:
-    """SpotAgent's synthesis of one scene."""
+    """Runs SpotAgent's synthesis on one scene."""
 
     def __init__(self, recipe: Recipe) -> None:
-        """Open the map and get the models ready.
+        """Open the map and load the models.
 
         Raises:
             UserError: a model's name can't be used, or the world can't be opened.
@@ -131,11 +131,11 @@ class SpotagentMaker:
         self._observer, self._caller = model_of(recipe, recipe.observer), model_of(recipe, recipe.caller)
         self._atlas = atlas_of(recipe)
 
-    async def __call__(self, content: bytes) -> Worked:
-        """Make one.
+    async def __call__(self, content: bytes) -> TrialResult:
+        """Make a trajectory.
 
         Raises:
-            BadInput: it is no scene.
+            BadInput: it is not a scene.
         """
         recipe = self._recipe
         drawn, photo = await asyncio.to_thread(opened, content)
@@ -151,34 +151,34 @@ class SpotagentMaker:
         truth = truth_of(scene)
         verdict = judge(finding.trajectory, truth.point, within_km=recipe.within_km)
         meta = {**about(scene), "slips": asdict(slipped)}
-        return Worked(finding, drawn.jpeg, scene.id, scene.split, verdict, truth, meta)
+        return TrialResult(finding, drawn.jpeg, scene.id, scene.split, verdict, truth, meta)
 
     async def aclose(self) -> None:
-        """Let go of the models."""
+        """Close the models."""
         for model in (self._observer, self._caller):
             if model is not None:
                 await model.aclose()
 
 
 class GeovistaMaker:
-    """GeoVista's assembly of one scene."""
+    """Runs GeoVista's assembly on one scene."""
 
     def __init__(self, recipe: Recipe) -> None:
-        """Open the map's documents and get the model ready.
+        """Open the documents and load the model.
 
         Raises:
             UserError: the model's name can't be used.
         """
         self._recipe = recipe
         self._model = model_of(recipe, recipe.observer)
-        # Documents are the atlas's own: what is made up in a world has none.
+        # Documents come from the atlas: a world's made-up places have none.
         self._atlas = atlas_of(replace(recipe, world=None))
 
-    async def __call__(self, content: bytes) -> Worked:
-        """Make one.
+    async def __call__(self, content: bytes) -> TrialResult:
+        """Make a trajectory.
 
         Raises:
-            BadInput: it is no scene.
+            BadInput: it is not a scene.
         """
         recipe = self._recipe
         drawn, photo = await asyncio.to_thread(opened, content)
@@ -193,26 +193,26 @@ class GeovistaMaker:
         finding = await geovista.assemble(photo, proposer, atlas=self._atlas)
         meta = {**about(scene), "slips": asdict(slipped)}
         verdict = judge_assembled(finding.trajectory)
-        return Worked(finding, drawn.jpeg, scene.id, scene.split, verdict, truth_of(scene), meta)
+        return TrialResult(finding, drawn.jpeg, scene.id, scene.split, verdict, truth_of(scene), meta)
 
     async def aclose(self) -> None:
-        """Let go of the model."""
+        """Close the model."""
         if self._model is not None:
             await self._model.aclose()
 
 
 class GeoagentMaker:
-    """GeoAgent's record of one scene, from its truth."""
+    """Writes GeoAgent's record of one scene, from its truth."""
 
     def __init__(self, recipe: Recipe) -> None:
-        """Take the seed of the wording; nothing is opened."""
+        """Store the seed of the wording; nothing is opened."""
         self._seed = recipe.seed
 
-    async def __call__(self, content: bytes) -> Worked:
-        """Make one.
+    async def __call__(self, content: bytes) -> TrialResult:
+        """Make a trajectory.
 
         Raises:
-            BadInput: it is no scene.
+            BadInput: it is not a scene.
         """
         drawn, photo = await asyncio.to_thread(opened, content)
         scene = drawn.scene
@@ -223,17 +223,17 @@ class GeoagentMaker:
         finding = await geoagent.recorded(photo, record, by="scene truth")
         meta = {**about(scene), "levels": [bool(name) for name in record.conclusions]}
         verdict = judge_assembled(finding.trajectory)
-        return Worked(finding, drawn.jpeg, scene.id, scene.split, verdict, truth_of(scene), meta)
+        return TrialResult(finding, drawn.jpeg, scene.id, scene.split, verdict, truth_of(scene), meta)
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 def opened(content: bytes) -> tuple[Drawn, OpenedPhoto]:
-    """A scene with its picture, opened as any photo is.
+    """Return a scene and its opened picture.
 
     Raises:
-        BadInput: it is no scene, or a panorama.
+        BadInput: it is not a scene, or is a panorama.
     """
     drawn = drawn_of(content)
     refuse_panorama(drawn.scene.kind)
@@ -241,7 +241,7 @@ def opened(content: bytes) -> tuple[Drawn, OpenedPhoto]:
 
 
 def about(scene: Scene) -> Mapping[str, Any]:
-    """What is kept of a scene beside what is made of it."""
+    """Return the scene's facts that are stored beside its trajectory."""
     return {
         "finest": scene.finest,
         "needs_zoom": scene.needs_zoom,

@@ -1,7 +1,7 @@
-"""A try of the factory: the scene it is made from, one trajectory without the clock, its pictures and verdict.
+"""One trial of the factory: its scene, one trajectory without timestamps, its pictures and verdict.
 
-Everything that it writes hangs on the settings and on what it was given, so that a run that was killed and taken up
-again holds the same bytes as one that was not.
+All output depends only on the settings and the input, so that a run that was killed and resumed has the same bytes as
+one that was not.
 """
 
 import asyncio
@@ -31,14 +31,14 @@ from geosleuth.world.model import mark_from_dict, mark_to_dict, scene_from_dict,
 from geosleuth.world.world import Noise, open_world
 
 Kind = Literal["spotagent", "geovista", "geoagent", "imported"]
-"""Which synthesis: the word that stores know it by."""
+"""The synthesis, by its name in stores."""
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
-    """What came of one try: the run with its album, what is thought of it, and what else is to be known.
+class TrialResult:
+    """The result of one trial: the run with its album, the verdict, and further facts.
 
-    ``photo`` is the picture's file as it was looked at. ``truth`` is None where nobody knows the place.
+    ``photo`` is the picture's file as it was shown. ``truth`` is None if the place is unknown.
     """
 
     finding: Finding = field(repr=False)
@@ -51,35 +51,35 @@ class Worked:
 
 
 class Maker(Protocol):
-    """Makes one trajectory from what it is given, see `geosleuth.data.factory.trial`."""
+    """Makes one trajectory from packed input, see `geosleuth.data.factory.trial`."""
 
-    async def __call__(self, content: bytes) -> Worked:
-        """Make it.
+    async def __call__(self, content: bytes) -> TrialResult:
+        """Make a trajectory.
 
         Raises:
-            UserError: something must be mended before it makes sense to go on.
+            UserError: the set-up is invalid, and the run must stop.
         """
         ...
 
     async def aclose(self) -> None:
-        """Let go of models and connections."""
+        """Close models and connections."""
         ...
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-"""What made trajectories are stamped with: when they were made says nothing about them."""
+"""The time stamp of all made trajectories: when they were made says nothing about them."""
 
 
 def timeless(trajectory: Trajectory, id: str) -> Trajectory:  # noqa: A002  (the trajectory's own word)
-    """The same run under a given id, with every time and duration at zero."""
+    """Return the same run under a given id, with every time and duration at zero."""
     events = tuple(Event(event.index, 0.0, without_durations(event.body)) for event in trajectory.events)
     return Trajectory(events, id, EPOCH, trajectory.geosleuth)
 
 
 def id_of(settings: Mapping[str, Any], name: str) -> str:
-    """An id that hangs on what was made of what, and on nothing else."""
-    said = json.dumps([settings, name], sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+    """Return an id that depends only on the settings and the name."""
+    document = json.dumps([settings, name], sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(document.encode()).hexdigest()[:16]
 
 
 META, PHOTO, FIRST = "meta.json", "photo.jpg", "image-1.jpg"
@@ -88,16 +88,16 @@ _JPEG_QUALITY = 88
 
 @dataclass(frozen=True, slots=True)
 class FactoryAttempt:
-    """Makes one try; ``settings`` are all that decides what comes of it."""
+    """Runs one trial; ``settings`` are all that determines its result."""
 
     maker: Maker
     settings: Mapping[str, Any] = field(repr=False)
 
     async def __call__(self, job: Job, keep_in: Path) -> Attempted:
-        """Make a trajectory, judge it, keep it; pictures are kept where it is worth keeping.
+        """Make a trajectory, judge it and store it; pictures are stored if it is kept.
 
         Raises:
-            UserError: the run can't go on.
+            UserError: the run can't continue.
         """
         try:
             worked = await self.maker(job.content)
@@ -110,22 +110,22 @@ class FactoryAttempt:
 
 @dataclass(frozen=True, slots=True)
 class FactoryReady:
-    """An attempt, and the maker that must be closed after it."""
+    """An attempt, and the maker to close after it."""
 
     attempt: FactoryAttempt
 
     async def aclose(self) -> None:
-        """Let go of models and connections."""
+        """Close models and connections."""
         await self.attempt.maker.aclose()
 
 
 def beside(trajectory: Path, what: str) -> Path:
-    """A file of a try beside its trajectory."""
+    """Return the path of another file of a trial, beside its trajectory."""
     return trajectory.with_name(f"{trajectory.stem}.{what}")
 
 
-def _keep(worked: Worked, trajectory: Trajectory, path: Path) -> None:
-    """The trajectory last: a try without it never was."""
+def _keep(worked: TrialResult, trajectory: Trajectory, path: Path) -> None:
+    """Write a trial's files, the trajectory last: it marks the trial as complete."""
     album = worked.finding.album
     if worked.verdict.kept and album is not None:
         shown = pictures(trajectory, album, worked.photo)
@@ -140,7 +140,7 @@ def _keep(worked: Worked, trajectory: Trajectory, path: Path) -> None:
 
 
 def pictures(trajectory: Trajectory, album: Album, photo: bytes) -> dict[str, bytes]:
-    """Every picture of a run as it was shown; a photo that was shown whole as the file that it is."""
+    """Return every picture of a run as it was shown; a photo that was shown whole as its own file."""
     found: dict[str, bytes] = {}
     for image in trajectory.images:
         whole = image.photo == 1 and image.box_in_original == (0, 0, *image.size)
@@ -148,7 +148,7 @@ def pictures(trajectory: Trajectory, album: Album, photo: bytes) -> dict[str, by
     return found
 
 
-def _meta(worked: Worked, trajectory: Trajectory) -> dict[str, Any]:
+def _meta(worked: TrialResult, trajectory: Trajectory) -> dict[str, Any]:
     truth, verdict = worked.truth, worked.verdict
     return {
         "scene": worked.scene,
@@ -181,7 +181,7 @@ def _attempted(trajectory: Trajectory) -> Attempted:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A scene, where its clues stand in the picture, and the picture as a JPEG file."""
+    """A scene, its marks in the picture, and the picture as a JPEG file."""
 
     scene: Scene
     marks: tuple[Mark, ...]
@@ -189,12 +189,12 @@ class Drawn:
 
 
 def pack(head: Mapping[str, Any], picture: bytes = b"") -> bytes:
-    """Both in one piece."""
+    """Pack a header and a picture into bytes."""
     return json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + picture
 
 
 def unpack(content: bytes) -> tuple[dict[str, Any], bytes]:
-    """What `pack` put together.
+    """Unpack what `pack` packed.
 
     Raises:
         BadInput: it is something else.
@@ -203,22 +203,22 @@ def unpack(content: bytes) -> tuple[dict[str, Any], bytes]:
     try:
         head = json.loads(line)
     except ValueError as error:
-        raise BadInput("this is nothing that a try could be made from") from error
+        raise BadInput("not a packed trial") from error
     if not isinstance(head, dict):
-        raise BadInput("this is nothing that a try could be made from")
+        raise BadInput("not a packed trial")
     return head, picture
 
 
 def pack_scene(scene: Scene, marks: Sequence[Mark] = (), jpeg: bytes = b"") -> bytes:
-    """A scene to travel; without its picture it is drawn where it arrives."""
+    """Pack a scene; without its picture, the receiver draws it."""
     return pack({"scene": scene_to_dict(scene), "marks": [mark_to_dict(mark) for mark in marks]}, jpeg)
 
 
 def drawn_of(content: bytes) -> Drawn:
-    """The scene with its picture, drawn now where it came without.
+    """Return the scene with its picture, drawn now if it came without.
 
     Raises:
-        BadInput: it is no scene.
+        BadInput: it is not a scene.
     """
     head, jpeg = unpack(content)
     scene = scene_from_dict(head["scene"])
@@ -232,7 +232,7 @@ def drawn_of(content: bytes) -> Drawn:
 
 @dataclass(frozen=True, slots=True)
 class ScenePicture:
-    """A scene to travel, with the file of its picture where that was made before."""
+    """A scene with the file of its picture, if that was drawn before."""
 
     scene: Scene
     marks: tuple[Mark, ...] = ()
@@ -240,11 +240,11 @@ class ScenePicture:
 
     @property
     def where(self) -> str:
-        """The scene's id."""
+        """Return the scene's id."""
         return self.scene.id
 
     def read(self) -> bytes:
-        """The scene, packed.
+        """Return the scene, packed.
 
         Raises:
             BadInput: its picture can't be read.
@@ -257,13 +257,13 @@ class ScenePicture:
             raise BadInput(f"{self.path}: can't be read: {error.strerror or error}") from error
 
     def size_bytes(self) -> int | None:
-        """Not known before it is read."""
+        """Return None: the size is not known before reading."""
         return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneRange:
-    """Scenes that are designed as they are needed: so many of one seed, from a number on."""
+    """A range of scenes of one seed, designed on demand."""
 
     count: int
     seed: int = 1
@@ -275,35 +275,35 @@ class SceneRange:
     regions: tuple[Path, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what no trajectory can be made from.
+        """Check that trajectories can be made from these scenes.
 
         Raises:
-            BadInput: panoramas are asked for.
+            BadInput: the scenes are panoramas.
         """
         refuse_panorama(self.kind)
 
     def selection(self) -> dict[str, Any]:
-        """Which scenes, in plain values."""
+        """Return the selection as plain values."""
         return {
             "scenes": self.count, "seed": self.seed, "split": self.split, "kind": self.kind, "first": self.first,
             "world": self.world, "noise": self.noise, "regions": [path.name for path in self.regions],
         }  # fmt: skip
 
-    def told(self) -> dict[str, Any]:
-        """Which scenes, as cards name it."""
+    def card_entry(self) -> dict[str, Any]:
+        """Return the selection as cards show it."""
         return {
             "scene seed": self.seed, "first scene": self.first, "count": self.count, "split": self.split,
             "world": self.world,
         }  # fmt: skip
 
     def data(self) -> DataSet:
-        """As a data set."""
+        """Return the scenes as a data set."""
         return DataSet(_card(self.count), Path(), self._items)
 
     def info(self) -> DataInfo:
-        """How runs know it again."""
-        said = json.dumps(self.selection(), sort_keys=True)
-        return DataInfo("world scenes", self.count, hashlib.sha256(said.encode()).hexdigest(), self.selection())
+        """Return the identity by which runs recognise the data."""
+        document = json.dumps(self.selection(), sort_keys=True)
+        return DataInfo("world scenes", self.count, hashlib.sha256(document.encode()).hexdigest(), self.selection())
 
     def _items(self) -> Iterator[Item]:
         from geosleuth.world.design import design_scene
@@ -315,32 +315,32 @@ class SceneRange:
 
 @dataclass(frozen=True, slots=True)
 class SceneFolder:
-    """Scenes that ``geosleuth world make`` has drawn; panoramas and tiles are passed over."""
+    """Scenes drawn by ``geosleuth world make``; panoramas and tiles are skipped."""
 
     path: Path
     limit: int | None = None
 
-    def told(self) -> dict[str, Any]:
-        """Which scenes, as cards name it."""
+    def card_entry(self) -> dict[str, Any]:
+        """Return the selection as cards show it."""
         limit = {} if self.limit is None else {"count": self.limit}
         return {"folder": self.path.name, **limit}
 
     def data(self) -> DataSet:
-        """As a data set."""
+        """Return the scenes as a data set."""
         return DataSet(_card(None), self.path, self._items)
 
     def info(self) -> DataInfo:
-        """How runs know it again.
+        """Return the identity by which runs recognise the data.
 
         Raises:
-            BadInput: the folder holds no scenes.
+            BadInput: the folder has no scenes.
         """
         digest, count = hashlib.sha256(), 0
         for item in self._items():
             digest.update(item.id.encode() + b"\n")
             count += 1
         if not count:
-            raise BadInput(f"{self.path}: holds no street scenes; make some with geosleuth world make")
+            raise BadInput(f"{self.path}: no street scenes found; make some with geosleuth world make")
         return DataInfo("world scenes", count, digest.hexdigest(), {"limit": self.limit})
 
     def _items(self) -> Iterator[Item]:

@@ -1,7 +1,7 @@
-"""Stand-ins for models: rules that see a scene's clue boxes and make mistakes at stated rates. They look at no pixel.
+"""Stand-ins for models: rules that see a scene's clue boxes and err at stated rates. They look at no pixels.
 
-They serve to make trajectories where no model is at hand. Whatever they call is called for real, and their names say
-that they are stand-ins.
+They make trajectories where no model is available. Their tool calls are real, and their names say that they are
+stand-ins.
 """
 
 from .caller import StandInCaller, StandInProposer

@@ -1,4 +1,4 @@
-"""Stand-ins for the Tool-call agent and for GeoVista's proposer: rules that ask the map for real, and answer."""
+"""Stand-ins for SpotAgent's caller and GeoVista's proposer: rules that query the real map and answer."""
 
 import json
 import random
@@ -16,20 +16,32 @@ from geosleuth.tools import ToolCall
 from geosleuth.world import Mark, Scene
 
 from .caller_notes import (
-    SAYS_ITSELF,
-    CallMade,
+    FROM_NUMBER,
+    CallerNotes,
+    CallResult,
     Candidate,
-    Noted,
     agreeing,
     clues_in,
     country_odds,
-    noted,
     quoted,
     ranked,
+    read_conversation,
     reasons,
     seen_words,
 )
-from .next_call import CROSSING, FACTS, GEOCODE, RANGES, REVERSE, SEARCH, ZOOM, Question, questions, spelt, widened
+from .next_call import (
+    CROSSING,
+    FACTS,
+    GEOCODE,
+    RANGES,
+    REVERSE,
+    SEARCH,
+    ZOOM,
+    Question,
+    questions,
+    town_name,
+    with_margin,
+)
 from .observer import USUAL_SLIPS, Slipped, Slips, StandInObserver
 
 _SIZE = re.compile(r"(image-\d+) \((\d+) x (\d+) pixels\)")
@@ -42,56 +54,58 @@ _STREET_WEIGHT = 0.3
 
 
 class StandInCaller:
-    """Calls tools and answers by rules, from words alone; every step is a function of the conversation and the seed.
+    """Calls tools and answers by rules, from text alone; each step depends only on the conversation and the seed.
 
-    It answers in SpotAgent's form. ``key`` names the run, so that no two are unlucky in the same way.
+    It answers in SpotAgent's form. ``key`` names the run, so that runs err in different places.
     """
 
     name = "stand-in caller"
     hosts: frozenset[str] = frozenset()
 
     def __init__(self, key: str, *, seed: int = 0, slips: Slips = USUAL_SLIPS, slipped: Slipped | None = None) -> None:
-        """Take how often it slips; ``slipped`` counts the mistakes."""
+        """Take the error rates; ``slipped`` counts the errors."""
         self._key, self._seed, self._slips = key, seed, slips
         self._slipped = Slipped() if slipped is None else slipped
 
     async def step(self, conversation: Conversation) -> Step:
-        """The next call, or the answer."""
-        told = noted(conversation)
-        turn = len(told.made) + 1
+        """Return the next call, or the answer."""
+        notes = read_conversation(conversation)
+        turn = len(notes.made) + 1
         chance = random.Random(f"caller {self._seed} {self._key} {turn}")  # noqa: S311 - no secret depends on it
-        odds = country_odds(told.texts, told.drives_on)
-        found = ranked(candidates(told), odds)
+        odds = country_odds(notes.texts, notes.drives_on)
+        found = ranked(candidates(notes), odds)
         names = {tool.name for tool in conversation.tools}
-        if conversation.may_call and not self._is_hasty(told, chance):
-            for question in questions(told, odds, found, _sizes(conversation), chance):
-                if question.tool in names and not _was_asked(question, told):
-                    seen = seen_words(told, odds, found, chance)
-                    return self._asking(question, seen, turn, chance)
-        return self._answering(told, odds, found, chance)
+        if conversation.may_call and not self._is_hasty(notes, chance):
+            for question in questions(notes, odds, found, _sizes(conversation), chance):
+                if question.tool in names and not _was_asked(question, notes):
+                    seen = seen_words(notes, odds, found, chance)
+                    return self._call_step(question, seen, turn, chance)
+        return self._answer_step(notes, odds, found, chance)
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
-    def _is_hasty(self, told: Noted, chance: random.Random) -> bool:
-        hasty = bool(told.texts) and chance.random() < self._slips.hasty
+    def _is_hasty(self, notes: CallerNotes, chance: random.Random) -> bool:
+        hasty = bool(notes.texts) and chance.random() < self._slips.hasty
         self._slipped.hasty += hasty
         return hasty
 
-    def _asking(self, question: Question, seen: str, turn: int, chance: random.Random) -> Step:
+    def _call_step(self, question: Question, seen: str, turn: int, chance: random.Random) -> Step:
         call = ToolCall(f"call-{turn}", question.tool, dict(question.arguments))
         if chance.random() < self._slips.bad_call:
             self._slipped.bad_call += 1
-            call = _spoilt(call, chance)
+            call = _invalid_call(call, chance)
         thinking = reasons(seen, f"{question.missing}.", question.why)
         return Step(thinking=thinking, calls=(call,), finish="calls", model=self.name)
 
-    def _answering(self, told: Noted, odds: Mapping[str, float], found: list[Candidate], chance: random.Random) -> Step:
+    def _answer_step(
+        self, notes: CallerNotes, odds: Mapping[str, float], found: list[Candidate], chance: random.Random
+    ) -> Step:
         chosen = found[0] if found else None
         if len(found) > 1 and chance.random() < self._slips.wrong_guess:
             chosen = chance.choice(found[1:4])
             self._slipped.wrong_guess += 1
-        seen = seen_words(told, odds, found, chance)
+        seen = seen_words(notes, odds, found, chance)
         if chosen is None:
             code, share = next(iter(odds.items()))
             words = f"{seen} No place can be named; {country_name(code)} is my guess, with {whole_percent(share)} %."
@@ -107,20 +121,20 @@ class StandInCaller:
         )
         thinking = f"{seen} {sure}: I settle on {chosen.name}, by {chosen.how}."
         return Step(
-            text=_answer(country_name(code), _city(chosen, told), chosen.point), thinking=thinking, model=self.name
+            text=_answer(country_name(code), _city(chosen, notes), chosen.point), thinking=thinking, model=self.name
         )
 
 
-def candidates(told: Noted) -> list[Candidate]:
-    """The places that results and numbers point at."""
+def candidates(notes: CallerNotes) -> list[Candidate]:
+    """Return the places that results and numbers point to."""
     found: list[Candidate] = []
-    for one in told.of(GEOCODE, SEARCH, CROSSING):
+    for one in notes.of(GEOCODE, SEARCH, CROSSING):
         asked = _asked(one)
-        is_town = asked in (*told.towns, *told.near) or _is_capital(asked, told)
+        is_town = asked in (*notes.towns, *notes.near) or _is_capital(asked, notes)
         found += [
-            _candidate(hit, asked, one.observation.name, told) for hit in one.results if _fits(hit, is_town=is_town)
+            _candidate(hit, asked, one.observation.name, notes) for hit in one.results if _fits(hit, is_town=is_town)
         ]
-    for one in told.of(RANGES):
+    for one in notes.of(RANGES):
         fixes = one.observation.data.get("fixes") if isinstance(one.observation.data, Mapping) else ()
         towns = one.observation.data.get("towns") if isinstance(one.observation.data, Mapping) else ()
         country = next((town.get("country") for town in towns or ()), None)
@@ -132,26 +146,26 @@ def candidates(told: Noted) -> list[Candidate]:
             for fix in fixes or ()
         ]  # fmt: skip
     spots = [
-        Candidate(spot.name, spot.point, spot.country, _HINTED * spot.weight, clue.seen, SAYS_ITSELF)
-        for clue in clues_in(told.texts)
+        Candidate(spot.name, spot.point, spot.country, _HINTED * spot.weight, clue.seen, FROM_NUMBER)
+        for clue in clues_in(notes.texts)
         for spot in sorted(clue.spots, key=lambda spot: -spot.weight)[:_SPOTS]
     ]
     return [*found, *spots]
 
 
 def _fits(hit: Mapping[str, Any], *, is_town: bool) -> bool:
-    """Whether a hit may be what was asked for: a settlement for a town, something on a street for all else."""
+    """Return whether a hit can be what was asked for: a settlement for a town, else something on a street."""
     if is_town != (hit.get("kind") in _SETTLEMENTS):
         return False
     return float(hit.get("score") or 0.0) >= (_LEAST_SCORE if hit.get("match") != "fuzzy" else _LEAST_FUZZY)
 
 
-def _is_capital(asked: str, told: Noted) -> bool:
-    data = [one.observation.data for one in told.of(FACTS)]
+def _is_capital(asked: str, notes: CallerNotes) -> bool:
+    data = [one.observation.data for one in notes.of(FACTS)]
     return any(isinstance(one, Mapping) and one.get("capital") == asked for one in data)
 
 
-def _candidate(hit: Mapping[str, Any], asked: str, tool: str, told: Noted) -> Candidate:
+def _candidate(hit: Mapping[str, Any], asked: str, tool: str, notes: CallerNotes) -> Candidate:
     name, address = str(hit.get("name") or ""), str(hit.get("address") or "")
     is_street = str(hit.get("kind") or "").startswith("highway")
     words = f" {fold(address)} "
@@ -159,17 +173,17 @@ def _candidate(hit: Mapping[str, Any], asked: str, tool: str, told: Noted) -> Ca
         name=address if address.startswith(name) else ", ".join(filter(None, (name, address))),
         point=LatLon(float(hit["lat"]), float(hit["lon"])),
         country=hit.get("country"),
-        # Streets of one name are everywhere.
+        # Many streets share a name.
         weight=float(hit.get("score") or 0.0) * (_STREET_WEIGHT if is_street else 1.0),
         of=asked,
         how=f"{tool} for {quoted(asked)}",
         place_id=str(hit.get("id") or ""),
         fuzzy=hit.get("match") == "fuzzy",
-        borne_out=tuple(text for text in told.checkable if text != asked and f" {fold(text)} " in words),
+        borne_out=tuple(text for text in notes.checkable if text != asked and f" {fold(text)} " in words),
     )
 
 
-def _asked(one: CallMade) -> str:
+def _asked(one: CallResult) -> str:
     arguments = one.call.arguments
     if not isinstance(arguments, Mapping):
         return str(arguments)
@@ -179,17 +193,17 @@ def _asked(one: CallMade) -> str:
     )
 
 
-def _was_asked(question: Question, told: Noted) -> bool:
-    """Whether it was asked before; a point that was looked at need not be looked at again."""
+def _was_asked(question: Question, notes: CallerNotes) -> bool:
+    """Return whether this was asked before; a point need not be looked up twice."""
     return any(
         one.observation.name == question.tool
         and (question.tool == REVERSE or one.call.arguments == dict(question.arguments))
-        for one in told.made
+        for one in notes.made
     )
 
 
-def _spoilt(call: ToolCall, chance: random.Random) -> ToolCall:
-    """The call as somebody makes it who does not look at the tool's description."""
+def _invalid_call(call: ToolCall, chance: random.Random) -> ToolCall:
+    """Return an invalid variant of the call, as by a model that ignores the tool's description."""
     arguments = dict(call.arguments) if isinstance(call.arguments, Mapping) else {}
     kinds = ["unknown tool", "nothing given"] + (["outside"] if call.name == ZOOM else [])
     match chance.choice(kinds):
@@ -208,21 +222,21 @@ def _answer(country: str, city: str, point: LatLon | None) -> str:
     return "\n".join(["<answer>", *lines, "</answer>"])
 
 
-def _city(chosen: Candidate, told: Noted) -> str:
-    """The settlement at the chosen point: as the map says, or as a sign does, or what the place itself is called."""
-    for one in told.of(REVERSE):
+def _city(chosen: Candidate, notes: CallerNotes) -> str:
+    """Return the settlement at the chosen point: from the map, else from a sign, else from the place's own name."""
+    for one in notes.of(REVERSE):
         places = one.observation.data.get("places") if isinstance(one.observation.data, Mapping) else None
         for place in places or ():
             if place.get("kind") in _SETTLEMENTS:
                 return str(place.get("name"))
     parts = [part.strip() for part in chosen.name.split(",")]
-    return spelt(told) or (parts[-3] if len(parts) >= 3 else parts[0])
+    return town_name(notes) or (parts[-3] if len(parts) >= 3 else parts[0])
 
 
 def _sizes(conversation: Conversation) -> dict[str, tuple[int, int]]:
-    """The sizes of the pictures, as the task tells them."""
-    told = " ".join(message.text for message in conversation.messages if isinstance(message, Prompt))
-    return {match[1]: (int(match[2]), int(match[3])) for match in _SIZE.finditer(told)}
+    """Return the sizes of the pictures, as stated in the task."""
+    task = " ".join(message.text for message in conversation.messages if isinstance(message, Prompt))
+    return {match[1]: (int(match[2]), int(match[3])) for match in _SIZE.finditer(task)}
 
 
 _FINE = ("town sign", "street plate", "shop front", "bus stop", "direction sign", "notice", "number plate", "poster")
@@ -231,7 +245,7 @@ _LEAST_ODDS = 0.3
 
 
 class StandInProposer:
-    """Proposes by rules from what the stand-in Observer sees; it answers as far as it can tell and no further."""
+    """Proposes by rules from what the stand-in Observer sees; it answers only as far as that supports."""
 
     name = "stand-in proposer"
     hosts: frozenset[str] = frozenset()
@@ -252,32 +266,32 @@ class StandInProposer:
         Raises:
             BadInput: the scene is a panorama.
         """
-        self._eyes = StandInObserver(scene, marks, photo=photo, seed=seed, slips=slips, slipped=slipped)
-        self._drives_on = scene.look.drives_on if self._eyes.sees("driving_side") else None
+        self._observer = StandInObserver(scene, marks, photo=photo, seed=seed, slips=slips, slipped=slipped)
+        self._drives_on = scene.look.drives_on if self._observer.sees("driving_side") else None
         self._key = f"{seed} {scene.id}"
 
     async def regions(self, picture: Picture, handle: str, most: int) -> tuple[Region, ...]:
-        """What is small or tells much, the best first."""
+        """Return boards that are small or informative, the best first."""
         view, chance = picture(handle), self._chance("regions")
-        ranked = sorted(self._eyes.lettering(view), key=lambda one: (not one.unread, _rank(one.board), one.box))
+        ranked = sorted(self._observer.lettering(view), key=lambda one: (not one.unread, _rank(one.board), one.box))
         chosen = ranked[: chance.randint(1, most)] if ranked else []
         if not chosen:
             width, height = view.size
             middle = (width // 4, height // 4, 3 * width // 4, 3 * height // 4)
             return (Region(middle, "No sign stands out at first sight. I look closer at the middle of the street."),)
-        return tuple(Region(widened(one.box, view.size), _why_look(one, chance)) for one in chosen)
+        return tuple(Region(with_margin(one.box, view.size), _why_look(one, chance)) for one in chosen)
 
     async def queries(self, picture: Picture, handles: Sequence[str], most: int) -> tuple[Query, ...]:
-        """What could be looked up about what was read, and about the country that it speaks for."""
+        """Return searches about the text that was read, and about the likeliest country."""
         chance = self._chance("queries")
-        told = self._told(picture, handles)
-        odds = country_odds(told.texts, self._drives_on)
+        notes = self._notes(picture, handles)
+        odds = country_odds(notes.texts, self._drives_on)
         code, share = next(iter(odds.items()))
         where = country_name(code)
         found: list[Query] = []
-        for name in [*told.towns[:1], *told.near[:1], *told.shops[:1]]:
+        for name in [*notes.towns[:1], *notes.near[:1], *notes.shops[:1]]:
             text = f"{name} {where}" if share >= _LEAST_ODDS else name
-            found.append(Query(text, _why_ask(name, seen_words(told, odds, (), chance), chance)))
+            found.append(Query(text, _why_ask(name, seen_words(notes, odds, (), chance), chance)))
         what = chance.choice(("licence plates and calling code", "languages", "road signs and driving side"))
         sure = f"I think of {where}, with {whole_percent(share)} %. Whether its {what} fit can be looked up."
         found.append(Query(f"{where} {what}", sure))
@@ -285,26 +299,28 @@ class StandInProposer:
         return tuple(found[:count])
 
     async def judge(self, picture: Picture, handles: Sequence[str], found: Sequence[str]) -> Judgement:
-        """As far as what was read goes."""
+        """Answer as far as the text that was read supports it."""
         chance = self._chance("judge")
-        told = self._told(picture, handles)
-        odds = country_odds(told.texts, self._drives_on)
+        notes = self._notes(picture, handles)
+        odds = country_odds(notes.texts, self._drives_on)
         code, share = next(iter(odds.items()))
-        spot = next((one for clue in clues_in(told.texts) for one in clue.spots[:1] if one.country == code), None)
+        spot = next((one for clue in clues_in(notes.texts) for one in clue.spots[:1] if one.country == code), None)
         fields = {
             "country": country_name(code),
-            "city": next(iter(told.towns), spot.name if spot and share >= _KNOWN else None),
-            "address": next(iter(told.addresses or told.streets or told.shops), None),
+            "city": next(iter(notes.towns), spot.name if spot and share >= _KNOWN else None),
+            "address": next(iter(notes.addresses or notes.streets or notes.shops), None),
         }
         fits = sum(country_name(code).casefold() in text.casefold() for text in found)
         helped = "Nothing that I looked up speaks against it." if fits else "What I looked up says nothing about it."
-        reasoning = f"{seen_words(told, odds, (), chance)} {helped if found else ''}".strip()
+        reasoning = f"{seen_words(notes, odds, (), chance)} {helped if found else ''}".strip()
         return Judgement(reasoning, _proposer_answer(fields, share, chance))
 
-    def _told(self, picture: Picture, handles: Sequence[str]) -> Noted:
-        """What would have been described of these views."""
-        words = [(handle, "\n".join(map(lettering_words, self._eyes.lettering(picture(handle))))) for handle in handles]
-        return Noted(tuple(words), ())
+    def _notes(self, picture: Picture, handles: Sequence[str]) -> CallerNotes:
+        """Return the notes that a description of these views would give."""
+        words = [
+            (handle, "\n".join(map(lettering_words, self._observer.lettering(picture(handle))))) for handle in handles
+        ]
+        return CallerNotes(tuple(words), ())
 
     def _chance(self, what: str) -> random.Random:
         return random.Random(f"proposer {self._key} {what}")  # noqa: S311 - no secret depends on it
@@ -341,9 +357,9 @@ def _why_ask(name: str, seen: str, chance: random.Random) -> str:
 
 
 def _proposer_answer(fields: Mapping[str, str | None], share: float, chance: random.Random) -> str:
-    told = {name: value for name, value in fields.items() if value}
-    where = ", ".join(value for name in ("address", "city", "country") if (value := told.get(name)))
-    open_ = [name for name in ("city", "address") if name not in told]
+    known = {name: value for name, value in fields.items() if value}
+    where = ", ".join(value for name in ("address", "city", "country") if (value := known.get(name)))
+    open_ = [name for name in ("city", "address") if name not in known]
     sure = (
         chance.choice(("I am fairly sure of the country", "The country is well supported"))
         if share >= _KNOWN
@@ -351,4 +367,4 @@ def _proposer_answer(fields: Mapping[str, str | None], share: float, chance: ran
     )
     rest = f"; {' and '.join(open_)} can't be told from what I see" if open_ else ""
     sentence = f"This looks like {where}. {sure}{rest}."
-    return f"<answer>\n{sentence}\n{json.dumps(told, ensure_ascii=False)}\n</answer>"
+    return f"<answer>\n{sentence}\n{json.dumps(known, ensure_ascii=False)}\n</answer>"

@@ -1,4 +1,4 @@
-"""What a text-only caller has to go by, where it points, and the words in which the caller says so."""
+"""What a text-only caller knows, the candidates that follow from it, and the sentences in which it says so."""
 
 import json
 import random
@@ -12,7 +12,7 @@ from typing import Any
 from geosleuth.answer.model import whole_percent
 from geosleuth.atlas.facts import all_countries
 from geosleuth.clues import Clue, TextSeen, country_prior, text_clues
-from geosleuth.data.spotagent import Lettering, read_lettering, read_told
+from geosleuth.data.spotagent import Lettering, read_descriptions, read_lettering
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
 from geosleuth.photo.text import script_of
@@ -35,28 +35,37 @@ SHOPS = ("shop front", "banner")
 TOWNS = ("town sign",)
 NEAR = ("direction sign",)
 STREETS = ("street plate",)
-_TELLING = ("town sign", "street plate", "shop front", "bus stop", "direction sign", "notice", "banner", "house number")
-"""Boards that are worth a closer look, the best first."""
+_INFORMATIVE = (
+    "town sign",
+    "street plate",
+    "shop front",
+    "bus stop",
+    "direction sign",
+    "notice",
+    "banner",
+    "house number",
+)
+"""Boards worth a closer look, the best first."""
 
 
 def is_phone(text: str) -> bool:
-    """Whether a line is a telephone number."""
+    """Return whether a line is a telephone number."""
     letters = sum(letter.isalpha() for letter in text)
     return len(_FIGURES.findall(text)) >= _PHONE_FIGURES and letters <= 8
 
 
 def is_web(text: str) -> bool:
-    """Whether a line is an internet address."""
+    """Return whether a line is an internet address."""
     return bool(_WEB.match(text.strip()))
 
 
 def is_address(text: str) -> bool:
-    """Whether a line looks like a street with a number."""
+    """Return whether a line looks like a street with a number."""
     return bool(_NUMBERED.match(text.strip())) and not is_phone(text) and not is_web(text) and not _PRICE.search(text)
 
 
 def locality(text: str) -> str:
-    """The town in a line that has its postcode beside it; empty where there is none."""
+    """Return the town in a line with a postcode; empty if there is none."""
     words = [word for word in text.replace("〒", " ").split() if not _FIGURES.search(word)]
     if len(words) > 1:
         words = [word for word in words if not (word.isascii() and word.isupper() and len(word) <= 3)] or words
@@ -64,49 +73,49 @@ def locality(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CallMade:
-    """A call and what came of it."""
+class CallResult:
+    """A call and its result."""
 
     call: ToolCall
     observation: Observation
 
     @property
     def results(self) -> list[Mapping[str, Any]]:
-        """The places that a map tool found; none where it failed or finds something else."""
+        """Return the places that a map tool found; none if it failed or finds something else."""
         data = self.observation.data
         found = data.get("results") if isinstance(data, Mapping) else None
         return [one for one in found or () if isinstance(one, Mapping)] if self.observation.failure is None else []
 
     @property
     def is_empty(self) -> bool:
-        """Whether it did its work and found nothing."""
+        """Return whether the call succeeded and found nothing."""
         data = self.observation.data
         return self.observation.failure is None and isinstance(data, Mapping) and data.get("results") == []
 
 
 @dataclass(frozen=True)
-class Noted:
-    """All of it, read from a conversation."""
+class CallerNotes:
+    """What the conversation says: descriptions of pictures, and calls with their results."""
 
     described: tuple[tuple[str, str], ...]
-    made: tuple[CallMade, ...]
+    made: tuple[CallResult, ...]
     sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @cached_property
     def letterings(self) -> tuple[Lettering, ...]:
-        """Every board, what was read from near first: of one that was looked at again, that reading is the better."""
+        """Return every board, closer views first: a second look reads better."""
         first, *crops = self.described or (("", ""),)
         return tuple(one for handle, text in [*reversed(crops), first] for one in read_lettering(handle, text))
 
     @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:
-        """The lines that were read, each once, with the board they stand on."""
-        told = [one for handle, text in self.described for one in read_lettering(handle, text)]
-        return tuple(dict.fromkeys((one.board, line) for one in told for line in one.lines))
+        """Return the lines read, each once, with their boards."""
+        boards = [one for handle, text in self.described for one in read_lettering(handle, text)]
+        return tuple(dict.fromkeys((one.board, line) for one in boards for line in one.lines))
 
     @cached_property
     def drives_on(self) -> str | None:
-        """The side that traffic keeps to, where it was told."""
+        """Return the driving side, if described."""
         for _, text in self.described:
             if found := _LEFT.search(text):
                 return (found[1] or found[2]).lower()
@@ -114,39 +123,39 @@ class Noted:
 
     @cached_property
     def unread(self) -> tuple[Lettering, ...]:
-        """Boards of the first picture with something too small to read that nobody has looked at closely."""
+        """Return the boards of the first picture with text too small to read that were not zoomed into."""
         first = self.described[0][0] if self.described else ""
         looked = [made.call.arguments.get("bbox_2d") for made in self.zooms if isinstance(made.call.arguments, Mapping)]
         small = [
             one
             for one in self.letterings
-            if one.handle == first and one.unread and not any(_holds(box, one) for box in looked)
+            if one.handle == first and one.unread and not any(_contains(box, one) for box in looked)
         ]
         return tuple(sorted(small, key=lambda one: (_rank(one.board), one.box)))
 
     @cached_property
-    def zooms(self) -> tuple[CallMade, ...]:
-        """The closer looks that worked."""
+    def zooms(self) -> tuple[CallResult, ...]:
+        """Return the successful zooms."""
         return self.of("image_zoom_in_tool")
 
-    def of(self, *names: str) -> tuple[CallMade, ...]:
-        """The calls of these tools that worked."""
+    def of(self, *names: str) -> tuple[CallResult, ...]:
+        """Return the successful calls of these tools."""
         return tuple(one for one in self.made if one.observation.name in names and one.observation.failure is None)
 
     def on(self, boards: tuple[str, ...]) -> list[str]:
-        """What stands on such boards: names, without numbers and addresses."""
+        """Return the lines on such boards: names, without phone numbers and web addresses."""
         lines = [line for one in self.letterings if one.board in boards for line in one.lines]
         return [line for line in dict.fromkeys(lines) if not is_phone(line) and not is_web(line)]
 
     @cached_property
     def shops(self) -> list[str]:
-        """Names of shops: the first line of each front."""
+        """Return names of shops: the first line of each front."""
         first = [one.lines[0] for one in self.letterings if one.board in SHOPS and one.lines]
         return [name for name in dict.fromkeys(first) if not is_phone(name) and not is_web(name) and len(name) > 2]
 
     @cached_property
     def towns(self) -> list[str]:
-        """Names of the town itself: on its sign, or in the last line of an address, beside the postcode."""
+        """Return names of the town itself: from its sign, or from an address line with a postcode."""
         addressed = [
             town
             for one in self.letterings
@@ -157,13 +166,13 @@ class Noted:
 
     @cached_property
     def near(self) -> list[str]:
-        """Towns that a signpost names."""
+        """Return towns named on a signpost."""
         names = [_DISTANCE.sub("", line).strip() for line in self.on(NEAR)]
         return [name for name in dict.fromkeys(names) if len(name) > 1]
 
     @cached_property
     def distances(self) -> list[tuple[str, int, str]]:
-        """Towns of one signpost with how far they are: name, number and unit, which is empty where none is given."""
+        """Return the towns of one signpost with distances: name, number and unit (empty if none is given)."""
         for one in self.letterings:
             if one.board in NEAR:
                 rows = [match for line in one.lines if (match := _DISTANT.match(line.strip()))]
@@ -173,12 +182,12 @@ class Noted:
 
     @cached_property
     def streets(self) -> list[str]:
-        """Names of streets."""
+        """Return names of streets."""
         return [name for name in dict.fromkeys(self.on(STREETS)) if not name.isdigit()]
 
     @cached_property
     def addresses(self) -> list[str]:
-        """Lines of a shop or a notice that look like a street with a number."""
+        """Return lines of a shop or a notice that look like a street with a number."""
         rows = [
             (one.board, line)
             for one in self.letterings
@@ -189,41 +198,41 @@ class Noted:
 
     @cached_property
     def checkable(self) -> tuple[str, ...]:
-        """What an address on the map may bear out: streets, numbers of houses, postcodes, the town."""
+        """Return what a map address can confirm: streets, house numbers, postcodes, the town."""
         numbers = [line for board, line in self.texts if board == "house number" and line.isdigit()]
         codes = [line for board, line in self.texts if board == "notice" and _CODE.match(line.strip())]
         return tuple(dict.fromkeys([*self.streets, *numbers, *codes, *self.towns]))
 
     @cached_property
     def phones(self) -> list[str]:
-        """Telephone numbers."""
+        """Return telephone numbers."""
         return [line for _, line in self.texts if is_phone(line)]
 
 
-def noted(conversation: Conversation) -> Noted:
-    """Read a conversation as a caller that can't see it may."""
+def read_conversation(conversation: Conversation) -> CallerNotes:
+    """Extract a text-only caller's notes from a conversation."""
     described: list[tuple[str, str]] = []
-    made: list[CallMade] = []
+    made: list[CallResult] = []
     waiting: dict[str, ToolCall] = {}
     for message in conversation.messages:
         match message:
             case Prompt(text=text):
-                described += read_told(text)
+                described += read_descriptions(text)
             case Step(calls=calls):
                 waiting = {call.id: call for call in calls}
             case Observed(observations=observations):
                 for one in observations:
-                    described += read_told(one.text)
+                    described += read_descriptions(one.text)
                     if one.call_id in waiting:
-                        made.append(CallMade(waiting[one.call_id], one))
-    return Noted(tuple(described), tuple(made))
+                        made.append(CallResult(waiting[one.call_id], one))
+    return CallerNotes(tuple(described), tuple(made))
 
 
 def _rank(board: str) -> int:
-    return _TELLING.index(board) if board in _TELLING else len(_TELLING)
+    return _INFORMATIVE.index(board) if board in _INFORMATIVE else len(_INFORMATIVE)
 
 
-def _holds(box: object, one: Lettering) -> bool:
+def _contains(box: object, one: Lettering) -> bool:
     if not isinstance(box, list | tuple) or len(box) != 4:
         return False
     x, y = (one.box[0] + one.box[2]) / 2, (one.box[1] + one.box[3]) / 2
@@ -236,15 +245,15 @@ _OTHER_SIDE = 0.03
 _LEAST_ODDS = 0.004
 _SURE = 0.9
 
-SAYS_ITSELF = "what its number says"
-"""How a candidate was found whose dialling code or postcode gives it away."""
+FROM_NUMBER = "what its number says"
+"""How a candidate was found if a dialling code or postcode points to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A place that something points at. ``of`` says what pointed there; what agrees must come from something else.
+    """A candidate place. ``of`` is the evidence for it; agreement must come from other evidence.
 
-    ``borne_out`` are other things that were read and stand in its address too.
+    ``borne_out`` lists other lines read that also appear in its address.
     """
 
     name: str
@@ -260,7 +269,7 @@ class Candidate:
 
 @lru_cache(maxsize=256)
 def clues_in(texts: tuple[tuple[str, str], ...]) -> tuple[Clue, ...]:
-    """What the lines say by themselves: scripts, languages, numbers, addresses."""
+    """Return the clues that the lines give by themselves: scripts, languages, numbers, addresses."""
     lines = [
         TextSeen(text, "image-1", (0.0, 20.0 * row, 100.0, 20.0 * row + 12.0), _SURE, script_of(text))
         for row, (_, text) in enumerate(texts)
@@ -269,13 +278,13 @@ def clues_in(texts: tuple[tuple[str, str], ...]) -> tuple[Clue, ...]:
 
 
 def country_odds(texts: tuple[tuple[str, str], ...], drives_on: str | None) -> dict[str, float]:
-    """Probabilities of countries, the likeliest first."""
+    """Return the probabilities of countries, the likeliest first."""
     odds = dict(country_prior())
     for clue in clues_in(texts):
         if clue.countries:
             for code, prior in country_prior().items():
-                told = clue.countries.get(code, 0.0) / prior
-                odds[code] *= clue.reliability * told + 1 - clue.reliability
+                ratio = clue.countries.get(code, 0.0) / prior
+                odds[code] *= clue.reliability * ratio + 1 - clue.reliability
     if drives_on is not None:
         known = all_countries()
         for code in odds:
@@ -287,14 +296,14 @@ def country_odds(texts: tuple[tuple[str, str], ...], drives_on: str | None) -> d
 
 
 def ranked(candidates: Sequence[Candidate], odds: Mapping[str, float]) -> list[Candidate]:
-    """The candidates, the best first: those that fit their name, the country, and what else was found."""
+    """Return the candidates, the best first, by match, country and agreement with other evidence."""
     scored = [(round(_score(one, candidates, odds), 9), one) for one in candidates]
     scored.sort(key=lambda pair: (-pair[0], pair[1].name, pair[1].point.lat, pair[1].point.lon))
     return [one for _, one in scored]
 
 
 def agreeing(one: Candidate, candidates: Sequence[Candidate]) -> int:
-    """How many other things point to the same place."""
+    """Return how many other pieces of evidence point to the same place."""
     near = {other.of for other in candidates if other.of != one.of and distance_km(one.point, other.point) <= _AGREE_KM}
     return len(near) + len(one.borne_out)
 
@@ -312,24 +321,24 @@ _NOTHING_READ = ("No lettering that I could read so far.", "Nothing is legible y
 
 
 def quoted(text: str) -> str:
-    """A text in quotation marks, on one line."""
+    """Return a text in quotation marks, on one line."""
     return json.dumps(" ".join(text.split()), ensure_ascii=False)
 
 
 def reasons(seen: str, missing: str, tool: str) -> str:
-    """The three things that are said before a call."""
+    """Return the three statements that precede a call."""
     return f"1. Seen: {seen}\n2. Missing: {missing}\n3. Tool: {tool}"
 
 
-def seen_words(noted: Noted, odds: Mapping[str, float], found: Sequence[Candidate], chance: random.Random) -> str:
-    """What is known by now, in a few sentences."""
+def seen_words(notes: CallerNotes, odds: Mapping[str, float], found: Sequence[Candidate], chance: random.Random) -> str:
+    """Return what is known so far, in a few sentences."""
     boards: dict[str, list[str]] = {}
-    for board, line in noted.texts[-_MOST_LINES:]:
+    for board, line in notes.texts[-_MOST_LINES:]:
         boards.setdefault(board, []).append(quoted(line))
     lines = [f"the {board} {chance.choice(('says', 'reads'))} {', '.join(texts)}" for board, texts in boards.items()]
     parts = [f"{_capital(_joined(lines))}."] if lines else [chance.choice(_NOTHING_READ)]
-    parts += [country_words(noted, odds, chance), aside_words(noted, odds, chance)]
-    if found and found[0].how == SAYS_ITSELF:
+    parts += [country_words(notes, odds, chance), aside_words(notes, odds, chance)]
+    if found and found[0].how == FROM_NUMBER:
         parts.append(
             chance.choice(
                 (
@@ -361,17 +370,17 @@ def seen_words(noted: Noted, odds: Mapping[str, float], found: Sequence[Candidat
                     )
                 )
             )
-    if noted.made and noted.made[-1].is_empty:
+    if notes.made and notes.made[-1].is_empty:
         parts.append(chance.choice(("The last question brought nothing.", "Nothing came of the last question.")))
     return " ".join(part for part in parts if part)
 
 
-def aside_words(noted: Noted, odds: Mapping[str, float], chance: random.Random) -> str:
-    """What speaks for another country than the rest, and why it is left aside."""
+def aside_words(notes: CallerNotes, odds: Mapping[str, float], chance: random.Random) -> str:
+    """Return what points to another country than the rest, and why it is set aside."""
     first, share = next(iter(odds.items()))
     if share < _LIKELY:
         return ""
-    for clue in clues_in(noted.texts):
+    for clue in clues_in(notes.texts):
         other = max(clue.countries, key=lambda code: (clue.countries[code], code), default=first)
         if clue.countries.get(first, 0.0) < 0.01 and clue.countries.get(other, 0.0) > _LIKELY:
             return chance.choice(
@@ -383,13 +392,13 @@ def aside_words(noted: Noted, odds: Mapping[str, float], chance: random.Random) 
     return ""
 
 
-def country_words(noted: Noted, odds: Mapping[str, float], chance: random.Random) -> str:
-    """Which countries the evidence speaks for, as surely as it does."""
+def country_words(notes: CallerNotes, odds: Mapping[str, float], chance: random.Random) -> str:
+    """Return which countries the evidence favours, and how strongly."""
     (first, share), (second, _) = list(odds.items())[:2]
-    if not noted.texts:
+    if not notes.texts:
         return chance.choice(_NO_COUNTRY)
     why = next(
-        (clue.says.partition(":")[0] for clue in clues_in(noted.texts) if clue.countries.get(first, 0) > 0.2), None
+        (clue.says.partition(":")[0] for clue in clues_in(notes.texts) if clue.countries.get(first, 0) > 0.2), None
     )
     because = f", going by {why}" if why else ""
     if share >= _CLEAR:

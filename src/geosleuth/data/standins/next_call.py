@@ -1,4 +1,4 @@
-"""What a stand-in caller would ask next, in the order in which it would: each call with what is missing and why it."""
+"""The next calls of a stand-in caller, the best first: each with what is missing and why this tool."""
 
 import random
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from geosleuth.data.spotagent import Box, Lettering
 from geosleuth.names import country_code, country_name
 
-from .caller_notes import Candidate, Noted, agreeing, clues_in, locality, quoted
+from .caller_notes import CallerNotes, Candidate, agreeing, clues_in, locality, quoted
 
 ZOOM, GEOCODE, REVERSE, SEARCH, DETAIL, FACTS, WEB, CROSSING, RANGES = (
     "image_zoom_in_tool", "maps_geocode", "reverse_geocode", "poi_keyword_search", "poi_detail_query", "country_facts",
@@ -28,7 +28,7 @@ _MILES = ("United Kingdom", "United States")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A call that could be made, what it would bring, and why it is the one to make."""
+    """A possible call: the tool, what it would find, and why to make it."""
 
     tool: str
     arguments: Mapping[str, Any] = field(hash=False)
@@ -37,21 +37,21 @@ class Question:
 
 
 def questions(
-    noted: Noted,
+    notes: CallerNotes,
     odds: Mapping[str, float],
     found: list[Candidate],
     sizes: Mapping[str, tuple[int, int]],
     chance: random.Random,
 ) -> Iterator[Question]:
-    """The questions that are still worth asking, the best first."""
+    """Yield the questions still worth asking, the best first."""
     country, share = next(iter(odds.items()))
     there = country_name(country) if share >= _KNOWN_COUNTRY else None
-    town = spelt(noted)
+    town = town_name(notes)
     best = found[0] if found else None
     settled = best is not None and agreeing(best, found) >= 1
-    if len(noted.zooms) < _ZOOMS and not settled:
-        yield from (_closer(one, sizes, chance) for one in noted.unread[: _ZOOMS - len(noted.zooms)])
-    if there and chance.random() < _LOOKS_IT_UP and not noted.made:
+    if len(notes.zooms) < _ZOOMS and not settled:
+        yield from (_closer(one, sizes, chance) for one in notes.unread[: _ZOOMS - len(notes.zooms)])
+    if there and chance.random() < _LOOKS_IT_UP and not notes.made:
         yield Question(
             FACTS,
             {"country": country},
@@ -59,8 +59,8 @@ def questions(
             f"country_facts lists just these for {there}.",
         )
     if not settled:
-        yield from _names(noted, there, town, best, chance)
-    if there and chance.random() < _READS_UP and not noted.of(FACTS):
+        yield from _names(notes, there, town, best, chance)
+    if there and chance.random() < _READS_UP and not notes.of(FACTS):
         what = chance.choice(("licence plates", "calling code and postcodes", "languages"))
         yield Question(
             WEB,
@@ -68,15 +68,15 @@ def questions(
             f"whether {what} of {there} are as they look here",
             "search_web has pages about countries, which confirm or exclude it.",
         )
-    if best is not None and best.place_id and noted.phones and not best.place_id.startswith("geonames"):
+    if best is not None and best.place_id and notes.phones and not best.place_id.startswith("geonames"):
         yield Question(
             DETAIL,
             {"poi_id": best.place_id},
-            f"whether {best.name} has the number {quoted(noted.phones[0])}",
+            f"whether {best.name} has the number {quoted(notes.phones[0])}",
             "poi_detail_query shows address and telephone of this very place.",
         )
     if best is None:
-        yield from _capital(noted, country_name(country), country)
+        yield from _capital(notes, country_name(country), country)
     if best is not None:
         yield Question(
             REVERSE,
@@ -86,18 +86,18 @@ def questions(
         )
 
 
-def spelt(noted: Noted) -> str | None:
-    """The town as the map spells it, once it has been asked; before that as it was read."""
-    town = next(iter(noted.towns), None)
-    for made in noted.of(GEOCODE):
+def town_name(notes: CallerNotes) -> str | None:
+    """Return the town as the map spells it if it was looked up, else as it was read."""
+    town = next(iter(notes.towns), None)
+    for made in notes.of(GEOCODE):
         arguments = made.call.arguments
         if isinstance(arguments, Mapping) and arguments.get("address") == town and made.results:
             return str(made.results[0].get("name") or town)
     return town
 
 
-def widened(box: Box, size: tuple[int, int]) -> Box:
-    """A box with a margin around it, within the picture."""
+def with_margin(box: Box, size: tuple[int, int]) -> Box:
+    """Return a box with a margin around it, clipped to the picture."""
     left, top, right, bottom = box
     across = max(_LEAST_MARGIN_PX, round((right - left) * _MARGIN))
     down = max(_LEAST_MARGIN_PX, round((bottom - top) * _MARGIN))
@@ -105,24 +105,24 @@ def widened(box: Box, size: tuple[int, int]) -> Box:
 
 
 def town_in(place: Candidate) -> str:
-    """The town of a candidate, as its address has it."""
+    """Return the town in a candidate's address."""
     return locality(place.name.rpartition(", ")[2])
 
 
-def local_shops(noted: Noted, there: str | None) -> list[str]:
-    """The shops that may well be from here: of those that speak for another country nothing is asked."""
+def local_shops(notes: CallerNotes, there: str | None) -> list[str]:
+    """Return the shops that may be local; leave out those whose names indicate another country."""
     if there is None:
-        return noted.shops
+        return notes.shops
     foreign = {
         clue.seen
-        for clue in clues_in(noted.texts)
+        for clue in clues_in(notes.texts)
         if clue.countries and clue.countries.get(country_code(there) or "", 0.0) < _FOREIGN
     }
-    return [name for name in noted.shops if name not in foreign]
+    return [name for name in notes.shops if name not in foreign]
 
 
 def _closer(one: Lettering, sizes: Mapping[str, tuple[int, int]], chance: random.Random) -> Question:
-    box = widened(one.box, sizes.get(one.handle, _ANY_SIZE))
+    box = with_margin(one.box, sizes.get(one.handle, _ANY_SIZE))
     return Question(
         ZOOM,
         {"bbox_2d": list(box), "image": one.handle},
@@ -137,10 +137,10 @@ def _closer(one: Lettering, sizes: Mapping[str, tuple[int, int]], chance: random
 
 
 def _names(
-    noted: Noted, there: str | None, town: str | None, best: Candidate | None, chance: random.Random
+    notes: CallerNotes, there: str | None, town: str | None, best: Candidate | None, chance: random.Random
 ) -> Iterator[Question]:
     country = {"country": there} if there else {}
-    read = next(iter(noted.towns), None)
+    read = next(iter(notes.towns), None)
     if read and town:
         yield Question(
             GEOCODE,
@@ -154,7 +154,7 @@ def _names(
             ),
         )
     near = town or (town_in(best) if best else there)
-    for shop in local_shops(noted, there)[:2]:
+    for shop in local_shops(notes, there)[:2]:
         yield Question(
             SEARCH,
             {"keyword": shop, **({"near": town or there} if town or there else {})},
@@ -166,14 +166,14 @@ def _names(
                 )
             ),
         )
-    if len(noted.streets) >= 2 and near:
+    if len(notes.streets) >= 2 and near:
         yield Question(
             CROSSING,
-            {"first": noted.streets[0], "second": noted.streets[1], **({"area": town} if town else {})},
+            {"first": notes.streets[0], "second": notes.streets[1], **({"area": town} if town else {})},
             "the spot where these two streets meet",
             "find_crossing gives the one point that both names share.",
         )
-    for street in [*noted.addresses[:1], *noted.streets[:1]]:
+    for street in [*notes.addresses[:1], *notes.streets[:1]]:
         yield Question(
             GEOCODE,
             {
@@ -183,17 +183,17 @@ def _names(
             f"where {quoted(street)} is",
             "maps_geocode finds streets and house numbers.",
         )
-    for stop in noted.on(("bus stop",))[:1]:
+    for stop in notes.on(("bus stop",))[:1]:
         yield Question(
             SEARCH,
             {"keyword": stop, **({"near": near} if near else {})},
             f"where the stop {quoted(stop)} is",
             "poi_keyword_search knows stops by their names.",
         )
-    if not town and len(noted.distances) > 1:
-        yield _ranges(noted, there)
+    if not town and len(notes.distances) > 1:
+        yield _ranges(notes, there)
     if not town:
-        for name in noted.near[:1]:
+        for name in notes.near[:1]:
             yield Question(
                 GEOCODE,
                 {"address": name, **country},
@@ -202,8 +202,8 @@ def _names(
             )
 
 
-def _ranges(noted: Noted, there: str | None) -> Question:
-    rows = noted.distances[:4]
+def _ranges(notes: CallerNotes, there: str | None) -> Question:
+    rows = notes.distances[:4]
     miles = any(unit.startswith("mi") for _, _, unit in rows) or (there in _MILES and not any(row[2] for row in rows))
     return Question(
         RANGES,
@@ -218,9 +218,9 @@ def _ranges(noted: Noted, there: str | None) -> Question:
     )
 
 
-def _capital(noted: Noted, there: str, country: str) -> Iterator[Question]:
-    """Nothing finer than a country is known: a large town there is the honest guess."""
-    facts = noted.of(FACTS)
+def _capital(notes: CallerNotes, there: str, country: str) -> Iterator[Question]:
+    """Ask for the capital: if only the country is known, a large town is the honest guess."""
+    facts = notes.of(FACTS)
     capital = next(
         (one.observation.data.get("capital") for one in facts if isinstance(one.observation.data, Mapping)), None
     )

@@ -1,4 +1,4 @@
-"""A stand-in for the Observer: it tells what would be seen of a scene in the view at hand, with stated mistakes."""
+"""A stand-in for the Observer: describes what is visible of a scene in a view, with errors at stated rates."""
 
 import random
 import unicodedata
@@ -53,18 +53,18 @@ _HIGH_DEG, _LOW_DEG = 50.0, 20.0
 
 
 def seen_sorts(scene: Scene, marks: Sequence[Mark]) -> frozenset[Sort]:
-    """What tells without a word and is in the picture: a clue without a mark was not drawn."""
+    """Return the sorts of textless clues in the picture: a clue without a mark was not drawn."""
     drawn = {mark.clue for mark in marks}
     return frozenset(clue.sort for clue in scene.clues if not clue.lines and clue.id in drawn)
 
 
 def plants(look: Look) -> str:
-    """What grows there, by its form alone."""
+    """Return the vegetation, described by its form."""
     return _PLANTS[look.plant][0]
 
 
 def surroundings(scene: Scene, seen: Collection[Sort], chance: random.Random) -> list[str]:
-    """The coarse lines of a description of the whole picture; of unwritten clues those that are ``seen``."""
+    """Return the general lines of a description; of textless clues only those in ``seen``."""
     look = scene.look
     around = (
         _one(_LAYOUTS[look.layout], chance),
@@ -122,7 +122,7 @@ _PAIRS = (
     ("บ", "ป"), ("พ", "ฟ"), ("ب", "ت"), ("ح", "خ"), ("ر", "ز"), ("د", "ذ"), ("ו", "ן"), ("ה", "ח"), ("ד", "ר"),
     ("घ", "ध"), ("व", "ब"), ("ი", "o"),
 )  # fmt: skip
-"""Either may be taken for the other."""
+"""Pairs of glyphs that are easily confused, in both directions."""
 
 
 @cache
@@ -135,7 +135,7 @@ def _alike() -> dict[str, tuple[str, ...]]:
 
 
 def misread(text: str, chance: random.Random) -> str:
-    """The text with one place, now and then two, read wrongly; as it is where nothing in it can be confused."""
+    """Return the text with one place, sometimes two, misread; unchanged if nothing in it can be confused."""
     found = _once(text, chance)
     return _once(found, chance) if chance.random() < 0.25 else found
 
@@ -152,7 +152,7 @@ def _once(text: str, chance: random.Random) -> str:
     if places:
         at, length = chance.choice(places)
         return text[:at] + chance.choice(alike[text[at : at + length]]) + text[at + length :]
-    # Nothing looks like anything else: a letter is lost.
+    # Nothing in it has a lookalike, so a letter is lost.
     if len(text) > 3:
         at = chance.randrange(1, len(text) - 1)
         return text[:at] + text[at + 1 :]
@@ -160,21 +160,21 @@ def _once(text: str, chance: random.Random) -> str:
 
 
 def _bare(letter: str) -> str:
-    """A letter without the mark above or below it."""
+    """Return a letter without its diacritic."""
     plain = unicodedata.normalize("NFD", letter)
     return plain[0] if len(plain) == 2 and unicodedata.category(plain[1]) == "Mn" and plain[0].isalpha() else letter
 
 
 @dataclass(frozen=True, slots=True)
 class Slips:
-    """Rates of mistakes, each a chance from 0 to 1. They were set by hand, and are no measurement of any model.
+    """Error rates, each a probability. They were set by hand and do not measure any model.
 
     Attributes:
-        missed: lettering that is large enough to read is not noticed at all.
-        misread: a line is read with letters that text reading confuses.
-        hasty: the caller answers from what it has, though it could still ask.
-        wrong_guess: of several candidates the caller takes another one than the best.
-        bad_call: a call is made in a way that can't be carried out.
+        missed: text that is large enough to read is not noticed.
+        misread: a line is read with letters that OCR confuses.
+        hasty: the caller answers although it could still ask.
+        wrong_guess: the caller picks another candidate than the best.
+        bad_call: a call is invalid.
     """
 
     missed: float = 0.08
@@ -186,12 +186,12 @@ class Slips:
     def __post_init__(self) -> None:
         for name, rate in asdict(self).items():
             if not 0.0 <= rate <= 1.0:
-                raise BadInput(f"the rate of {name} is a chance from 0 to 1, not {rate}")
+                raise BadInput(f"the rate of {name} must be from 0 to 1, not {rate}")
 
 
 @dataclass(slots=True)
 class Slipped:
-    """What went wrong in one run, counted by the names of the rates."""
+    """The errors of one run, counted by the names of the rates."""
 
     missed: int = 0
     misread: int = 0
@@ -205,27 +205,27 @@ NO_SLIPS = Slips(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 NOTICED_PX = 3.0
-"""Letters that are this tall in a view are seen to be letters, if not read."""
+"""From this height in a view, letters are recognised as letters, if not read."""
 
 _HIDDEN_READ = 0.35
 
 
 def refuse_panorama(kind: SceneKind) -> None:
-    """Let all other kinds of scene pass.
+    """Accept all kinds of scene but panoramas.
 
     Raises:
-        BadInput: it is a panorama, of whose views the clue boxes say nothing.
+        BadInput: it is a panorama, which has no clue boxes for its views.
     """
     if kind == "panorama":
-        raise BadInput("panoramas are looked at in views, which have no clue boxes; take street scenes")
+        raise BadInput("panoramas have no clue boxes for their views; use street scenes")
 
 
 class StandInObserver:
-    """Says what the marks of a scene would let somebody see in each view, with misses and misreadings.
+    """Describes what a scene's marks make visible in each view, with misses and misreadings.
 
-    Lettering is read where it lies in the view that is shown and its letters are large enough there, so that small
-    clues are read after a zoom alone; see `geosleuth.world.scene_reader`. What is not written is seen where it has a
-    mark. A line is missed or misread by chance, which hangs on the seed, the scene, the clue and the view.
+    Text is read where it lies in the view and its letters are large enough, so that small clues need a zoom; see
+    `geosleuth.world.scene_reader`. Textless clues are seen where they have a mark. Whether a line is missed or misread
+    depends on the seed, the scene, the clue and the view.
     """
 
     name = "stand-in observer"
@@ -241,16 +241,16 @@ class StandInObserver:
         slips: Slips = USUAL_SLIPS,
         slipped: Slipped | None = None,
     ) -> None:
-        """Take the scene and where its clues stand in the picture.
+        """Take the scene and the marks of its clues in the picture.
 
         Args:
-            scene: what is seen; no panorama, since clue boxes say nothing about the views one is cut into.
-            marks: where its clues stand.
-            photo: the handle of the scene's photo; of others, such as maps that tools drew, nothing is told. Without
-                it, every view that could be one of the scene is taken for one.
-            seed: another one slips elsewhere.
-            slips: how often.
-            slipped: counts the mistakes.
+            scene: the scene; not a panorama, whose views have no clue boxes.
+            marks: the positions of its clues.
+            photo: the handle of the scene's photo; other pictures, such as maps that tools drew, are not described.
+                Without it, every view that fits the scene counts as one of it.
+            seed: changes which errors occur.
+            slips: the error rates.
+            slipped: counts the errors.
 
         Raises:
             BadInput: the scene is a panorama.
@@ -266,16 +266,16 @@ class StandInObserver:
                 self._lines.setdefault(mark.clue, []).append(mark)
 
     async def step(self, conversation: Conversation) -> Step:
-        """Describe the picture that is asked about."""
+        """Describe the requested picture."""
         asked = next(one for one in reversed(conversation.messages) if isinstance(one, Prompt))
         view = conversation.picture(asked.images[0])
         return Step(text=self.describe(view), model=self.name)
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
     def describe(self, view: View) -> str:
-        """What is seen in a view."""
+        """Describe what is visible in a view."""
         if not self._is_of_scene(view):
             return "This is no part of the photo."
         is_whole = view.box_in_original == (0, 0, *self._scene.size)
@@ -288,7 +288,7 @@ class StandInObserver:
         return "\n".join(lines)
 
     def lettering(self, view: View) -> list[Lettering]:
-        """The boards in a view with what is read on them."""
+        """Return the boards in a view with the lines read on them."""
         if not self._is_of_scene(view):
             return []
         found = []
@@ -299,7 +299,7 @@ class StandInObserver:
         return sorted(found, key=lambda one: (one.box[1], one.box[0], one.lines))
 
     def sees(self, sort: Sort) -> bool:
-        """Whether such a clue, of those that are not written, is in the picture."""
+        """Return whether a textless clue of this sort is in the picture."""
         return sort in self._unwritten
 
     def _is_of_scene(self, view: View) -> bool:
@@ -346,7 +346,7 @@ class StandInObserver:
 
 
 def _partly_covered(text: str, chance: random.Random) -> str:
-    """What is left of a line behind a tree or a van: its beginning or its end."""
+    """Return the beginning or the end of a line, the rest being hidden by a tree or a van."""
     kept = max(2, round(len(text) * chance.uniform(0.4, 0.8)))
     return text[:kept].rstrip() if chance.random() < 0.5 else text[-kept:].lstrip()
 
@@ -361,7 +361,7 @@ def _hull(boxes: Sequence[Box]) -> Box:
 
 
 def _on(view: View, box: Box, scale: float) -> Box:
-    """A box of the original on a view, within its edges."""
+    """Map a box of the original onto a view, clipped to its edges."""
     left, top = view.box_in_original[:2]
     width, height = view.size
     x0, x1 = (min(max(round((side - left) * scale), 0), width) for side in (box[0], box[2]))

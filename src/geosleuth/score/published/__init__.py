@@ -1,9 +1,9 @@
-"""What the five source papers published, as data to stand beside our own figures.
+"""Published figures of the five source papers, for comparison with our own.
 
-One JSON file a paper, facts only: who, which table, which images, which figures. A figure is copied as it is
-printed; where papers contradict themselves, each other or plain arithmetic, the row carries a :class:`Flag` that
-says so. Figures with different ``n`` or different splits do not rest on the same images, whatever the tables'
-layout suggests.
+One JSON file per paper, facts only: who, which table, which images, which figures. A figure is copied as printed;
+where papers contradict themselves, each other or plain arithmetic, the row carries a :class:`Flag` that says so.
+Figures with different ``n`` or different splits do not rest on the same images, whatever the tables' layout
+suggests.
 
 One vocabulary of metrics for all papers (see ``METRICS``):
 
@@ -12,9 +12,9 @@ One vocabulary of metrics for all papers (see ``METRICS``):
 ``median_km``                       median distance of the answers
 ``geoscore``                        mean GeoScore, 0 to 5000
 ``country``, ``province``, ``city`` percent of images with that level right (``province``: province, state or region)
-``tokens``                          mean tokens a query, image tokens included
+``tokens``                          mean tokens per query, image tokens included
 ``response_ms``                     response time
-``pass8_images``, ``pass8_percent`` images that all of eight tries locate; ``pass0_``: none; ``kept_``: some, not all
+``pass8_images``, ``pass8_percent`` images that all eight tries locate; ``pass0_``: none; ``kept_``: some, not all
 =================================== =============================================================================
 
 The papers' own words for distances are mapped to these: smileGeo's accuracy is ``acc@50km``; "city", "region",
@@ -91,7 +91,7 @@ _ACCURACY = re.compile(r"acc@(\d+(?:\.\d+)?)km")
 
 
 def canonical_dataset(name: str) -> str | None:
-    """Our name for a data set, or None where no paper here has it; case, spaces and punctuation don't matter."""
+    """Return our name for a data set, or None if no paper here has it; case, spaces and punctuation are ignored."""
     wanted = _folded(name)
     for canonical, spellings in DATASETS.items():
         if wanted in (_folded(spelling) for spelling in (canonical, *spellings)):
@@ -100,12 +100,12 @@ def canonical_dataset(name: str) -> str | None:
 
 
 def is_metric(name: str) -> bool:
-    """Whether a name belongs to the vocabulary, ``acc@25km`` and the like included."""
+    """Return whether a name belongs to the vocabulary, ``acc@25km`` and the like included."""
     return threshold_km(name) is not None or (name in METRICS and "<" not in name)
 
 
 def threshold_km(metric: str) -> float | None:
-    """The distance in ``acc@<km>km``; None for every other metric."""
+    """Return the distance in ``acc@<km>km``; None for every other metric."""
     match = _ACCURACY.fullmatch(metric)
     return float(match[1]) if match else None
 
@@ -116,7 +116,7 @@ def _folded(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """Something that is wrong, contradictory or easily misread about a published figure."""
+    """A note that a published figure is wrong, contradictory or easily misread."""
 
     id: str
     text: str
@@ -126,9 +126,9 @@ class Flag:
 class PublishedRow:
     """One system's figures on one split of one data set.
 
-    ``system`` is the name as printed, without citation marks; ``setting`` tells rows of the same name apart. A value is
-    None where the paper prints a dash (or where a flag says that the figure is missing). ``n`` is the number of images,
-    None where it can't be known; ``n_note`` begins with "stated" or "inferred" and says from what.
+    ``system`` is the name as printed, without citation marks; ``setting`` distinguishes rows of the same name. A value
+    is None where the paper prints a dash (or where a flag says that the figure is missing). ``n`` is the number of
+    images, None if unknown; ``n_note`` begins with "stated" or "inferred" and says from what.
     """
 
     paper: str
@@ -156,24 +156,24 @@ class PublishedTable:
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """The data sets of its rows, in printed order."""
+        """Return the data sets of its rows, in printed order."""
         return tuple(dict.fromkeys(row.dataset for row in self.rows))
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics of its rows, in printed order."""
+        """Return the metrics of its rows, in printed order."""
         return tuple(dict.fromkeys(metric for row in self.rows for metric in row.values))
 
     @property
     def thresholds_km(self) -> tuple[float, ...]:
-        """The distances of its accuracies, ascending."""
+        """Return the distances of its accuracies, ascending."""
         found = (threshold_km(metric) for metric in self.metrics)
         return tuple(sorted(km for km in found if km is not None))
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """One source paper. ``identifier`` is there only if the paper's own text prints one."""
+    """One source paper. ``identifier`` is given only if the paper's own text prints one."""
 
     key: str
     short_name: str
@@ -187,7 +187,7 @@ class Paper:
 
     @property
     def rows(self) -> tuple[PublishedRow, ...]:
-        """The rows of all its tables."""
+        """Return the rows of all its tables."""
         return tuple(row for table in self.tables for row in table.rows)
 
 
@@ -195,26 +195,26 @@ PAPER_KEYS = ("smilegeo", "geoagent", "spotagent", "geovista", "twm")
 
 
 def papers() -> tuple[Paper, ...]:
-    """The five source papers with their tables, in a fixed order; read once."""
+    """Return the five source papers with their tables, in a fixed order; read once."""
     return _shipped()
 
 
 def published_rows(
     *, dataset: str | None = None, paper: str | None = None, table: int | None = None, metric: str | None = None
 ) -> tuple[PublishedRow, ...]:
-    """The published rows that match every filter given, in printed order.
+    """Return the published rows that match every filter given, in printed order.
 
     Args:
-        dataset: a data set's name in any case or spelling that the papers use. A set that no paper has gives no rows.
+        dataset: a data set's name in any case or spelling that the papers use. An unknown set gives no rows.
         paper: a paper's key or short name in any case, such as ``twm``.
         table: a table's number.
         metric: keep only rows that have a figure for this metric; dashes don't count.
 
     Raises:
-        BadInput: there is no such paper, or no such metric in the vocabulary.
+        BadInput: the paper or the metric is unknown.
     """
     if metric is not None and not is_metric(metric):
-        raise BadInput(f"no metric is called {metric!r}; use one of: {', '.join(METRICS)}")
+        raise BadInput(f"unknown metric {metric!r}; use one of: {', '.join(METRICS)}")
     wanted = papers() if paper is None else (_paper_called(paper),)
     name = None if dataset is None else canonical_dataset(dataset)
     return tuple(
@@ -228,7 +228,7 @@ def published_rows(
 
 
 def read_papers(folder: Traversable) -> tuple[Paper, ...]:
-    """Read one JSON file a paper from a folder; anything amiss in them is a DataFault that names the file.
+    """Read one JSON file per paper from a folder; a DataFault names the file in which something is wrong.
 
     A flag is defined once, in one file, and rows of any file may carry it: some papers contradict each other.
     """
@@ -251,7 +251,7 @@ def _paper_called(name: str) -> Paper:
     for paper in papers():
         if name.casefold() in (paper.key, paper.short_name.casefold()):
             return paper
-    raise BadInput(f"no paper is called {name!r}; use one of: {', '.join(PAPER_KEYS)}")
+    raise BadInput(f"unknown paper {name!r}; use one of: {', '.join(PAPER_KEYS)}")
 
 
 def _document(folder: Traversable, key: str) -> dict[str, Any]:

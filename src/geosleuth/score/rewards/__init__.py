@@ -1,6 +1,6 @@
-"""Rewards: pure functions of distances, levels and texts, as the papers define them, and sums of them by weight.
+"""Rewards: pure functions of distances, levels and texts, as the papers define them, and weighted sums of them.
 
-Whoever is slow or unsure (a geocoder, an encoder, a judge) is passed in; nothing here asks anybody by itself.
+Helpers that are slow or uncertain (a geocoder, an encoder, a judge) are passed in; nothing here calls one on its own.
 """
 
 from .conclusions import Judge, Reasoning, Unnamer, agreements, judged, without_conclusions

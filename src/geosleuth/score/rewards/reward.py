@@ -1,6 +1,6 @@
-"""Rewards of the papers as settings, sums of them by weight, and the columns of figures that they are made of.
+"""The papers' rewards as settings, weighted sums of them, and the columns that they are computed from.
 
-Everything that costs (a geocoder, an encoder, a judge) is passed in, and asked only for what a reward needs.
+Expensive helpers (a geocoder, an encoder, a judge) are passed in, and called only for what a reward needs.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -47,13 +47,13 @@ from .terms import (
 )
 
 Geocoder = Callable[[str], LatLon | None]
-"""From the name of a place to where it is; None where nobody knows."""
+"""Returns the point of a place name; None if unknown."""
 
 Column = Literal["distance_km", "right", "given", "similarity", "equal", "agrees", "lengths", "groups"]
 
 PointFrom = Literal["answer", "text", "either"]
-"""Where an answer's point comes from: its own coordinates, its address through a geocoder, or the address where it has
-no coordinates."""
+"""Where an answer's point comes from: its own coordinates, its address through a geocoder, or the address if it has no
+coordinates."""
 
 Against = Literal["own", "truth"]
 """What a judge's derivation is compared with: the reply's own conclusions, or the truth."""
@@ -61,9 +61,9 @@ Against = Literal["own", "truth"]
 
 @dataclass(frozen=True, slots=True)
 class Helpers:
-    """Who is asked.
+    """The helpers of rewards.
 
-    Without an encoder, names that the tables don't know are not alike; without a geocoder, an answer without
+    Without an encoder, names that the tables don't know have similarity 0; without a geocoder, an answer without
     coordinates has no point.
     """
 
@@ -75,17 +75,17 @@ class Helpers:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """One row per reply; a column is None where nobody worked it out.
+    """One row per reply; a column is None if it was not computed.
 
     Attributes:
-        distance_km: how far off, shape (n,); NaN where there is no point.
+        distance_km: the error, shape (n,); NaN if there is no point.
         right: by rule, whether country, region and city are right, shape (n, 3).
         given: whether the truth names the level, shape (n, 3).
-        similarity: how like the names are, shape (n, 3).
-        equal: whether the texts are the same, shape (n, 3).
-        agrees: whether a judge came from the reasoning to the conclusion, shape (n, 3).
-        lengths: how long the reasoning is, shape (n, 3).
-        groups: which replies answer the same question, shape (n,); None where all of them do.
+        similarity: the similarity of the names, shape (n, 3).
+        equal: whether the texts are equal, shape (n, 3).
+        agrees: whether a judge derived the conclusion from the reasoning, shape (n, 3).
+        lengths: the length of the reasoning, shape (n, 3).
+        groups: which replies answer the same question, shape (n,); None if all do.
     """
 
     distance_km: FloatArray | None = None
@@ -100,7 +100,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which columns to work out, and how."""
+    """Which columns to compute, and how."""
 
     columns: frozenset[Column] = field(default_factory=frozenset)
     point_from: PointFrom = "either"
@@ -116,11 +116,11 @@ def work_out(
     helpers: Helpers,
     groups: Sequence[Hashable] | None = None,
 ) -> Columns:
-    """The columns that are wanted.
+    """Compute the wanted columns.
 
     Raises:
-        BadInput: one of them needs a helper that was not passed in.
-        ValueError: there are not as many truths or groups as answers.
+        BadInput: a column needs a helper that was not passed in.
+        ValueError: the numbers of truths, groups and answers differ.
     """
     if len(truths) != len(answers) or (groups is not None and len(groups) != len(answers)):
         counts = f"{len(answers)} answers, {len(truths)} truths" + ("" if groups is None else f", {len(groups)} groups")
@@ -200,11 +200,11 @@ class Part(Protocol):
 
     @property
     def most(self) -> float:
-        """The largest reward there is."""
+        """Return the largest possible reward."""
         ...
 
     def of(self, columns: Columns) -> FloatArray:
-        """The rewards; 0 where a reply has nothing to reward.
+        """Return the rewards; 0 where a reply has nothing to reward.
 
         Raises:
             ValueError: a column that it needs is None.
@@ -221,16 +221,16 @@ class Spatial:
     least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a tau that is no length."""
+        """Check tau."""
         spatial(0.0, self.tau_km)
 
     @property
     def most(self) -> float:
-        """At the place itself."""
+        """Return the reward at the true place."""
         return 1.0
 
     def of(self, columns: Columns) -> FloatArray:
-        """The rewards."""
+        """Return the rewards."""
         return spatial(_there(columns.distance_km, "distance_km"), self.tau_km)
 
 
@@ -243,16 +243,16 @@ class Linear:
     least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what does not fall."""
+        """Check that the rewards fall."""
         check_knots(self.knots)
 
     @property
     def most(self) -> float:
-        """Within the first distance."""
+        """Return the reward within the first distance."""
         return self.knots[0][1]
 
     def of(self, columns: Columns) -> FloatArray:
-        """The rewards."""
+        """Return the rewards."""
         return linear(_there(columns.distance_km, "distance_km"), self.knots)
 
 
@@ -265,16 +265,16 @@ class Stepped:
     least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what does not fall."""
+        """Check that the rewards fall."""
         check_knots(self.steps)
 
     @property
     def most(self) -> float:
-        """Within the first distance."""
+        """Return the reward within the first distance."""
         return self.steps[0][1]
 
     def of(self, columns: Columns) -> FloatArray:
-        """The rewards."""
+        """Return the rewards."""
         return stepped(_there(columns.distance_km, "distance_km"), self.steps)
 
 
@@ -290,23 +290,23 @@ class Semantic:
     least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse weights and thresholds that don't fit."""
+        """Check weights and thresholds."""
         semantic(np.zeros((0, 3)), self.alpha, self.thresholds)
 
     @property
     def most(self) -> float:
-        """The truth's own names."""
+        """Return the reward of the truth's own names."""
         return 1.0
 
     def of(self, columns: Columns) -> FloatArray:
-        """The rewards."""
+        """Return the rewards."""
         cosines = _there(columns.similarity, "similarity")
         return semantic(cosines, self.alpha, self.thresholds, gated=self.gated, given=columns.given)
 
 
 @dataclass(frozen=True, slots=True)
 class Consistency:
-    """GeoAgent's reasoning that leads to its conclusion, by its own word or (``against: truth``) by the truth's.
+    """GeoAgent's reasoning that leads to its conclusion, or (``against: truth``) to the truth.
 
     ``keep_evidence`` shows the judge the shop and the street of a precise place, see `without_conclusions`.
     """
@@ -320,7 +320,7 @@ class Consistency:
     least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse weights and curves that don't fit."""
+        """Check weights and curve."""
         check_weights(self.weights)
         length_factor(np.zeros((0, 3)), steepness=self.steepness, midpoint=self.midpoint)
         if self.against not in ("own", "truth"):
@@ -328,11 +328,11 @@ class Consistency:
 
     @property
     def most(self) -> float:
-        """Every level agrees and nobody in the group is longer."""
+        """Return the reward if every level agrees and nobody in the group is longer."""
         return float(length_factor(np.ones((1, 3)), steepness=self.steepness, midpoint=self.midpoint)[0, 0])
 
     def of(self, columns: Columns) -> FloatArray:
-        """The rewards."""
+        """Return the rewards."""
         return consistency(
             _there(columns.agrees, "agrees"),
             _there(columns.lengths, "lengths"),
@@ -352,56 +352,56 @@ class Hierarchical:
     least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a beta that does not reward finer levels more."""
+        """Check that beta rewards finer levels more."""
         if not (np.isfinite(self.beta) and self.beta > 1):
             raise ValueError(f"beta must be above 1, not {self.beta!r}")
 
     @property
     def most(self) -> float:
-        """The city is right."""
+        """Return the reward of a right city."""
         return self.beta**2
 
     def of(self, columns: Columns) -> FloatArray:
-        """The rewards."""
+        """Return the rewards."""
         return hierarchical(_there(columns.right, "right"), self.beta)
 
 
 @dataclass(frozen=True, slots=True)
 class TextEquality:
-    """The baseline that GeoAgent beats: a level counts where its text is the same."""
+    """GeoAgent's baseline: a level counts if its text is equal."""
 
     weights: Weights = ALPHA
     columns: ClassVar[frozenset[Column]] = frozenset({"equal", "given"})
     least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse weights that don't fit."""
+        """Check the weights."""
         check_weights(self.weights)
 
     @property
     def most(self) -> float:
-        """The truth's own names."""
+        """Return the reward of the truth's own names."""
         return 1.0
 
     def of(self, columns: Columns) -> FloatArray:
-        """The rewards."""
+        """Return the rewards."""
         return text_equality(_there(columns.equal, "equal"), self.weights, columns.given)
 
 
 @dataclass(frozen=True, slots=True)
 class CityOnly:
-    """The baseline that GeoVista beats: the right city or nothing."""
+    """GeoVista's baseline: the right city or nothing."""
 
     columns: ClassVar[frozenset[Column]] = frozenset({"right"})
     least: ClassVar[float] = 0.0
 
     @property
     def most(self) -> float:
-        """The city is right."""
+        """Return the reward of a right city."""
         return 1.0
 
     def of(self, columns: Columns) -> FloatArray:
-        """The rewards."""
+        """Return the rewards."""
         return city_only(_there(columns.right, "right"))
 
 
@@ -417,12 +417,12 @@ PARTS: dict[str, type[AnyPart]] = {
     "text_equality": TextEquality,
     "city_only": CityOnly,
 }
-"""By the names that configurations use."""
+"""The parts by their names in configurations."""
 
 
 def _there(column: Array | None, name: str) -> Array:
     if column is None:
-        raise ValueError(f"the column {name} was not worked out")
+        raise ValueError(f"the column {name} was not computed")
     return column
 
 
@@ -432,7 +432,7 @@ _NO_HELPERS = Helpers()
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """A part and how much it counts."""
+    """A part and its weight."""
 
     name: str
     weight: float
@@ -441,7 +441,7 @@ class Weighted:
 
 @dataclass(frozen=True, slots=True)
 class Rewards:
-    """What replies earned: in all, and by part before its weight. Arrays have one number per reply."""
+    """The rewards of replies: in total, and by part before its weight. Arrays have one number per reply."""
 
     total: FloatArray
     parts: Mapping[str, FloatArray]
@@ -460,14 +460,14 @@ class Reward:
     point: PointFrom = "either"
 
     def __post_init__(self) -> None:
-        """Refuse no parts, a part twice, weights that are no numbers, and points from nowhere.
+        """Check parts, weights and ``point``.
 
         Raises:
-            BadInput: any of these.
+            BadInput: there are no parts, one appears twice, or a weight or ``point`` is invalid.
         """
         named = [part.name for part in self.parts]
         if not named or len(set(named)) != len(named):
-            raise BadInput(f"a reward needs parts, each of them once; these are {', '.join(named) or 'none'}")
+            raise BadInput(f"a reward needs parts, each once; these are {', '.join(named) or 'none'}")
         if not all(np.isfinite(part.weight) for part in self.parts):
             raise BadInput("the weight of a reward's part must be a finite number")
         if self.point not in get_args(PointFrom):
@@ -475,17 +475,17 @@ class Reward:
 
     @property
     def least(self) -> float:
-        """No reply earns less."""
+        """Return the smallest possible reward."""
         return sum(min(one.weight * one.part.least, one.weight * one.part.most) for one in self.parts)
 
     @property
     def most(self) -> float:
-        """No reply earns more."""
+        """Return the largest possible reward."""
         return sum(max(one.weight * one.part.least, one.weight * one.part.most) for one in self.parts)
 
     @property
     def wanted(self) -> Wanted:
-        """The columns that its parts need, and how they are worked out."""
+        """Return the columns that its parts need, and how to compute them."""
         kinds = [one.part for one in self.parts]
         judged = next((part for part in kinds if isinstance(part, Consistency)), Consistency())
         by_tables = next((part.aliases for part in kinds if isinstance(part, Semantic)), True)
@@ -494,23 +494,23 @@ class Reward:
 
     @property
     def needs_judge(self) -> bool:
-        """Whether somebody must derive places from reasonings."""
+        """Return whether a judge must derive places from reasonings."""
         return "agrees" in self.wanted.columns
 
     @property
     def needs_geocoder(self) -> bool:
-        """Whether somebody must look up addresses; otherwise a geocoder only helps."""
+        """Return whether a geocoder is required; otherwise one only helps."""
         return "distance_km" in self.wanted.columns and self.point == "text"
 
     def of(self, columns: Columns) -> Rewards:
-        """What the rows earn.
+        """Return the rewards of the rows.
 
         Raises:
             ValueError: a column that a part needs is None.
         """
         earned = {one.name: one.part.of(columns) for one in self.parts}
         total = sum(one.weight * earned[one.name] for one in self.parts)
-        # Rounding may carry a sum of weights a hair past its bounds.
+        # Rounding may carry a weighted sum slightly past its bounds.
         return Rewards(np.clip(total, self.least, self.most), MappingProxyType(earned))
 
     def score(
@@ -520,27 +520,27 @@ class Reward:
         helpers: Helpers = _NO_HELPERS,
         groups: Sequence[Hashable] | None = None,
     ) -> Rewards:
-        """What replies earn. ``groups`` says which of them answer one question: lengths are compared among these.
+        """Return the rewards of replies. ``groups`` says which answer one question: lengths are compared within.
 
         Raises:
             BadInput: a part needs a helper that was not passed in.
-            ValueError: there are not as many truths or groups as answers.
+            ValueError: the numbers of truths, groups and answers differ.
         """
         return self.of(work_out(answers, truths, self.wanted, helpers, groups))
 
     def to_dict(self) -> dict[str, Any]:
-        """The reward as plain data, as `from_dict` reads it."""
+        """Return the reward as plain data, as `from_dict` reads it."""
         parts = {one.name: {"weight": one.weight} | _plain(asdict(one.part)) for one in self.parts}
         return {"name": self.name, "point": self.point, "parts": parts}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Reward":
-        """A reward from plain data: ``{"parts": {"spatial": {"weight": 1.5, "tau_km": 200}, "semantic": 1.0}}``.
+        """Build a reward from plain data: ``{"parts": {"spatial": {"weight": 1.5, "tau_km": 200}, "semantic": 1.0}}``.
 
-        A part is a weight, or a mapping of settings with ``weight`` (1 where it is left out).
+        A part is a weight, or a mapping of settings with ``weight`` (1 by default).
 
         Raises:
-            BadInput: something in it is unknown or out of range; the message names it.
+            BadInput: a name is unknown or a value out of range; the message names it.
         """
         if not isinstance(data, Mapping):
             raise BadInput(f"a reward is a mapping with {', '.join(_KEYS)}, not {type(data).__name__}")
@@ -549,14 +549,14 @@ class Reward:
         if not isinstance(parts, Mapping) or not parts:
             raise BadInput(f"a reward needs parts: a mapping from any of {', '.join(PARTS)} to weights or settings")
         if not isinstance(name, str):
-            raise BadInput(f"the name of a reward is text, not {name!r}")
+            raise BadInput(f"the name of a reward must be text, not {name!r}")
         return cls(tuple(_weighted(key, value) for key, value in parts.items()), name, point)
 
 
 def _weighted(name: object, settings: object) -> Weighted:
     kind = PARTS.get(name) if isinstance(name, str) else None
     if kind is None or not isinstance(name, str):
-        raise BadInput(f"there is no reward {name!r}; those there are: {', '.join(PARTS)}")
+        raise BadInput(f"unknown reward {name!r}; choose from {', '.join(PARTS)}")
     given = dict(settings) if isinstance(settings, Mapping) else {"weight": settings}
     weight = given.pop("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float):
@@ -574,11 +574,11 @@ def _weighted(name: object, settings: object) -> Weighted:
 def _refuse_unknown(data: Mapping[Any, Any], known: Sequence[str], of_what: str) -> None:
     unknown = [key for key in data if key not in known]
     if unknown:
-        raise BadInput(f"{of_what} has no setting {unknown[0]!r}; those there are: {', '.join(known)}")
+        raise BadInput(f"{of_what} has no setting {unknown[0]!r}; it has {', '.join(known)}")
 
 
 def _like(value: object, default: object, what: str) -> Any:
-    """A setting as its default has it: a number, a word, yes or no, or tuples of numbers."""
+    """Convert a setting to its default's type: a number, a word, a boolean, or tuples of numbers."""
     if isinstance(default, bool | str):
         if isinstance(value, type(default)):
             return value
@@ -622,22 +622,22 @@ PRESETS: Mapping[str, Reward] = MappingProxyType(
         ),
     }
 )
-"""The papers' rewards and baselines by name, and our own: steps for what is near, a slope for what is far, names by
-their tables. Ours needs nobody's help and lies between 0 and 1; its weights are a judgement, not a result."""
+"""The papers' rewards and baselines by name, and our own: steps for near answers, a slope for far ones, names by their
+tables. Ours needs no helper and lies between 0 and 1; its weights are a judgement, not a result."""
 
 
 def read_reward(name_or_file: str) -> Reward:
-    """A preset by its name, or a reward from a YAML file.
+    """Return a preset by its name, or a reward from a YAML file.
 
     Raises:
-        BadInput: there is neither, or the file is no reward.
+        BadInput: there is neither, or the file is not a reward.
     """
     if name_or_file in PRESETS:
         return PRESETS[name_or_file]
     path = Path(name_or_file)
     if not path.is_file():
         raise BadInput(
-            f"there is no reward {name_or_file!r} and no such file; take one of {', '.join(PRESETS)}, or a YAML file"
+            f"unknown reward {name_or_file!r} and no such file; use one of {', '.join(PRESETS)}, or a YAML file"
         )
     data = plain_yaml_values(path)
     try:

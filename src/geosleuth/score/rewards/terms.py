@@ -1,9 +1,8 @@
-"""Rewards of how far off an answer is, and of which levels of its address are right.
+"""Reward terms for an answer's distance, and for which levels of its address are right.
 
-Distances are kilometres, one or an array of any shape; rewards come back in the same shape. A negative distance is a
-mistake of the caller's and raises.
+Distances are kilometres, one or an array of any shape; rewards have the same shape. A negative distance raises.
 
-Every function takes one row per answer, shape (n, 3), and gives n rewards.
+Functions of levels take one row per answer, shape (n, 3), and return n rewards.
 """
 
 from collections.abc import Sequence
@@ -17,14 +16,14 @@ from geosleuth.geo import FloatArray
 from geosleuth.geo.extent import BoolArray
 
 TAU_KM = 200.0
-"""GeoAgent's temperature: so far off, a reward of 1 has fallen to 1/e."""
+"""GeoAgent's temperature: at this distance the reward is 1/e."""
 
 Knots = tuple[tuple[float, float], ...]
 LINEAR_KNOTS: Knots = ((1.0, 1.0), (25.0, 0.75), (200.0, 0.2))
-"""SpotAgent's line: full up to the first distance, straight between them, nothing from the last one on."""
+"""SpotAgent's line: full up to the first distance, linear in between, 0 from the last one on."""
 
 STEPS: Knots = ((0.5, 1.0), (2.0, 0.8), (10.0, 0.6), (25.0, 0.4), (200.0, 0.2), (750.0, 0.1))
-"""Thinking with Map's steps: what an answer earns that is off by less than the distance."""
+"""Thinking with Map's steps: the reward of an answer within each distance."""
 
 
 @overload
@@ -35,7 +34,7 @@ def spatial(distance_km: float | FloatArray, tau_km: float = TAU_KM) -> float | 
     """GeoAgent: exp(-d / tau).
 
     Raises:
-        ValueError: tau is no positive, finite length, or a distance is negative.
+        ValueError: tau is not positive and finite, or a distance is negative.
     """
     if not (np.isfinite(tau_km) and tau_km > 0):
         raise ValueError(f"tau must be a positive length in km, not {tau_km!r}")
@@ -62,7 +61,7 @@ def linear(distance_km: float | FloatArray, knots: Sequence[tuple[float, float]]
     kilometres, values = (np.array(column, dtype=np.float64) for column in zip(*knots, strict=True))
     distances = _checked(distance_km)
     rewards = np.interp(distances, kilometres, values, right=0.0)
-    rewards[~(distances < kilometres[-1])] = 0.0  # NaN, too
+    rewards[~(distances < kilometres[-1])] = 0.0  # also NaN
     return _like(distance_km, rewards)
 
 
@@ -81,24 +80,24 @@ def stepped(distance_km: float | FloatArray, steps: Sequence[tuple[float, float]
     check_knots(steps)
     kilometres, values = (np.array(column, dtype=np.float64) for column in zip(*steps, strict=True))
     distances = _checked(distance_km)
-    # NaN sorts behind everything, so that it earns what is beyond the last step.
+    # NaN sorts last, so it earns what is beyond the last step.
     earned = np.append(values, 0.0)[np.searchsorted(kilometres, distances, side="right")]
     return _like(distance_km, earned)
 
 
 def check_knots(knots: Sequence[tuple[float, float]]) -> None:
-    """Refuse what is no falling line.
+    """Check that the pairs form a falling line.
 
     Raises:
-        ValueError: no pairs at all, a distance that is not above the one before, or a reward that is above it.
+        ValueError: no pairs, a distance not above the one before, or a reward above it.
     """
     if not knots or any(len(pair) != 2 for pair in knots):
-        raise ValueError(f"a reward by distance needs pairs of km and reward, at least one: {list(knots)}")
+        raise ValueError(f"a reward by distance needs at least one pair of km and reward: {list(knots)}")
     if not np.isfinite(np.array(knots, dtype=np.float64)).all() or knots[0][0] <= 0 or knots[-1][1] < 0:
         raise ValueError(f"km must be positive, rewards 0 or more, and both finite: {list(knots)}")
     for (near_km, more), (far_km, less) in pairwise(knots):
         if far_km <= near_km or less > more:
-            raise ValueError(f"km must rise and rewards fall from pair to pair: {list(knots)}")
+            raise ValueError(f"km must rise and rewards must fall from pair to pair: {list(knots)}")
 
 
 def _checked(distance_km: float | FloatArray) -> FloatArray:
@@ -118,22 +117,22 @@ BETA = 2.0
 Weights = tuple[float, float, float]
 Groups = Sequence[int] | npt.NDArray[np.int64]
 ALPHA: Weights = (0.1, 0.6, 0.3)
-"""GeoAgent's weights of country, region and precise place; they add up to 1."""
+"""GeoAgent's weights of country, region and precise place; they sum to 1."""
 
 THRESHOLDS: Weights = (0.7, 0.5, 0.0)
-"""GeoAgent's: a similarity under them counts as none. They belong to its encoder; see `encoders`."""
+"""GeoAgent's thresholds: a lower similarity counts as 0. They belong to its encoder; see `encoders`."""
 
 STEEPNESS = 10.0
 MIDPOINT = 0.2
-"""Where and how fast the length of a reasoning stops to cost. GeoAgent published neither; these are ours: the shortest
-of a group keeps 12 % of a level's weight, one a fifth of the way to the longest half, one half-way 95 %."""
+"""The midpoint and steepness of the length penalty. GeoAgent published neither; these are ours: the shortest of a group
+keeps 12 % of a level's weight, one a fifth of the way to the longest half, one half-way 95 %."""
 
 
 def hierarchical(right: BoolArray, beta: float = BETA) -> FloatArray:
-    """GeoVista: beta² where the city is right, beta where the state is, 1 where the country is, 0 else.
+    """GeoVista: beta² if the city is right, beta if the state is, 1 if the country is, else 0.
 
     Raises:
-        ValueError: beta is not above 0 and finite, or the columns are not three.
+        ValueError: beta is not above 0 and finite, or there are not three columns.
     """
     if not (np.isfinite(beta) and beta > 0):
         raise ValueError(f"beta must be a positive number, not {beta!r}")
@@ -142,16 +141,16 @@ def hierarchical(right: BoolArray, beta: float = BETA) -> FloatArray:
 
 
 def city_only(right: BoolArray) -> FloatArray:
-    """GeoVista without its hierarchy: 1 where the city is right, 0 else.
+    """GeoVista without its hierarchy: 1 if the city is right, else 0.
 
     Raises:
-        ValueError: the columns are not three.
+        ValueError: there are not three columns.
     """
     return flags(right)[:, 2].astype(np.float64)
 
 
 def text_equality(equal: BoolArray, weights: Sequence[float] = ALPHA, given: BoolArray | None = None) -> FloatArray:
-    """GeoAgent's rival, which judges each level by equal text: the weights of the levels that are equal.
+    """GeoAgent's baseline of equal text: the weights of the levels whose texts are equal.
 
     ``given`` as in `semantic`.
 
@@ -172,16 +171,16 @@ def semantic(
 ) -> FloatArray:
     """GeoAgent: the sum of alpha_i s_i.
 
-    A similarity under its level's threshold is 0, and so is one that is negative or NaN. A level counts only where the
-    level above it does: a Paris in another country earns nothing.
+    A similarity under its level's threshold is 0, and so is a negative one or NaN. A level counts only if the level
+    above it does: a Paris in another country earns nothing.
 
     Args:
         similarity: cosines per level, shape (n, 3).
-        alpha: the weights of the levels; they add up to 1.
-        thresholds: what a similarity must reach, per level.
-        gated: whether a level waits for the one above it.
-        given: whether the truth names the level at all, shape (n, 3). A level that it leaves out can't be
-            answered: its weight goes to the others, and the level below looks to the one above it.
+        alpha: the weights of the levels; they sum to 1.
+        thresholds: the minimum similarity, per level.
+        gated: whether a level requires the one above it.
+        given: whether the truth names the level, shape (n, 3). The weight of a level that it does not name goes to the
+            others, and the level below requires the one above it.
 
     Raises:
         ValueError: weights, thresholds or columns don't fit.
@@ -214,10 +213,10 @@ def consistency(
     """GeoAgent: the sum of 1(ŷ_i = y_i) w_i p_i.
 
     Args:
-        agrees: per level, whether what a judge derived from the reasoning alone is the conclusion, shape (n, 3).
-        lengths: how long the reasoning of each level is, shape (n, 3).
-        groups: which replies answer the same question; None where all of them do.
-        weights: of the levels; they add up to 1.
+        agrees: per level, whether the place that a judge derived from the reasoning is the conclusion, shape (n, 3).
+        lengths: the length of each level's reasoning, shape (n, 3).
+        groups: which replies answer the same question; None if all do.
+        weights: of the levels; they sum to 1.
         steepness: lambda of `length_factor`.
         midpoint: mu of `length_factor`.
 
@@ -239,11 +238,11 @@ def length_factor(
 ) -> FloatArray:
     """1 / (1 + exp(-lambda (l̂ - mu))), with l̂ the length between the group's shortest (0) and longest (1).
 
-    Each level is measured by itself. Where all of a group are equally long, a group of one among them, nobody is
-    short: l̂ is 1. A length that is NaN counts as 0.
+    Each level is measured separately. If all of a group are equally long, as in a group of one, l̂ is 1. A length of
+    NaN counts as 0.
 
     Raises:
-        ValueError: lambda is negative, a parameter is not finite, or there are not as many groups as rows.
+        ValueError: lambda is negative, a parameter is not finite, or the number of groups is not that of the rows.
     """
     if not (np.isfinite(steepness) and np.isfinite(midpoint) and steepness >= 0):
         raise ValueError(f"steepness must be 0 or more and midpoint finite, not {steepness!r} and {midpoint!r}")
@@ -262,7 +261,7 @@ def length_factor(
 
 
 def check_weights(weights: Sequence[float]) -> None:
-    """Refuse weights of levels that are not three, not positive, or don't add up to 1.
+    """Check that there are three non-negative weights that sum to 1.
 
     Raises:
         ValueError: any of these.
@@ -276,7 +275,7 @@ def check_weights(weights: Sequence[float]) -> None:
 
 
 def flags(values: npt.ArrayLike) -> BoolArray:
-    """Yes or no per level, as rows of three columns.
+    """Return booleans per level, as rows of three columns.
 
     Raises:
         ValueError: they have another shape.
@@ -287,7 +286,7 @@ def flags(values: npt.ArrayLike) -> BoolArray:
 
 
 def numbers(values: npt.ArrayLike) -> FloatArray:
-    """A number per level, as rows of three columns.
+    """Return a number per level, as rows of three columns.
 
     Raises:
         ValueError: they have another shape.
@@ -313,7 +312,7 @@ def _shares(weights: Sequence[float], given: BoolArray | None) -> FloatArray:
 
 
 def _weighted(columns: FloatArray | BoolArray, shares: FloatArray) -> FloatArray:
-    """The sum over the three levels; column by column, since numpy is slow along short rows."""
+    """Return the sum over the three levels; column by column, since numpy is slow along short rows."""
     country, region, precise = (columns[:, level] * shares[..., level] for level in range(3))
     country += region
     country += precise
@@ -321,7 +320,7 @@ def _weighted(columns: FloatArray | BoolArray, shares: FloatArray) -> FloatArray
 
 
 def _bounds(sizes: FloatArray, groups: Groups | None) -> tuple[FloatArray, FloatArray]:
-    """For every row and column, the least and the largest value of the row's group."""
+    """Return for every row and column the smallest and largest value of the row's group."""
     if groups is None or len(sizes) == 0:
         return sizes.min(axis=0, initial=np.inf), sizes.max(axis=0, initial=-np.inf)
     ids = np.asarray(groups)
@@ -336,7 +335,7 @@ def _bounds(sizes: FloatArray, groups: Groups | None) -> tuple[FloatArray, Float
 
 
 def _bounds_of_runs(sizes: FloatArray, ids: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
-    """`_bounds` where groups stand together."""
+    """Return `_bounds` for groups of adjacent rows."""
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     counts = np.diff(np.append(starts, len(ids)))
     least = np.repeat(np.minimum.reduceat(sizes, starts), counts, axis=0)

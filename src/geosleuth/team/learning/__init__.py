@@ -1,7 +1,7 @@
-"""Learning whom to trust: from photos whose place is known to labels, from labels to a network.
+"""Learning whom to trust: from photos with a known place to labels, from labels to a network.
 
-The only part of a team that holds truths. ``rounds`` finds out, for one picture, who is right and whose reviews went
-with right answers; ``training`` teaches the network to tell that from the picture; ``notebook`` keeps both.
+The only part of a team that holds truths. ``rounds`` finds out, for one picture, who is right and whose reviews
+supported right answers; ``training`` teaches the network to predict that; ``learning_db`` stores both.
 """
 
 from .learning import Budget, LearnSummary, Source, learn, read_sources, without_claims

@@ -1,4 +1,4 @@
-"""``geosleuth team learn``: from photos whose place is known to a state that teams answer with."""
+"""``geosleuth team learn``: from photos with a known place to a state that teams use."""
 
 import asyncio
 import json
@@ -35,38 +35,38 @@ _LAT, _LON = ("lat", "latitude"), ("lon", "lng", "longitude")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A photo's file, and where it was taken; None where only the photo itself may say."""
+    """A photo's file, and where it was taken; None to read it from the photo."""
 
     path: Path
     point: LatLon | None = None
 
 
 def read_sources(dataset: Path) -> list[Source]:
-    """The photos of a folder and those under it, or of a CSV or JSONL table with path, lat and lon.
+    """Return the photos of a folder and its subfolders, or of a CSV or JSONL table with path, lat and lon.
 
     Paths in a table are relative to it, or absolute.
 
     Raises:
-        BadInput: there is nothing to learn from, or the table can't be read; the message names the line.
+        BadInput: there are no photos, or the table can't be read; the message names the line.
     """
     if dataset.is_dir():
         found = [Source(path) for path in sorted(dataset.rglob("*")) if _is_photo(path, dataset)]
     elif dataset.suffix.lower() in (".jsonl", ".ndjson"):
         found = _from_lines(dataset)
     elif dataset.is_file():
-        told = read_coordinates(dataset, dataset.parent)
-        found = [Source(dataset.parent / os.fsdecode(key), point) for key, point in told.items()]
+        points = read_coordinates(dataset, dataset.parent)
+        found = [Source(dataset.parent / os.fsdecode(key), point) for key, point in points.items()]
     else:
-        raise BadInput(f"{dataset}: there is no such folder or table; give geotagged photos, or path, lat, lon")
+        raise BadInput(f"{dataset}: no such folder or table; give geotagged photos, or path, lat, lon")
     if not found:
-        raise BadInput(f"{dataset}: no photos are in it; give geotagged photos, or a table with path, lat, lon")
+        raise BadInput(f"{dataset}: no photos found; give geotagged photos, or a table with path, lat, lon")
     return found
 
 
 def without_claims(opened: OpenedPhoto) -> OpenedPhoto:
-    """The photo with nothing but its file's format and size: what it claims is where the truth may come from."""
-    told = opened.claims
-    return OpenedPhoto(opened.photo, Claims(told.format, told.file_bytes, told.sha256, told.size_px))
+    """Return the photo with only its format and size: other metadata may contain the truth."""
+    claims = opened.claims
+    return OpenedPhoto(opened.photo, Claims(claims.format, claims.file_bytes, claims.sha256, claims.size_px))
 
 
 def _is_photo(path: Path, folder: Path) -> bool:
@@ -79,7 +79,7 @@ def _from_lines(table: Path) -> list[Source]:
     try:
         lines = table.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise BadInput(f"{table}: this is no text in UTF-8") from error
+        raise BadInput(f"{table}: not UTF-8 text") from error
     except OSError as error:
         raise BadInput(f"{table}: can't be read: {error.strerror or error}") from error
     for number, line in enumerate(lines, 1):
@@ -104,12 +104,12 @@ def _first(row: dict[str, object], names: tuple[str, ...]) -> str | float:
 Progress = Callable[[str, int, int], None]
 
 NOBODY_ANSWERED = "nobody answered"
-"""Why a photo is left out about which no member named a place."""
+"""Why a photo is left out if no member named a place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Where asking stops; what was learned until then is trained on. None has no limit."""
+    """Limits after which no more members are asked; training uses what was learned until then. None for no limit."""
 
     photos: int | None = None
     tokens: int | None = None
@@ -118,19 +118,19 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class LearnSummary:
-    """What a run did.
+    """The summary of a run.
 
     Attributes:
         learned: photos newly learned from.
         known: photos that had been learned from before.
         left_out: how many were left out for which reason.
         replies: how often members were really asked.
-        tokens: what that cost, by the team's tariff.
-        stopped: which limit ended the asking, where one did.
-        version: of the weights; None where nothing was there to learn from. Where nothing is new, what was written
-            before stays.
+        tokens: their cost, by the team's own count.
+        stopped: the limit that ended the run, if one did.
+        version: of the weights; None if there was nothing to learn from. Without new photos, the old version
+            stays.
         weights: what was learned.
-        failure: which member failed first, and why; None where nobody did.
+        failure: which member failed first, and why; None if none did.
     """
 
     learned: int
@@ -145,7 +145,7 @@ class LearnSummary:
 
     @property
     def nobody_answered(self) -> bool:
-        """Whether members were asked, and nobody ever named a place."""
+        """Return whether members were asked and none ever named a place."""
         return not self.learned and NOBODY_ANSWERED in self.left_out
 
 
@@ -154,10 +154,10 @@ class LearnPlan:
     """How a team learns whom to trust.
 
     Attributes:
-        settings: how it is found out who is right.
-        swarm: the team's own settings; what the others leave open, such as limits, is taken from them.
-        training: how the network is taught.
-        budget: where asking stops.
+        settings: how to find out who is right.
+        swarm: the team's own settings; they supply what the others leave open, such as limits.
+        training: how the network is trained.
+        budget: the limits.
     """
 
     settings: LearnSettings = field(default_factory=LearnSettings)
@@ -180,32 +180,32 @@ async def learn(
     at_once: int = 1,
     progress: Progress = lambda _what, _done, _total: None,
 ) -> LearnSummary:
-    """Ask the members about photos whose place is known, write down who was right, and teach the network.
+    """Ask the members about photos with a known place, record who was right, and train the network.
 
-    Photos that the state knows are not asked about again, whatever their files are called. Each is written down as
-    soon as it is learned from. Several runs may share a state: each takes what the others have not.
+    Photos that the state knows are skipped, whatever their file names. Each photo is recorded as soon as it is
+    learned from. Several runs may share a state: each takes what the others have not.
 
     Args:
         sources: the photos, see `read_sources`.
         members: the team, in the order of its file; they are not closed.
-        state: the team's state, made where there is none.
-        placer: finds the places that answers name.
+        state: the team's state, created if it does not exist.
+        placer: resolves the places that answers name.
         encoder: the image encoder, see `load_picture_encoder`.
         plan: how they learn.
-        at_once: photos that are asked about at the same time.
-        progress: called with what is done, how many are done, and how many there are.
+        at_once: how many photos are processed at once.
+        progress: called with the activity, how many photos are done, and how many there are.
 
     Raises:
         BadInput: the team, the state or the encoder can't be used, or there is nothing to learn from.
     """
     names = [member.name for member in members]
     if len(names) < 2 or len(set(names)) < len(names):
-        raise BadInput("learning whom to trust needs at least two members with different names; see the team's file")
+        raise BadInput("learning trust needs at least two members with different names; add agents to the team's file")
     training = plan.training
     look = load_picture_encoder(encoder, training.side_px)
     with Notebook.open(state, names, look, lasting_spec(encoder)) as notebook:
         run = _Run(members, placer, look, plan, notebook)
-        # Runs that share a state begin at different places, so that they seldom ask about the same photo at once.
+        # Runs that share a state start at different photos, so that they seldom process the same one at once.
         order = random.sample(list(sources), len(sources))
         waiting = iter(order)
         done = 0
@@ -251,7 +251,7 @@ class _Run:
         self._members, self._placer, self._encoder = members, placer, encoder
         self._settings, self._swarm, self._budget, self._notebook = plan.settings, plan.swarm, plan.budget, notebook
         self._begin = time.monotonic()
-        # A photo holds its place until it is known whether it counts, so that no more are asked about than are wanted.
+        # A photo reserves its slot until it is known whether it counts, so that no more are asked about than wanted.
         photos = plan.budget.photos
         self._places = None if photos is None else asyncio.Semaphore(photos)
         self.learned = self.known = self.replies = self.tokens = 0
@@ -260,7 +260,7 @@ class _Run:
 
     @property
     def stopped(self) -> str | None:
-        """Which limit is reached."""
+        """Return which limit is reached."""
         budget = self._budget
         if budget.photos is not None and self.learned >= budget.photos:
             return "1 photo was learned from" if budget.photos == 1 else f"{budget.photos} photos were learned from"
@@ -271,7 +271,7 @@ class _Run:
         return None
 
     async def take(self, source: Source) -> None:
-        """Learn from one photo, or say why not; nothing is begun once a limit is reached."""
+        """Learn from one photo, or record why not; nothing starts once a limit is reached."""
         if self._places is None:
             await self._take(source)
             return
@@ -281,7 +281,7 @@ class _Run:
             if self.stopped is None:
                 counts = await self._take(source)
         finally:
-            # Once a limit is reached, those who wait for a place are let go on, to see that.
+            # Once a limit is reached, waiting photos continue in order to see it.
             if not counts or self.stopped is not None:
                 self._places.release()
 

@@ -1,7 +1,7 @@
-"""What a team writes down while it learns: one SQLite file for many writers, and an overview for people.
+"""The learning database of a team: one SQLite file for many writers, and an overview for people.
 
-Every picture is a transaction of its own, and so is every set of weights: a run that is cut off loses the picture it
-was at, and two runs at once lose nothing.
+Every picture and every set of weights is a transaction: an interrupted run loses only the picture it was at, and
+two runs at once lose nothing.
 """
 
 import json
@@ -38,7 +38,7 @@ from .rounds import Observation
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson:
-    """What was learned from one picture: its features, what was observed, and in which country it was taken."""
+    """What was learned from one picture: its features, the observation, and its country."""
 
     key: bytes
     features: Features
@@ -47,7 +47,7 @@ class Lesson:
 
 
 class Notebook:
-    """A team's state, open for learning; `open` is the way to get one."""
+    """A team's state, open for learning; use `open` to get one."""
 
     def __init__(self, conn: sqlite3.Connection, path: Path, info: StateInfo) -> None:
         self._conn, self._path = conn, path
@@ -58,15 +58,15 @@ class Notebook:
     def open(
         cls, path: Path, members: Sequence[str] | None = None, encoder: Encoder | None = None, spec: str = "bundled"
     ) -> "Iterator[Notebook]":
-        """The state to add to; it is made where there is none and members and encoder are given.
+        """Open the state for writing; create it if members and encoder are given.
 
         Raises:
-            BadInput: something else is there, it can't be written, or it is of other members or another encoder.
+            BadInput: the file is something else, can't be written, or has other members or another encoder.
         """
         if not path.parent.is_dir():
             raise BadInput(f"{path}: the folder {path.parent} does not exist")
         if not path.exists() and (members is None or encoder is None):
-            raise BadInput(f"{path}: there is no such state; make one with: geosleuth team learn DATASET")
+            raise BadInput(f"{path}: no such file; create the state with: geosleuth team learn DATASET")
         with explained(path):
             conn = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
             with closing(conn):
@@ -89,28 +89,28 @@ class Notebook:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """For what else the file holds."""
+        """Return the connection, for the file's other tables."""
         return self._conn
 
     @classmethod
     @contextmanager
     def read(cls, path: Path) -> "Iterator[Notebook]":
-        """The state to look at, lessons included, for those who ask what a team has learned from.
+        """Open the state read-only, lessons included.
 
         Raises:
-            BadInput: there is none, or it can't be read.
+            BadInput: it does not exist, or can't be read.
         """
         if not path.is_file():
-            raise BadInput(f"{path}: there is no such state; make one with: geosleuth team learn DATASET")
+            raise BadInput(f"{path}: no such file; create the state with: geosleuth team learn DATASET")
         with explained(path), closing(connected_to_read(path)) as conn:
             yield cls(conn, path, read_info(conn, path))
 
     def knows(self, key: bytes) -> bool:
-        """Whether this picture was learned from already, by whomever."""
+        """Return whether any run has learned from this picture."""
         return self._conn.execute("SELECT 1 FROM lesson WHERE key = ?", (key,)).fetchone() is not None
 
     def add(self, lesson: Lesson, settings: Mapping[str, Any]) -> bool:
-        """Write a picture down; False where another run was first, and its word stands."""
+        """Add a picture; return False if another run was first."""
         seen = lesson.observation
         with self._committed():
             done = self._conn.execute(
@@ -124,7 +124,7 @@ class Notebook:
         return done.rowcount == 1
 
     def lessons(self) -> list[Lesson]:
-        """All pictures learned from so far, by all runs, in an order that does not depend on when each came.
+        """Return all pictures learned from, by all runs, in an order that does not depend on time.
 
         Raises:
             BadInput: the state is damaged.
@@ -148,7 +148,7 @@ class Notebook:
         return found
 
     def keep(self, weights: Weights) -> int:
-        """Write down what was learned as a new version, and say which."""
+        """Store the weights as a new version, and return its number."""
         with self._committed():
             done = self._conn.execute(
                 "INSERT INTO weights (lessons, made, settings, figures, arrays) VALUES (?, ?, ?, ?, ?)",
@@ -166,14 +166,14 @@ class Notebook:
 
 
 def _create_once(conn: sqlite3.Connection, info: StateInfo) -> None:
-    """Make the tables, unless they are there or another process is faster."""
+    """Create the tables, unless they exist or another process is faster."""
     with committed(conn):
         (tables,) = conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not tables:
             for statement in SCHEMA.strip().split(";\n"):
                 conn.execute(statement)
-            told = {"encoder": info.encoder, "spec": info.spec, "dimension": str(info.dimension)}
-            conn.executemany("INSERT INTO meta VALUES (?, ?)", told.items())
+            meta = {"encoder": info.encoder, "spec": info.spec, "dimension": str(info.dimension)}
+            conn.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             conn.executemany("INSERT INTO member VALUES (?, ?)", enumerate(info.members))
             conn.execute(f"PRAGMA application_id = {APPLICATION}")
             conn.execute(f"PRAGMA user_version = {FORMAT}")
@@ -186,7 +186,7 @@ def _doubles(values: Any) -> bytes:
 def _read(blob: bytes, count: int) -> tuple[float, ...]:
     values = np.frombuffer(blob, dtype="<f8")
     if len(values) != count or not np.isfinite(values).all():
-        raise ValueError("a row of other length")
+        raise ValueError("a row of another length")
     return tuple(values.tolist())
 
 
@@ -195,7 +195,7 @@ _ALIKE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Country:
-    """Photos from one country: how often each member was right about them, and how the network sees them stand."""
+    """Photos from one country: how often each member was right, and the network's mean trust."""
 
     code: str
     photos: int
@@ -204,7 +204,7 @@ class Country:
 
 
 def best_of(shares: Sequence[float]) -> int | None:
-    """Who has the highest share; None where several have it, so that a lot decides between them."""
+    """Return who has the highest share; None for ties."""
     order = sorted(range(len(shares)), key=lambda i: -shares[i])
     alike = len(order) > 1 and shares[order[0]] - shares[order[1]] < _ALIKE
     return None if alike or not order else order[0]
@@ -214,7 +214,7 @@ def best_of(shares: Sequence[float]) -> int | None:
 class Overview:
     """All photos learned from, and those of each country, most photos first; members are in the state's order.
 
-    ``right`` is empty where there are no photos.
+    ``right`` is empty if there are no photos.
     """
 
     members: tuple[str, ...]
@@ -224,10 +224,10 @@ class Overview:
 
 
 def overview(path: Path) -> Overview:
-    """Read what a state holds.
+    """Read the overview of a state.
 
     Raises:
-        BadInput: there is no state, or it can't be read.
+        BadInput: it does not exist, or can't be read.
     """
     with Notebook.read(path) as notebook:
         lessons, weights = notebook.lessons(), read_weights(notebook.connection, path)

@@ -1,4 +1,4 @@
-"""Rounds of learning: who is right about one picture, whose reviews helped, and the settings of smileGeo."""
+"""Rounds of learning: who is right about one picture, whose reviews helped, and smileGeo's settings."""
 
 import asyncio
 import random
@@ -16,28 +16,28 @@ from geosleuth.team.swarm import SwarmSettings, run_swarm
 from geosleuth.team.swarm.swarm import Listener
 
 Labels = Literal["last", "mean", "answered"]
-"""What a member's label is: its P after the last round; the mean of its P over all rounds; the share of right answers
-among those it gave. In all three, one who never answered has one half."""
+"""A member's label: its P after the last round; the mean of its P over all rounds; the share of right answers among
+those it gave. In all three, a member who never answered gets one half."""
 
 Judged = Literal["own", "reviewed"]
-"""Which answer decides who is to be elected: the one that a member gave on its own, or the one after reviews. Reviews
-by an expert make others right as well, and then nobody can tell who the expert is."""
+"""Which answer decides who should be elected: the member's own, or the one after reviews. Reviews by an expert make
+others right as well, and then the expert can't be identified."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearnSettings:
-    """How it is found out who is right about one picture.
+    """How to find out who is right about one picture.
 
     Attributes:
         rounds: how often members are drawn (L).
-        within_km: how near an answer must lie to be right (th).
-        reviewers: how many others look at each answer (R).
-        discussion: turns of the discussion in each round; nothing that is learned depends on them.
+        within_km: the largest error of a right answer (th).
+        reviewers: how many others review each answer (R).
+        discussion: turns of the discussion in each round; learning does not depend on them.
         judged: which answer decides about P; links are always judged by the answer after reviews.
-        labels: what becomes of the rounds.
+        labels: how labels are derived from the rounds.
         link_rule: how links change.
-        ask_anew: ask every member anew in every round; otherwise the same question has the same reply.
-        seed: what draws depend on, together with the picture.
+        ask_anew: ask every member again in every round; otherwise the same question has the same reply.
+        seed: the draws depend on it and on the picture.
     """
 
     rounds: int = 20
@@ -51,33 +51,33 @@ class LearnSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what can't be learned with."""
+        """Check the settings."""
         if self.rounds < 1:
             raise BadInput("learning needs at least one round; set rounds to 1 or more")
         if not self.within_km >= 0.0:
-            raise BadInput("within_km is a distance; set it to 0 or more")
+            raise BadInput("within_km must not be negative; set it to 0 or more")
 
 
 @dataclass(frozen=True, slots=True)
 class TrainSettings:
-    """How the network is taught.
+    """How the network is trained.
 
     Attributes:
-        embedding: how wide the members' embeddings and the encoded pictures are.
-        fea: how wide Fea is (d_k).
-        hidden: how wide the hidden layer is.
+        embedding: the width of the members' embeddings and the encoded pictures.
+        fea: the width of Fea (d_k).
+        hidden: the width of the hidden layer.
         rate: Adam's learning rate.
-        epochs: how often it goes through all pictures, at most.
-        batch: pictures a step; 0 takes all at once.
-        averaged: the parameters are the mean over so many last epochs; 0 takes the best epoch on held-out pictures.
-        patience: stop after so many epochs without a gain on held-out pictures; 0 never stops early.
-        held_out: the share of pictures that the network does not learn from.
+        epochs: the most passes over all pictures.
+        batch: pictures per step; 0 for all at once.
+        averaged: average the parameters over so many last epochs; 0 takes the best epoch on held-out pictures.
+        patience: stop after so many epochs without improvement on held-out pictures; 0 never stops early.
+        held_out: the share of pictures held out from training.
         distance_weight: the weight of the distance term beside the two squared errors.
-        decay: how fast weights that nothing speaks for go back to zero.
-        folds: so many further networks, each kept from another part of the pictures, show how far the network's word
-            holds on pictures it has not seen; it is drawn towards equal trust as far as it does not. 0 believes all.
-        side_px: how large pictures are for a VAE; other encoders have a size of their own.
-        seed: what the beginning and the order of pictures depend on.
+        decay: the weight decay.
+        folds: so many further networks, each trained without a part of the pictures, measure how far the predictions
+            hold on unseen pictures; trust shrinks accordingly. 0 trusts the network fully.
+        side_px: the picture size for a VAE; other encoders have their own.
+        seed: of the initial weights and the order of pictures.
     """
 
     embedding: int = 32
@@ -97,10 +97,10 @@ class TrainSettings:
 
 
 PAPER_ROUNDS: Final = LearnSettings(discussion=10, judged="reviewed", labels="last", ask_anew=True)
-"""smileGeo's rounds to the letter, but for the rule of links, which is a choice of its own."""
+"""smileGeo's rounds to the letter, except for the link rule, which is chosen separately."""
 
 QUICK: Final = TrainSettings()
-"""A small network that learns from a few hundred pictures in seconds and stops before it knows them by heart."""
+"""A small network that learns from a few hundred pictures in seconds and stops before it overfits."""
 
 PAPER: Final = TrainSettings(
     embedding=1024, fea=1024, hidden=1024, rate=1e-5, epochs=2500, batch=0, averaged=100, patience=0, held_out=0.0,
@@ -114,13 +114,13 @@ _UNKNOWN = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What one round brought, by the members' places in the team.
+    """The result of one round, by the members' indices.
 
     Attributes:
-        own_km: how far each member's own answer lies from the truth, as extents; infinite for one that names no place
-            on the map. Who gave no answer is not in it.
-        reviewed_km: the same after reviews, where there were any.
-        reviewers: who looked at whose answer.
+        own_km: the error of each member's own answer, measured between extents; infinite if its place is not on
+            the map. Members without an answer are missing.
+        reviewed_km: the same after reviews, if there were any.
+        reviewers: who reviewed whose answer.
     """
 
     own_km: Mapping[int, float]
@@ -134,12 +134,12 @@ Stages = Callable[[Sequence[int], Links, random.Random], Awaitable[Heard]]
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was learned from one picture; nothing in it says where the picture was taken.
+    """What was learned from one picture; it does not contain where the picture was taken.
 
     Attributes:
-        labels: the election probabilities that would have been good.
-        links: the links that would have been good; only proportions within a row matter.
-        distances: how far off each member was, 0 to 1 (one half at the threshold); 0 for one who never answered.
+        labels: the target election probabilities.
+        links: the target links; only proportions within a row matter.
+        distances: each member's error, 0 to 1 (one half at the threshold); 0 for one who never answered.
         answers: in how many rounds each answered.
     """
 
@@ -150,17 +150,17 @@ class Observation:
 
     @property
     def empty(self) -> bool:
-        """Whether nobody ever answered."""
+        """Return whether nobody ever answered."""
         return not any(self.answers)
 
 
 async def learn_picture(count: int, stages: Stages, settings: LearnSettings, rng: random.Random) -> Observation:
-    """Draw members with the probability that they are right, let them answer, and see who is; several times over.
+    """Draw members by the probability that they are right, let them answer, check the answers; repeat.
 
     Args:
-        count: how many members there are.
+        count: the number of members.
         stages: lets those drawn work on the picture.
-        settings: the number of rounds, the threshold, the rule for links.
+        settings: the number of rounds, the threshold, the link rule.
         rng: draws the members.
     """
     chances = [_UNKNOWN] * count
@@ -169,13 +169,13 @@ async def learn_picture(count: int, stages: Stages, settings: LearnSettings, rng
     summed, distances = [0.0] * count, [0.0] * count
     for _ in range(settings.rounds):
         drawn = [i for i in range(count) if rng.random() < chances[i]] or [rng.randrange(count)]
-        heard = await stages(drawn, links, rng)
+        result = await stages(drawn, links, rng)
         chances = [_UNKNOWN] * count
-        for i, own_km in sorted(heard.own_km.items()):
-            reviewed_km = heard.reviewed_km.get(i, own_km)
+        for i, own_km in sorted(result.own_km.items()):
+            reviewed_km = result.reviewed_km.get(i, own_km)
             helped = reviewed_km <= settings.within_km
             links = updated_links(
-                links, i, heard.reviewers.get(i, ()), right=helped, streak=streaks[i], rule=settings.link_rule
+                links, i, result.reviewers.get(i, ()), right=helped, streak=streaks[i], rule=settings.link_rule
             )
             streaks[i] = next_streak(streaks[i], right=helped)
             judged_km = own_km if settings.judged == "own" else reviewed_km
@@ -197,16 +197,16 @@ async def learn_picture(count: int, stages: Stages, settings: LearnSettings, rng
 
 
 def _share(distance_km: float, within_km: float) -> float:
-    """A distance as a number from 0 to 1, one half at the threshold: a continent off is little worse than a country."""
+    """Map a distance to 0..1, one half at the threshold: a continent off is little worse than a country."""
     if distance_km == 0.0:
         return 0.0
     return 1.0 / (1.0 + within_km / distance_km)
 
 
 class RememberingMember:
-    """A member that is asked the same thing about the same pictures once; a failure is kept like any other reply.
+    """A member that is asked the same thing about the same pictures once; failures are remembered too.
 
-    ``tokens`` and ``replies`` count what was really asked. With ``ask_anew`` nothing is remembered.
+    ``tokens`` and ``replies`` count real requests. With ``ask_anew`` nothing is remembered.
     """
 
     def __init__(self, member: Member, *, ask_anew: bool = False) -> None:
@@ -218,23 +218,23 @@ class RememberingMember:
 
     @property
     def name(self) -> str:
-        """As the member is called."""
+        """Return the member's name."""
         return self._member.name
 
     @property
     def hosts(self) -> frozenset[str]:
-        """As the member's."""
+        """Return the member's hosts."""
         return self._member.hosts
 
     async def reply(self, request: Request) -> Reply:
-        """What the member said to this before, or says now."""
+        """Return the remembered reply, or ask."""
         pictures = tuple(one.photo.handle for one in request.photos)
         key = (pictures, request.stage, request.words, request.hint, request.area)
         if self._ask_anew:
             return await self._asked(request)
         if key not in self._known:
             self._known[key] = asyncio.create_task(self._asked(request))
-        # Whoever waits may lose patience; the reply is still of use to the next round.
+        # The caller may give up; the reply is still useful to the next round.
         return await asyncio.shield(self._known[key])
 
     async def _asked(self, request: Request) -> Reply:
@@ -244,7 +244,7 @@ class RememberingMember:
         return reply
 
     async def aclose(self) -> None:
-        """Forget everything; the member itself stays open, since it is asked about other pictures too."""
+        """Forget everything; the member itself stays open for other pictures."""
         for task in self._known.values():
             task.cancel()
         await asyncio.gather(*self._known.values(), return_exceptions=True)
@@ -253,7 +253,7 @@ class RememberingMember:
 
 @dataclass(frozen=True, slots=True)
 class _Appointed:
-    """A society in which those drawn are elected, and nobody else."""
+    """A society that elects exactly those drawn."""
 
     drawn: frozenset[int]
     links: Links
@@ -273,16 +273,16 @@ def swarm_stages(
     swarm: SwarmSettings | None = None,
     heard: Listener | None = None,
 ) -> Stages:
-    """Rounds in which the swarm itself works on a picture whose place is known; the members are never told it.
+    """Return rounds in which the swarm works on a picture with a known place; the members never see it.
 
     Args:
         members: the team.
         request: the picture.
         truth: where it was taken.
-        placer: finds the places that answers name.
-        settings: how many answer and review, and what is near.
-        swarm: the team's own settings for all else: how reviewers are drawn, and the limits, of each round.
-        heard: gets every turn as soon as it is over.
+        placer: resolves the places that answers name.
+        settings: how many answer and review, and the threshold.
+        swarm: the team's own settings for the rest: how reviewers are drawn, and the limits of each round.
+        heard: receives every turn as soon as it is over.
     """
     own = swarm or SwarmSettings()
     names = [member.name for member in members]
@@ -307,7 +307,7 @@ def swarm_stages(
         own_km: dict[int, float] = {}
         reviewed_km: dict[int, float] = {}
         for turn in outcome.turns:
-            if turn.stage in ("answer", "summary") and turn.reply.stands:
+            if turn.stage in ("answer", "summary") and turn.reply.names_place:
                 extent = await placer.extent(turn.reply.answer)
                 distance_km = float("inf") if extent is None else extent_distance_km(extent, place)
                 (own_km if turn.stage == "answer" else reviewed_km)[names.index(turn.member)] = distance_km

@@ -1,4 +1,4 @@
-"""Train the network of trust, in numpy: its loss, slope and Adam; weights count only as far as they held up."""
+"""Train the trust network in numpy: loss, gradient and Adam; weights count only as far as they generalise."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -26,22 +26,22 @@ from .rounds import QUICK, Observation, TrainSettings
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Targets:
-    """What the network is to say, a row a picture; links' rows add up to 1 and their diagonal is 0."""
+    """The network's targets, a row per picture; rows of links sum to 1 and their diagonal is 0."""
 
     labels: Array
     distances: Array
     links: Array
 
     def rows(self, chosen: Array) -> "Targets":
-        """Some of the pictures."""
+        """Return a subset of the pictures."""
         return Targets(self.labels[chosen], self.distances[chosen], self.links[chosen])
 
 
 def loss(found: Prediction, targets: Targets, distance_weight: float) -> float:
-    """mean(Lst D) + MSE(Lst) + MSE(A), all means over members and pictures; links without their diagonal.
+    """Return mean(Lst D) + MSE(Lst) + MSE(A), all means over members and pictures; links without their diagonal.
 
-    As printed, the distance term has no slope: it does not depend on what the network says. Weighing each distance by
-    the member's election probability makes electing those who are far off dear.
+    As printed, the distance term has no gradient: it does not depend on the network's output. Here each distance is
+    weighted by the member's election probability, which penalises electing those who are far off.
     """
     count = found.election.shape[1]
     far: float = (found.election * targets.distances).mean().item()
@@ -54,7 +54,7 @@ def loss(found: Prediction, targets: Targets, distance_weight: float) -> float:
 def slope(
     parameters: Parameters, encoded: Array, targets: Targets, distance_weight: float
 ) -> tuple[float, tuple[Array, ...]]:
-    """The loss, and its slope for every parameter in the order of `Parameters.names`."""
+    """Return the loss, and its gradient for every parameter in the order of `Parameters.names`."""
     found = forward(parameters, encoded)
     pictures, count = found.election.shape
     each = 1.0 / (pictures * count)
@@ -82,7 +82,7 @@ def slope(
 
 
 def _through_links(found: Prediction, by_links: Array) -> Array:
-    """From the slope for the rows without diagonal to that for the whole attention."""
+    """Map the gradient of the rows without diagonal to that of the whole attention."""
     off = 1 - np.eye(found.links.shape[1], dtype=found.links.dtype)
     by_links = by_links * off
     sums = np.maximum((found.attention * off).sum(axis=2, keepdims=True), np.finfo(found.links.dtype).tiny)
@@ -91,7 +91,7 @@ def _through_links(found: Prediction, by_links: Array) -> Array:
 
 
 def moved(adam: Adam, parameters: Parameters, slopes: tuple[Array, ...], rate: float) -> Parameters:
-    """The parameters one step further down; biases are not drawn towards zero."""
+    """Return the parameters after one step; biases have no weight decay."""
     arrays = [array.copy() for array in parameters.arrays()]
     adam.walk(arrays, slopes, rate, spared=lambda array: array.ndim == 1)
     return Parameters(*arrays)
@@ -99,21 +99,21 @@ def moved(adam: Adam, parameters: Parameters, slopes: tuple[Array, ...], rate: f
 
 _FEWEST_HELD_OUT = 8
 _CLEAR = 2.0
-"""Standard errors that what the network sees must lie above nothing at all before it is believed."""
+"""By how many standard errors a network's differences must exceed zero before it is trusted."""
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples:
-    """Pictures and what was observed of them: features a row, labels, links and distances as in `Observation`."""
+    """Pictures and observations: rows of features, labels, links and distances as in `Observation`."""
 
     features: Array
     targets: Targets
 
     @classmethod
     def of(cls, features: Array, observations: Sequence[Observation]) -> "Examples":
-        """Examples of what was observed; links are brought to rows that add up to 1."""
+        """Build examples from observations; the rows of links are normalised to a sum of 1."""
         links = np.array([one.links for one in observations], dtype=np.float32)
         links /= np.maximum(links.sum(axis=2, keepdims=True), np.finfo(np.float32).tiny)
         labels = np.array([one.labels for one in observations], dtype=np.float32)
@@ -121,7 +121,7 @@ class Examples:
         return cls(np.asarray(features, dtype=np.float32), Targets(labels, distances, links))
 
     def rows(self, chosen: Array) -> "Examples":
-        """Some of them."""
+        """Return a subset."""
         return Examples(self.features[chosen], self.targets.rows(chosen))
 
     def __len__(self) -> int:
@@ -131,17 +131,17 @@ class Examples:
 def train(
     examples: Examples, settings: TrainSettings = QUICK, progress: Progress = lambda _done, _total: None
 ) -> Weights:
-    """Teach a fresh network.
+    """Train a new network.
 
-    Some pictures are held out, and the epoch that does best on them is taken. Further networks, each kept from a part
-    of the pictures, show how far the differences that are seen between members are there on other pictures too; only
-    so far is the network believed. With identical members nothing is, and all stand alike.
+    Some pictures are held out, and the epoch that does best on them is taken. Further networks, each trained without
+    a part of the pictures, measure how far the predicted differences between members hold on unseen pictures; the
+    network is trusted only that far. With identical members the trust is zero.
 
     Raises:
         BadInput: there is nothing to learn from.
     """
     if not len(examples):
-        raise BadInput("there is nothing to learn from: nobody answered about any picture")
+        raise BadInput("nothing to learn from: no member answered about any picture")
     trust, trust_links = _trust(examples, settings, progress) if settings.folds else (1.0, 1.0)
     taught = _fitted(examples, settings, progress)
     figures = {
@@ -169,7 +169,7 @@ class _Taught:
 
 
 def _fitted(examples: Examples, settings: TrainSettings, progress: Progress) -> _Taught:
-    """One network, taught with some pictures held out to see when to stop."""
+    """Return one network, trained with some pictures held out for early stopping."""
     rng = np.random.default_rng(settings.seed)
     held = _held_out(len(examples), settings.held_out, rng)
     kept = np.setdiff1d(np.arange(len(examples)), held)
@@ -185,7 +185,7 @@ def _fitted(examples: Examples, settings: TrainSettings, progress: Progress) -> 
 
 
 def _trust(examples: Examples, settings: TrainSettings, progress: Progress) -> tuple[float, float]:
-    """How far election and links of such networks hold on pictures that these had nothing to do with."""
+    """Return how far election and links of such networks hold on unseen pictures."""
     if len(examples) < _FEWEST_HELD_OUT:
         return 0.0, 0.0
     order = np.random.default_rng(settings.seed + 1).permutation(len(examples))
@@ -204,21 +204,24 @@ def _trust(examples: Examples, settings: TrainSettings, progress: Progress) -> t
     )
 
 
-def believable(said: Array, seen: Array) -> float:
-    """How much of the differences that were said to be there were seen: the slope of one over the other, 0 to 1.
+def believable(predicted: Array, observed: Array) -> float:
+    """Return how much of the predicted differences was observed: the regression slope, 0 to 1.
 
-    Differences are those within a picture, since only they decide who is elected. 0 where they could be chance.
+    Only differences within a picture count, since they decide who is elected. 0 if they could be chance.
     """
-    if len(said) < _FEWEST_HELD_OUT:
+    if len(predicted) < _FEWEST_HELD_OUT:
         return 0.0
-    said = np.asarray(said, dtype=np.float64)
-    said, seen = said - said.mean(axis=1, keepdims=True), seen - seen.mean(axis=1, keepdims=True)
-    size = float((said * said).sum())
-    if size < 1e-12 * said.size:
+    predicted = np.asarray(predicted, dtype=np.float64)
+    predicted, observed = (
+        predicted - predicted.mean(axis=1, keepdims=True),
+        observed - observed.mean(axis=1, keepdims=True),
+    )
+    size = float((predicted * predicted).sum())
+    if size < 1e-12 * predicted.size:
         return 0.0
-    found = float((said * seen).sum()) / size
-    # Members of one picture are no independent witnesses: the error is reckoned by picture.
-    rest = (said * (seen - found * said)).sum(axis=1)
+    found = float((predicted * observed).sum()) / size
+    # Members of one picture are not independent: the error is computed by picture.
+    rest = (predicted * (observed - found * predicted)).sum(axis=1)
     error = math.sqrt(float((rest * rest).sum())) / size
     return min(1.0, found) if found > _CLEAR * error else 0.0
 
@@ -234,7 +237,7 @@ def _taught(
     parameters: Parameters, encoded: Array, targets: Targets, kept: Array, held: Array, settings: TrainSettings,
     rng: np.random.Generator, progress: Progress,
 ) -> tuple[Parameters, int]:  # fmt: skip
-    """The parameters after learning, and how many epochs that took."""
+    """Return the trained parameters and the number of epochs."""
     adam = Adam(settings.decay)
     judged = encoded[held], targets.rows(held)
     best, best_loss, best_epoch = parameters, math.inf, 0

@@ -1,8 +1,8 @@
-"""Answers that are already known: each file is an agent, and what is learned is whom to trust when.
+"""Recorded answers: each file is an agent, and what is learned is whom to trust when.
 
-``panel`` puts what the agents said side by side, ``design`` turns it into figures, ``trust`` answers and says how sure
-it is and why. ``learning`` learns a trust from images of known truth and measures it on others;
-it holds truths, and what answers can't import it.
+``panel`` puts the agents' answers side by side, ``design`` turns them into features, ``trust`` answers with a
+probability and a reason. ``learning`` learns trust from images with known truth and evaluates it on others;
+it holds truths, and code that answers can't import it.
 """
 
 from .panel import SAME_PLACE_KM, Panel, Said, fold_numbers, groups_of

@@ -1,11 +1,11 @@
-"""From a panel to rows of figures, one for each agent's answer, with each agent's record around the place.
+"""Features of a panel, one row per agent's answer, with each agent's record around the place.
 
-A record is made from images whose truth is known and holds counts only. Around a point everything within a distance
-counts, at three distances, so that a town without history borrows from its region and its country. Each rate is drawn
-towards what is known without it: the agents' overall rates.
+A record is built from images with known truth and holds only counts. Around a point everything within a distance
+counts, at three distances, so that a town without history borrows from its region and its country. Each rate shrinks
+towards the agents' overall rates.
 
-Shared columns mean the same for every agent and are learned from all of them. Own columns stand for one agent, or for
-one agent beside another; they start from zero and move as far as their images carry them.
+Shared columns mean the same for every agent and are learned from all of them. Own columns belong to one agent, or to
+one pair of agents; they start at zero and move as far as their images support.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ AROUND_KM = (25.0, 200.0, 750.0)
 _NEARBY = ("all agents' record", "own record", "truths", "answers")
 PLACE_SIGNS = (*(f"{name} within {km:g} km" for km in AROUND_KM for name in _NEARBY), "any truth", "habit")
 _GRID = CellGrid(0.1, equal_area=True)
-_AS_IF = 6.0  # answers that speak for the overall rate before any was seen nearby
+_AS_IF = 6.0  # the prior weight of the overall rate, in answers
 _PER = 1000.0
 _AT_ONCE = 4_000_000
 _SAME_POINT = 4  # decimals: about ten metres
@@ -33,10 +33,10 @@ class PlaceRecord:
     """Counts by small cell.
 
     Attributes:
-        cells: ids of the cells that anything points at.
-        answers, hits: cell, agent: how often the agent pointed there, and how often that was right.
-        truths: cell: how many images were really there.
-        images: how many images there are in all.
+        cells: ids of the cells with any answer or truth.
+        answers, hits: cell, agent: how often the agent answered there, and how often that was right.
+        truths: cell: how many images were taken there.
+        images: the number of images.
         habits: agent: how often it gave exactly this point, for points given more than once.
     """
 
@@ -49,12 +49,12 @@ class PlaceRecord:
 
     @property
     def rates(self) -> FloatArray:
-        """How often each agent is right, wherever it points; drawn a little towards one half."""
+        """Return how often each agent is right anywhere, shrunk a little towards one half."""
         rates: FloatArray = (self.hits.sum(axis=0) + 1.0) / (self.answers.sum(axis=0) + 2.0)
         return rates
 
     def signs(self, panel: Panel) -> FloatArray:
-        """Image, agent, and the figures of ``PLACE_SIGNS``; zeros where an agent gave no point."""
+        """Return image, agent, and the figures of ``PLACE_SIGNS``; zeros where an agent gave no point."""
         signs = np.zeros((*panel.lat.shape, len(PLACE_SIGNS)))
         given = panel.answered
         agent = np.nonzero(given)[1]
@@ -77,7 +77,7 @@ class PlaceRecord:
     def _around(
         self, here: FloatArray, there: FloatArray, km: float
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """By cell: all agents' record, each agent's own (a column each), truths, answers."""
+        """Return by cell: the record of all agents, of each agent (a column each), truths, answers."""
         answers, hits, truths = self._sums(here, there, km)
         rates = self.rates
         mean = float(rates.mean())
@@ -100,7 +100,7 @@ class PlaceRecord:
 
 
 def count_places(panel: Panel, right: FloatArray, true_lat: FloatArray, true_lon: FloatArray) -> PlaceRecord:
-    """The record of images whose truth is known; ``right`` is 1 where an agent was right, image by agent."""
+    """Count the record of images with known truth; ``right`` is 1 where an agent was right, image by agent."""
     given = panel.answered
     agent = np.nonzero(given)[1]
     pointed = _GRID.cell_of(panel.lat[given], panel.lon[given])
@@ -114,7 +114,7 @@ def count_places(panel: Panel, right: FloatArray, true_lat: FloatArray, true_lon
 
 
 def record_to_json(record: PlaceRecord) -> dict[str, Any]:
-    """Its stored form."""
+    """Return the stored form."""
     return {
         "cells": record.cells.tolist(),
         "answers": record.answers.tolist(),
@@ -126,7 +126,7 @@ def record_to_json(record: PlaceRecord) -> dict[str, Any]:
 
 
 def record_from_json(table: Mapping[str, Any], agents: int) -> PlaceRecord:
-    """The record from its stored form.
+    """Restore a record from its stored form.
 
     Raises:
         ValueError, TypeError, KeyError: it is damaged.
@@ -135,9 +135,9 @@ def record_from_json(table: Mapping[str, Any], agents: int) -> PlaceRecord:
     answers, hits = (np.asarray(table[name], dtype=np.float64).reshape(-1, agents) for name in ("answers", "hits"))
     truths = np.asarray(table["truths"], dtype=np.float64)
     if not len(cells) == len(answers) == len(hits) == len(truths) or len(table["habits"]) != agents:
-        raise ValueError("the record of places has columns of unequal length")
+        raise ValueError("the place record has columns of different lengths")
     if len(cells) and not (cells.min() >= 0 and cells.max() < len(_GRID)):
-        raise ValueError("the record of places names a cell that is none")
+        raise ValueError("the place record has an invalid cell")
     habits = tuple({str(key): int(value) for key, value in habit.items()} for habit in table["habits"])
     return PlaceRecord(cells, answers, hits, truths, int(table["images"]), habits)
 
@@ -167,12 +167,12 @@ def _vectors(cells: IntArray) -> FloatArray:
 
 
 AGREE_KM = (0.1, 0.5, 2.0, 10.0, 25.0, 50.0, 200.0, 750.0)
-"""How near others must point to count as agreeing, on every scale."""
+"""Distances at which other answers count as agreeing."""
 TOGETHER_KM = 25.0
 _NOWHERE_KM = 20_000.0
-_MOST_OWN = 160  # columns; more agents get fewer scales between pairs
+_MOST_OWN = 160  # columns; more agents get fewer distances between pairs
 _FARTHEST = 4.0  # standard deviations
-_OWN_WORDS = 0.5  # own leanings of words are held twice as tight
+_OWN_WORDS = 0.5  # agents' own word columns are regularised twice as strongly
 
 AGREEMENT_SIGNS = (
     *(f"others within {km:g} km" for km in AGREE_KM),
@@ -184,7 +184,7 @@ REASONS = ("record", "agreement", "words", "place")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaling:
-    """How figures are brought to one scale: words by agent, shared columns over all."""
+    """The scales of the features: words by agent, shared columns over all."""
 
     word_mean: FloatArray
     word_spread: FloatArray
@@ -193,20 +193,20 @@ class Scaling:
 
 
 def pair_scales(count: int) -> tuple[float, ...]:
-    """The distances at which each pair of agents has columns of its own."""
+    """Return the distances at which each pair of agents has its own columns."""
     most = max(1, _MOST_OWN // (count * count))
     order = (25.0, 1.0, 200.0, 5.0, 0.3)
     return tuple(sorted(order[:most]))
 
 
 def signs(panel: Panel, record: PlaceRecord | FloatArray) -> FloatArray:
-    """Image, agent, and the shared columns before scaling; the record may have been asked already."""
+    """Return image, agent, and the shared columns before scaling; ``record`` may be evaluated already."""
     place = record.signs(panel) if isinstance(record, PlaceRecord) else record
     return np.concatenate([_agreement(panel), panel.words, place], axis=2)
 
 
 def scaling_of(panel: Panel, raw: FloatArray) -> Scaling:
-    """The scales of the images to learn from."""
+    """Return the scales of the training images."""
     given = panel.answered
     words = np.where(given[:, :, None], panel.words, np.nan)
     empty = ~given.any(axis=0)
@@ -220,7 +220,7 @@ def scaling_of(panel: Panel, raw: FloatArray) -> Scaling:
 
 
 def design(panel: Panel, raw: FloatArray, scaling: Scaling) -> FloatArray:
-    """Image, agent, column: constant, shared, own."""
+    """Return image, agent, column: constant, shared, own."""
     size, count = panel.lat.shape
     first = len(AGREEMENT_SIGNS)
     words = _standard(panel.words, scaling.word_mean, scaling.word_spread)
@@ -236,20 +236,20 @@ def design(panel: Panel, raw: FloatArray, scaling: Scaling) -> FloatArray:
 
 
 def column_reasons(count: int) -> tuple[str, ...]:
-    """What each column of ``design`` is about: one of ``REASONS``, or empty for the constant."""
+    """Return the subject of each column of ``design``: one of ``REASONS``, or empty for the constant."""
     shared = ("agreement",) * len(AGREEMENT_SIGNS) + ("words",) * len(WORD_SIGNS) + ("place",) * len(PLACE_SIGNS)
     pairs = ("agreement",) * (count + count * count) * len(pair_scales(count))
     return ("", *shared, *("record",) * count, *("words",) * (count * len(WORD_SIGNS)), *pairs)
 
 
 def scaling_to_json(scaling: Scaling) -> dict[str, Any]:
-    """Its stored form."""
+    """Return the stored form."""
     names = ("word_mean", "word_spread", "mean", "spread")
     return {name: getattr(scaling, name).tolist() for name in names}
 
 
 def scaling_from_json(table: Mapping[str, Any], agents: int) -> Scaling:
-    """The scales from their stored form.
+    """Restore the scales from their stored form.
 
     Raises:
         ValueError, TypeError, KeyError: they are damaged.
@@ -269,7 +269,7 @@ def _agreement(panel: Panel) -> FloatArray:
     near = apart <= TOGETHER_KM
     answered = panel.answered
     talking = answered.sum(axis=1, keepdims=True) - answered
-    # Two others that agree with each other and not with this one.
+    # Two others agree with each other and not with this one.
     rivals = np.einsum("nij,njk,nik->ni", ~near, near, ~near, dtype=np.float64, casting="unsafe") > 0
     columns = [
         *((apart <= km).sum(axis=2) / others for km in AGREE_KM),
@@ -284,7 +284,7 @@ def _agreement(panel: Panel) -> FloatArray:
 
 
 def _by_agent(figures: FloatArray) -> FloatArray:
-    """Each agent's figures in columns of its own, zero in everybody else's."""
+    """Return each agent's figures in columns of its own, zero in the others'."""
     size, count, width = figures.shape
     spread = np.zeros((size, count, count, width))
     agents = np.arange(count)

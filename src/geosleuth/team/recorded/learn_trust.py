@@ -1,6 +1,6 @@
-"""Learn from recorded answers whose truths are known, and measure it on images that were not learned from.
+"""Learn trust from recorded answers with known truths, and evaluate it on held-out images.
 
-Truths are held here; what answers can't import it.
+Truths are held here; code that answers can't import this module.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ from .trust import WITHIN_KM, Trust, choose, elected_answers, even_odds_km, fit,
 
 FEWEST_IMAGES = 20
 _INNER_FOLDS = 5
-_RIDGES = (36.0, 12.0, 4.0)  # the tightest first: the others begin where it ended
-_FREE = 1e-3  # the constant is hardly held
-_FINE = 3  # so many of the finest distances say how exact an agent is
+_RIDGES = (36.0, 12.0, 4.0)  # the strongest first: the others start from its solution
+_FREE = 1e-3  # the constant is hardly penalised
+_FINE = 3  # how many of the finest distances measure an agent's precision
 _AS_IF_CALIBRATED = 4.0
 _LEAST_SLOPE = 0.05
 _RIGHT_KM = 25.0
@@ -35,7 +35,7 @@ _RIGHT_KM = 25.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """Images to learn from: what was said, where they were, and which of them belong together."""
+    """Training images: what was answered, where they were taken, and their groups."""
 
     panel: Panel
     lat: FloatArray
@@ -44,18 +44,18 @@ class Known:
 
     @classmethod
     def of(cls, panel: Panel, truths: Sequence[Truth], groups: IntArray) -> "Known":
-        """Put truths beside what was said."""
+        """Combine answers and truths."""
         if not len(panel) == len(truths) == len(groups):
-            raise ValueError("there must be one truth and one group for each image")
+            raise ValueError("expected one truth and one group per image")
         points = [truth.point for truth in truths]
         return cls(panel, np.array([p.lat for p in points]), np.array([p.lon for p in points]), groups)
 
     def rows(self, chosen: IntArray) -> "Known":
-        """Some of the images."""
+        """Return a subset of the images."""
         return Known(self.panel.rows(chosen), self.lat[chosen], self.lon[chosen], self.groups[chosen])
 
     def errors_km(self) -> FloatArray:
-        """Image by agent; infinite where an agent gave no point."""
+        """Return errors, image by agent; infinite where an agent gave no point."""
         errors: FloatArray = np.nan_to_num(
             distances_km(self.panel.lat, self.panel.lon, self.lat[:, None], self.lon[:, None]), nan=np.inf
         )
@@ -63,16 +63,16 @@ class Known:
 
 
 def learn(known: Known, *, seed: int = 0) -> Trust:
-    """Learn from images of known truth.
+    """Learn from images with known truth.
 
-    How tightly weights are held, and calibration, come from cross-validation among these images. An image's own truth,
-    and those of its group, never enter the record of places that its row is given.
+    Regularisation and calibration come from cross-validation among these images. The truth of an image and of its
+    group never enters the place record that its own row uses.
 
     Raises:
         BadInput: there are too few images.
     """
     if len(np.unique(known.groups)) < FEWEST_IMAGES:
-        raise BadInput(f"learning whom to trust needs at least {FEWEST_IMAGES} different images of known truth")
+        raise BadInput(f"learning trust needs at least {FEWEST_IMAGES} different images with known truth")
     panel, errors = known.panel, known.errors_km()
     inner = fold_numbers(known.groups, _INNER_FOLDS, seed)
     raw = signs(panel, _unseen_places(known, errors, inner))
@@ -92,23 +92,23 @@ def _within(errors: FloatArray) -> FloatArray:
 
 
 def _unseen_places(known: Known, errors: FloatArray, inner: IntArray) -> FloatArray:
-    """Each image's figures from the record of the other folds."""
+    """Return each image's features from the place record of the other folds."""
     parts = []
     for fold in range(_INNER_FOLDS):
-        asked, told = np.flatnonzero(inner == fold), np.flatnonzero(inner != fold)
-        others = known.rows(told)
-        record = count_places(others.panel, _within(errors[told]), others.lat, others.lon)
-        parts.append((asked, record.signs(known.panel.rows(asked))))
+        held_out, training = np.flatnonzero(inner == fold), np.flatnonzero(inner != fold)
+        others = known.rows(training)
+        record = count_places(others.panel, _within(errors[training]), others.lat, others.lon)
+        parts.append((held_out, record.signs(known.panel.rows(held_out))))
     places = np.zeros((*known.panel.lat.shape, parts[0][1].shape[2]))
-    for asked, found in parts:
-        places[asked] = found
+    for held_out, found in parts:
+        places[held_out] = found
     return places
 
 
 def _held(
     columns: FloatArray, right: FloatArray, answered: BoolArray, inner: IntArray
 ) -> tuple[float, FloatArray, FloatArray]:
-    """The ridge that predicts unseen folds best, the weights with it, and the log-odds of the unseen folds."""
+    """Return the ridge that predicts held-out folds best, its weights, and the held-out log-odds."""
     best: tuple[float, float, FloatArray, FloatArray] | None = None
     weights: FloatArray | None = None
     for ridge in _RIDGES:
@@ -117,9 +117,9 @@ def _held(
         weights = _fit_all(columns[answered], right[answered], penalty, weights)
         unseen = np.zeros(right.shape)
         for fold in range(_INNER_FOLDS):
-            told = answered & (inner != fold)[:, None]
-            # Begun from the weights of all folds, and walked to its own end: where it begins does not matter.
-            part = _fit_all(columns[told], right[told], penalty, weights)
+            training = answered & (inner != fold)[:, None]
+            # Started from the weights of all folds and run to convergence, so the start does not matter.
+            part = _fit_all(columns[training], right[training], penalty, weights)
             unseen[inner == fold] = columns[inner == fold] @ part
         scores = unseen[answered]
         loss = float((np.logaddexp(0.0, scores) - right[answered] * scores).mean())
@@ -137,13 +137,13 @@ def _fit_all(rows: FloatArray, right: FloatArray, penalty: FloatArray, start: Fl
 
 
 def _calibration(unseen: FloatArray, right: FloatArray, chosen: IntArray) -> tuple[FloatArray, FloatArray]:
-    """By distance a level and a slope that turn the log-odds of chosen answers into calibrated ones."""
+    """Return the level and slope per distance that calibrate the log-odds of chosen answers."""
     rows = np.flatnonzero(chosen >= 0)
     levels, slopes = [], []
     for at in range(right.shape[2]):
         scores = np.clip(unseen[rows, chosen[rows], at], -30.0, 30.0)
         hits = right[rows, chosen[rows], at]
-        # Held near "as it is" (level 0, slope 1): the ridge pulls on the difference from it.
+        # Regularised towards the identity (level 0, slope 1): the ridge acts on the difference from it.
         level, slope = _platt(scores, hits)
         levels.append(level)
         slopes.append(slope)
@@ -160,22 +160,22 @@ def _platt(scores: FloatArray, hits: FloatArray) -> tuple[float, float]:
 REPORTED_KM = (0.5, 2.0, 10.0, 25.0, 200.0, 750.0)
 SINGLE, VOTE, LEARNED, ORACLE = "best single", "plain vote", "learned", "oracle"
 SMILEGEO, SMILEGEO_ALL = "smileGeo", "smileGeo, all"
-"""With two elected, as in the paper, and with everybody elected, in the order of the election."""
+"""Two elected, as in the paper, and everybody elected, in the order of the election."""
 _ELECTED_BY_KM = 25.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replay:
-    """What came of it; distances are aligned with the images, NaN where a way gave no point.
+    """The result of a replay; distances are aligned with the images, NaN where a method gave no point.
 
     Attributes:
-        single: the agent that is right within 25 km most often.
+        single: the agent that is most often right within 25 km.
         of_agents: each agent's distances.
-        rows: the distances of each way to answer, under the names above.
-        within: image by distance: the learned trust's probabilities.
-        even_odds_km: the smallest distance that is said to hold with even odds; infinite where none is.
-        answers: the learned answers themselves.
-        followed: whom each follows.
+        rows: each method's distances, under the names above.
+        within: image by distance: the probabilities of the learned trust.
+        even_odds_km: the smallest distance with a probability of at least one half; infinite if there is none.
+        answers: the learned answers.
+        followed: the agents that each answer follows.
         election, links: smileGeo's, over the training images of all folds.
         folds: each image's fold.
     """
@@ -192,13 +192,13 @@ class Replay:
     folds: IntArray
 
     def calibration_errors(self) -> dict[float, float]:
-        """By distance the expected calibration error of the probabilities."""
+        """Return the expected calibration error of the probabilities, by distance."""
         km = self.rows[LEARNED]
         found = {at: calibration(km, self.within[:, i], np.full(len(km), at)) for i, at in enumerate(WITHIN_KM)}
         return {at: one.expected_error for at, one in found.items() if one is not None}
 
     def even_odds_error(self) -> float:
-        """The expected calibration error of what is said about each answer's radius of even odds."""
+        """Return the expected calibration error of the probabilities at each answer's even-odds radius."""
         stated = np.isfinite(self.even_odds_km)
         steps = np.searchsorted(np.asarray(WITHIN_KM), self.even_odds_km[stated])
         chances = self.within[stated, steps]
@@ -209,7 +209,7 @@ class Replay:
 def replay(
     known: Known, *, folds: int = 5, seed: int = 0, progress: Callable[[int], None] = lambda _fold: None
 ) -> Replay:
-    """Answer every image by what was learned from the other folds.
+    """Answer every image with what was learned from the other folds.
 
     Raises:
         BadInput: there are too few images for so many folds.
@@ -227,14 +227,14 @@ def replay(
     answers: list[Answer] = [Answer()] * size
     followed: list[tuple[str, ...]] = [()] * size
     for fold in range(folds):
-        asked, told = np.flatnonzero(numbers == fold), np.flatnonzero(numbers != fold)
-        panel = known.panel.rows(asked)
-        judged = learn(known.rows(told), seed=seed).judge(panel)
-        chosen[asked], within[asked] = judged.chosen, judged.within
-        for row, image in enumerate(asked):
+        held_out, training = np.flatnonzero(numbers == fold), np.flatnonzero(numbers != fold)
+        panel = known.panel.rows(held_out)
+        judged = learn(known.rows(training), seed=seed).judge(panel)
+        chosen[held_out], within[held_out] = judged.chosen, judged.within
+        for row, image in enumerate(held_out):
             answers[image], followed[image] = judged.answer(row), judged.followed(row)
-        order = _election_order(labels[told].mean(axis=0))
-        two[asked], everyone[asked] = elected_answers(panel, order), elected_answers(panel, order, len(order))
+        order = _election_order(labels[training].mean(axis=0))
+        two[held_out], everyone[held_out] = elected_answers(panel, order), elected_answers(panel, order, len(order))
         progress(fold + 1)
     everybody = range(len(known.panel.agents))
     of_agents = {name: _or_nan(errors[:, at]) for at, name in enumerate(known.panel.agents)}
@@ -261,11 +261,11 @@ def replay(
 
 
 def smilegeo_lessons(errors_km: FloatArray, seed: int) -> tuple[FloatArray, FloatArray]:
-    """What smileGeo learns from each image: election labels (image by agent) and links (image by agent by agent).
+    """Return what smileGeo learns from each image: election labels (image, agent) and links (image, agent, agent).
 
-    The paper's rounds on answers that are already known: members are drawn by how likely they are right, reviewers
-    along the links, and the links to reviewers of right answers grow. There is no picture, so what is learned is the
-    same for all: the mean over the images. Links come with rows that add up to 1.
+    The paper's rounds on recorded answers: members are drawn by how likely they are right, reviewers along the links,
+    and links to reviewers of right answers grow. There is no picture, so the result is the same for all images: the
+    mean. The rows of the links sum to 1.
     """
     settings = LearnSettings(seed=seed, labels="mean")
     count = errors_km.shape[1]

@@ -1,6 +1,6 @@
-"""What several agents said about the same images, in columns, in parts that tell nothing of each other.
+"""Several agents' answers to the same images, in independent columns.
 
-Only outward signs are read. Nothing in a reply is followed, and a reply without words gives zeros.
+Only surface features of replies are used. Instructions in a reply are never followed; an empty reply gives zeros.
 """
 
 import re
@@ -20,7 +20,7 @@ WORD_SIGNS = ("length", "hedges", "evidence", "quotes", "scripts", "decimals", "
 """The columns of ``word_signs``, in order."""
 
 MOST_CHARACTERS = 20_000
-"""Of a longer reply the end is read, where answers stand."""
+"""Only the end of a longer reply is read, where the answer is."""
 
 _MOST_DECIMALS = 7
 _EAST_ASIAN = 0x2FFF
@@ -41,12 +41,12 @@ _OBJECT = re.compile(r"\{[^{}]*\}")
 
 
 def spoken(text: str) -> str:
-    """The words of a reply without the JSON object that holds the answer."""
+    """Return the text of a reply without the JSON object that holds the answer."""
     return _OBJECT.sub(" ", text[-MOST_CHARACTERS:])
 
 
 def word_signs(text: str, answer: Answer) -> FloatArray:
-    """One figure for each of ``WORD_SIGNS``."""
+    """Return one figure for each of ``WORD_SIGNS``."""
     words = spoken(text)
     scale = sqrt(max(1, len(words.split())))
     point = answer.point
@@ -75,7 +75,7 @@ MOST_AGENTS = 16
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one agent said about one image: its words, and the answer that was read from them."""
+    """One agent's reply about one image, and the answer parsed from it."""
 
     text: str
     answer: Answer
@@ -83,16 +83,16 @@ class Said:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """Images by agents; the agents stand in the order of their names, whatever order they came in.
+    """Images by agents; the agents are sorted by name.
 
     Attributes:
         agents: their names.
-        lat, lon: where each points, NaN where it gave no point.
-        apart_km: image, agent, agent: how far apart two agents point; infinite where one gave no point.
-        words: the outward signs of each reply, see ``WORD_SIGNS``.
+        lat, lon: the point of each answer, NaN if there is none.
+        apart_km: image, agent, agent: the distance between two answers; infinite if one has no point.
+        words: surface features of each reply, see ``WORD_SIGNS``.
         same_name: image, agent, agent: the first names the same town as the second.
-        mentioned: image, agent, agent: the first's town occurs in the second's words.
-        address: the names that each gave; carried along, never weighed.
+        mentioned: image, agent, agent: the first's town occurs in the second's reply.
+        address: the place names of each answer; not used as features.
     """
 
     agents: tuple[str, ...]
@@ -105,16 +105,16 @@ class Panel:
     address: npt.NDArray[np.object_]
 
     def __len__(self) -> int:
-        """Number of images."""
+        """Return the number of images."""
         return len(self.lat)
 
     @property
     def answered(self) -> BoolArray:
-        """Who gave a point."""
+        """Return which agents gave a point."""
         return ~np.isnan(self.lat)
 
     def rows(self, chosen: IntArray) -> "Panel":
-        """Some of the images."""
+        """Return a subset of the images."""
         return Panel(
             self.agents,
             self.lat[chosen],
@@ -128,14 +128,14 @@ class Panel:
 
     @classmethod
     def of(cls, said: Mapping[str, Sequence[Said | None]]) -> "Panel":
-        """Put what the agents said side by side; None where one said nothing.
+        """Build a panel from the agents' answers; None where an agent did not answer.
 
         Raises:
-            BadInput: there are fewer than two agents or too many, no image, or lists of unequal length.
+            BadInput: there are fewer than two agents or too many, no image, or lists of different lengths.
         """
         agents = tuple(sorted(said))
         if not 2 <= len(agents) <= MOST_AGENTS:
-            raise BadInput(f"give the answers of 2 to {MOST_AGENTS} agents, not of {len(agents)}")
+            raise BadInput(f"got answers of {len(agents)} agents; give 2 to {MOST_AGENTS}")
         lengths = {len(column) for column in said.values()}
         if len(lengths) != 1 or lengths == {0}:
             raise BadInput("every agent must answer the same images, at least one")
@@ -159,10 +159,10 @@ class Panel:
         return cls(agents, lat, lon, _apart_km(lat, lon), words, same, mentioned, address)
 
     def arranged(self, agents: Sequence[str]) -> "Panel":
-        """The same with the agents of a model, in its order; one that is not here gave no answer.
+        """Return the panel with a model's agents in its order; a missing agent counts as not answering.
 
         Raises:
-            BadInput: there is an agent that the model does not know.
+            BadInput: the panel has an agent that the model does not know.
         """
         unknown = [agent for agent in self.agents if agent not in agents]
         if unknown:
@@ -211,19 +211,19 @@ def _apart_km(lat: FloatArray, lon: FloatArray) -> FloatArray:
 
 
 SAME_PLACE_KM = 0.1
-"""Images taken nearer to each other than this show the same place: they are never split."""
+"""Images taken closer together than this show the same place and are never split."""
 _LEAST_KM_A_DEGREE = 110.0
 
 
 def groups_of(
     keys: Sequence[Sequence[Hashable]], places: Sequence[LatLon] = (), within_km: float = SAME_PLACE_KM
 ) -> IntArray:
-    """Number the images so that any two that belong together, directly or through others, have one number.
+    """Number the images so that images that belong together, directly or through others, share a number.
 
     Args:
-        keys: for each image what it must not share with another part, such as its name.
-        places: for each image where it was; those within ``within_km`` of each other belong together.
-        within_km: how near that is.
+        keys: for each image, values that it must not share with another fold, such as its name.
+        places: for each image where it was taken; those within ``within_km`` of each other belong together.
+        within_km: that distance.
     """
     parent = list(range(len(keys)))
 
@@ -247,13 +247,13 @@ def groups_of(
 
 
 def _near(places: Sequence[LatLon], within_km: float) -> Iterator[tuple[int, int]]:
-    """All pairs of places within that distance."""
+    """Yield all pairs of places within that distance."""
     if not places:
         return
     lat, lon = np.array([place.lat for place in places]), np.array([place.lon for place in places])
     order = np.argsort(lat, kind="stable")
     lat, lon = lat[order], lon[order]
-    # No two places are nearer than their latitudes, so that only a few have to be measured.
+    # Two places are at least as far apart as their latitudes, so only a few need measuring.
     ends = np.searchsorted(lat, lat + within_km / _LEAST_KM_A_DEGREE, side="right")
     for at, end in enumerate(ends):
         if end > at + 1:
@@ -263,7 +263,7 @@ def _near(places: Sequence[LatLon], within_km: float) -> Iterator[tuple[int, int
 
 
 def fold_numbers(groups: IntArray, folds: int, seed: int) -> IntArray:
-    """For each image its fold; whole groups stay together, and the folds are about equally large."""
+    """Return each image's fold; groups stay together, and folds have about equal size."""
     names, where = np.unique(groups, return_inverse=True)
     order = np.random.default_rng(seed).permutation(len(names))
     fold_of_group = np.empty(len(names), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Learned trust: whom to follow on an image, how likely that is right, and why. Nothing here can hold a truth."""
+"""Learned trust: which agent to follow on an image, with what probability, and why. It holds no truths."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,13 +33,13 @@ _MOST_CURVED_ROWS = 2500
 
 
 def fit(rows: FloatArray, right: FloatArray, ridge: FloatArray, start: FloatArray | None = None) -> FloatArray:
-    """The weights of least ridged loss.
+    """Return the weights of a ridge-penalised logistic regression.
 
     Args:
-        rows: one a row, the first column constant.
+        rows: the features, the first column constant.
         right: 1 or 0 for each row.
         ridge: the penalty of each column.
-        start: weights to begin with.
+        start: initial weights.
     """
     if start is None:
         start = np.zeros(rows.shape[1])
@@ -50,27 +50,27 @@ def fit(rows: FloatArray, right: FloatArray, ridge: FloatArray, start: FloatArra
 
 
 WITHIN_KM = (0.5, 1.0, 2.0, 10.0, 25.0, 50.0, 200.0, 750.0)
-"""The distances for which probabilities are given."""
+"""The distances with probabilities."""
 SAME_SPOT_KM = 2.0
-"""Agents that point within this distance of each other have found the same spot; the most exact of them speaks."""
+"""Answers within this distance of each other are the same spot; the most precise agent's is used."""
 STATED_KM = 25.0
-"""The radius that an answer's probability is about: one for all, so that answers can be ranked by it."""
+"""The radius of an answer's probability: one for all, so that answers can be ranked by it."""
 EVEN_ODDS = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trust:
-    """What was learned.
+    """A learned trust model.
 
     Attributes:
-        agents: whom it is about.
+        agents: the agents it is about.
         weights: column by distance: log-odds that an answer lies within the distance.
-        ridge: how tightly the weights were held.
+        ridge: the regularisation.
         exactness: agent: how often it is right within the finest distances.
-        level, slope: by distance: from the chosen answer's log-odds to calibrated ones.
-        record: who has been right where.
+        level, slope: by distance: calibration of the chosen answer's log-odds.
+        record: which agents were right where.
         scaling: the scales of the columns.
-        images: how many images it was learned from.
+        images: the number of training images.
     """
 
     agents: tuple[str, ...]
@@ -84,7 +84,7 @@ class Trust:
     images: int
 
     def judge(self, panel: Panel) -> "Judged":
-        """Choose an answer for every image of a panel whose agents stand as in ``agents``."""
+        """Choose an answer for every image of a panel whose agents are ordered as in ``agents``."""
         columns = design(panel, signs(panel, self.record), self.scaling)
         scores = columns @ self.weights
         chosen = choose(panel, scores, self.exactness)
@@ -95,7 +95,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """Which agent is followed on each image (-1 where nobody gave a point) and the probabilities by distance."""
+    """The agent followed on each image (-1 if nobody gave a point) and the probabilities by distance."""
 
     panel: Panel
     chosen: IntArray
@@ -105,7 +105,7 @@ class Judged:
     trust: Trust
 
     def answer(self, row: int) -> Answer:
-        """The answer to one image, with the probability that it lies within 25 km."""
+        """Return the answer to one image, with the probability that it lies within 25 km."""
         who = int(self.chosen[row])
         if who < 0:
             return Answer(explanation=self.why(row))
@@ -120,7 +120,7 @@ class Judged:
         )
 
     def followed(self, row: int) -> tuple[str, ...]:
-        """The agents that point to the answer or near it, the chosen one first."""
+        """Return the agents whose answers lie at or near the chosen one, the chosen agent first."""
         who = int(self.chosen[row])
         if who < 0:
             return ()
@@ -128,7 +128,7 @@ class Judged:
         return (self.panel.agents[who], *(self.panel.agents[other] for other in near))
 
     def why(self, row: int) -> str:
-        """Who is followed, against whom, and what spoke for it."""
+        """Explain which agent is followed, against which, and why."""
         who = int(self.chosen[row])
         if who < 0:
             return "no agent gave a point"
@@ -177,29 +177,29 @@ class Judged:
 
 
 def choose(panel: Panel, scores: FloatArray, exactness: FloatArray) -> IntArray:
-    """The agent with the highest expected share of distances within which it is right.
+    """Return the agent with the highest expected share of distances within which it is right.
 
-    Of the agents that point to the same spot as that one, the most exact one speaks: who is nearer by a few hundred
-    metres can hardly be told from one image, and very well from an agent's record.
+    Among agents at the same spot, the most precise is used: a difference of a few hundred metres shows in an agent's
+    record, hardly in one image.
     """
     rows = np.arange(len(panel))
     hopes = np.where(panel.answered, probabilities(scores).sum(axis=2), -1.0)
     best = hopes.argmax(axis=1)
     same_spot = panel.apart_km[rows, best] <= SAME_SPOT_KM
     same_spot[rows, best] = True
-    # Equally exact agents (copies of one) are told apart by hope, so that nothing hangs on their order.
+    # Ties in precision (copies of one agent) are broken by score, so that the agents' order has no effect.
     speaker = np.where(same_spot & panel.answered, exactness + 1e-6 * hopes, -1.0).argmax(axis=1)
     chosen: IntArray = np.where(panel.answered.any(axis=1), speaker, -1).astype(np.int64)
     return chosen
 
 
 def calibrate(scores: FloatArray, level: FloatArray, slope: FloatArray) -> FloatArray:
-    """Image by distance: calibrated probabilities, never falling with the distance."""
+    """Return calibrated probabilities, image by distance, that never fall with the distance."""
     return np.maximum.accumulate(probabilities(level + slope * scores), axis=1)
 
 
 def even_odds_km(within: FloatArray) -> FloatArray:
-    """For each image the smallest of the distances that holds with even odds; infinite where none does."""
+    """Return for each image the smallest distance with probability of at least one half; infinite if none."""
     holds = within >= EVEN_ODDS
     radii: FloatArray = np.where(holds.any(axis=1), np.asarray(WITHIN_KM)[holds.argmax(axis=1)], np.inf)
     return radii
@@ -219,7 +219,7 @@ _ARRAYS = ("weights", "exactness", "level", "slope")
 
 
 def trust_to_json(trust: Trust) -> dict[str, Any]:
-    """The stored form; ``trust_from_json`` gives back one that judges the same."""
+    """Return the stored form; ``trust_from_json`` restores an equal model."""
     return {
         "format": FORMAT,
         "agents": list(trust.agents),
@@ -234,20 +234,20 @@ def trust_to_json(trust: Trust) -> dict[str, Any]:
 
 
 def trust_from_json(document: object) -> Trust:
-    """Read the stored form.
+    """Restore a model from its stored form.
 
     Raises:
-        BadInput: it is of another format or version, or damaged.
+        BadInput: it has another format or version, or is damaged.
     """
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         found = document.get("format") if isinstance(document, Mapping) else None
         raise BadInput(f"this model says format {found!r}; this version of geosleuth reads {FORMAT!r}")
     if document.get("within_km") != list(WITHIN_KM) or document.get("signs") != list(SHARED):
-        raise BadInput("this model was learned with other figures; learn it again with --save")
+        raise BadInput("this model was learned with other features; learn it again with --save")
     try:
         agents = tuple(str(agent) for agent in document["agents"])
         if not 2 <= len(agents) <= MOST_AGENTS or len(set(agents)) != len(agents):
-            raise ValueError("its agents are not told apart")
+            raise ValueError("two of its agents have the same name")
         count, steps = len(agents), len(WITHIN_KM)
         shapes = ((len(column_reasons(count)), steps), (count,), (steps,), (steps,))
         arrays = [_array(document[name], shape) for name, shape in zip(_ARRAYS, shapes, strict=True)]
@@ -264,12 +264,12 @@ def trust_from_json(document: object) -> Trust:
 def _array(values: object, shape: tuple[int, ...]) -> FloatArray:
     array = np.asarray(values, dtype=np.float64)
     if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"a table of {array.shape} figures, where {shape} belong")
+        raise ValueError(f"an array of shape {array.shape} instead of {shape}")
     return array
 
 
 def plain_vote(panel: Panel, order: Sequence[int]) -> IntArray:
-    """The agent with most others within 25 km; of equals the first in ``order``; -1 where nobody gave a point."""
+    """Return the agent with most others within 25 km; ties go to the first in ``order``; -1 if nobody gave a point."""
     support = (panel.apart_km <= TOGETHER_KM).sum(axis=2) + panel.answered
     first = np.empty(len(order))
     first[np.asarray(order)] = np.arange(len(order))[::-1]
@@ -278,10 +278,10 @@ def plain_vote(panel: Panel, order: Sequence[int]) -> IntArray:
 
 
 def elected_answers(panel: Panel, order: Sequence[int], elected: int = 2) -> IntArray:
-    """SmileGeo on answers that no talk can change: the elected agree within 50 km, or the first of them is believed.
+    """Apply smileGeo to fixed answers: the elected agree within 50 km, or the first of them wins.
 
-    An elected agent without a point is replaced by the next in ``order``. The most agreed answer among those elected
-    wins, the first elected of equals; -1 where nobody gave a point.
+    An elected agent without a point is replaced by the next in ``order``. The answer with most agreement among the
+    elected wins, ties go to the first elected; -1 if nobody gave a point.
     """
     chosen = np.full(len(panel), -1, dtype=np.int64)
     for row in range(len(panel)):

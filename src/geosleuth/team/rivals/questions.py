@@ -1,6 +1,6 @@
-"""How rivals ask members: the words, replies that may fail without ending the whole, and votes on their answers.
+"""How rivals ask members: prompts, replies that may fail without ending the run, and votes.
 
-What members said is quoted as the swarm quotes it: without names, and marked as data.
+Members' statements are quoted as in the swarm: without names, and marked as data.
 """
 
 import re
@@ -14,15 +14,15 @@ from geosleuth.team import AGREE_WITHIN_KM, Member, Placer, Reply, Request, Stag
 from geosleuth.team.swarm import SwarmSettings
 from geosleuth.team.swarm.swarm import NOTE, Discussion, quoted, quoted_answer, together
 
-# Far enough apart that samples of one member never share a seed with another member, to whose seed its place is added.
+# Far enough apart that no two members share a seed: each adds its index to its samples' seeds.
 _SEEDS_APART = 10_007
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What one member, by its place in the team, is asked next.
+    """A question to one member, by its index in the team.
 
-    ``sample`` tells requests apart that are otherwise the same; ``about`` is whose answer it is about.
+    ``sample`` distinguishes otherwise equal requests; ``about`` is whose answer it is about.
     """
 
     member: int
@@ -33,7 +33,7 @@ class Question:
 
 
 class Talk:
-    """All that is asked and said over one request, in order. Every reply comes through the swarm's own discussion."""
+    """All questions and replies of one request, in order. Every reply goes through the swarm's own `Discussion`."""
 
     def __init__(
         self,
@@ -51,17 +51,17 @@ class Talk:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """Names that no text may carry to another member."""
+        """Return the names that no text may carry to another member."""
         return self._discussion(0).hidden
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """What was said so far."""
+        """Return the turns so far."""
         return tuple(self._turns)
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """Return the seconds elapsed."""
         return time.monotonic() - self._began
 
     async def ask(self, question: Question, number: int = 0) -> Reply:
@@ -69,7 +69,7 @@ class Talk:
         return (await self.ask_all([question], number))[0]
 
     async def ask_all(self, questions: Sequence[Question], number: int = 0) -> list[Reply]:
-        """Ask several at once; replies come in the order of the questions."""
+        """Ask several at once; replies are in the order of the questions."""
         replies = await together(
             self._discussion(one.sample).ask(one.member, one.stage, one.words, round=number, about=one.about)
             for one in questions
@@ -106,19 +106,19 @@ def _asking(*parts: str) -> str:
 
 
 def listed(answers: Sequence[Answer], names: Sequence[str] = (), noun: str = "Candidate") -> str:
-    """Answers as numbered quotations."""
+    """Return answers as numbered quotations."""
     return "\n\n".join(f"{noun} {number}:\n{stated(answer, names)}" for number, answer in enumerate(answers, 1))
 
 
 def stated(answer: Answer, names: Sequence[str] = ()) -> str:
-    """One answer as a quotation: place, confidence, explanation."""
+    """Return one answer as a quotation: place, confidence, explanation."""
     shown = quoted_answer(answer, names)
     sure = "not stated" if answer.probability is None else f"{100 * answer.probability:.0f}%"
     return f"Location: {place_of(shown)}\nConfidence: {sure}\nExplanation: {shown.explanation or 'none given'}"
 
 
 def place_of(answer: Answer) -> str:
-    """The place in one line."""
+    """Return the place in one line."""
     place = str(answer.address)
     if answer.point is None:
         return place or "not told"
@@ -126,7 +126,7 @@ def place_of(answer: Answer) -> str:
 
 
 def compare_prompt(one: Answer, other: Answer, names: Sequence[str] = ()) -> str:
-    """Ask which of two answers is the better one."""
+    """Return the prompt that compares two answers."""
     return _asking(
         "Two people were asked where this photo was taken.",
         listed((one, other), names),
@@ -136,7 +136,7 @@ def compare_prompt(one: Answer, other: Answer, names: Sequence[str] = ()) -> str
 
 
 def fuse_prompt(answers: Sequence[Answer], names: Sequence[str] = ()) -> str:
-    """Ask for one answer out of the best ones, best first."""
+    """Return the prompt that fuses the best answers, best first."""
     return _asking(
         _QUESTION,
         "These are the best of several replies, the best first:",
@@ -147,13 +147,13 @@ def fuse_prompt(answers: Sequence[Answer], names: Sequence[str] = ()) -> str:
 
 
 def hint_prompt(answers: Sequence[Answer]) -> str:
-    """Ask again, the former answers as hints."""
+    """Return the prompt that repeats the question with former answers as hints."""
     hints = "; ".join(dict.fromkeys(place_of(quoted_answer(answer)) for answer in answers))
     return _asking(_QUESTION, f"Hint: the place is near to {hints}.", _AS_TOLD)
 
 
 def evaluate_prompt(answer: Answer) -> str:
-    """Ask whether an answer can be let stand."""
+    """Return the prompt that asks whether an answer is acceptable."""
     return _asking(
         "Somebody was asked where this photo was taken and replied:",
         stated(answer),
@@ -163,7 +163,7 @@ def evaluate_prompt(answer: Answer) -> str:
 
 
 def reflect_prompt(answer: Answer, evaluation: str) -> str:
-    """Ask for a lesson out of an attempt that failed."""
+    """Return the prompt that asks for a lesson from a failed attempt."""
     return _asking(
         "You were asked where this photo was taken and replied:",
         stated(answer),
@@ -176,7 +176,7 @@ def reflect_prompt(answer: Answer, evaluation: str) -> str:
 
 
 def retry_prompt(lessons: Sequence[str]) -> str:
-    """Ask again, with the lessons of former attempts."""
+    """Return the prompt that repeats the question with the lessons of former attempts."""
     return _asking(
         _QUESTION,
         "You have tried before, and noted this:",
@@ -186,7 +186,7 @@ def retry_prompt(lessons: Sequence[str]) -> str:
 
 
 def layer_prompt(answers: Sequence[Answer], names: Sequence[str] = ()) -> str:
-    """Ask for an answer that takes up those of the layer before, and for a rating of each of these."""
+    """Return the prompt for an answer based on the previous layer, with a rating of each of its answers."""
     return _asking(
         _QUESTION,
         "Others have answered already:",
@@ -199,7 +199,7 @@ def layer_prompt(answers: Sequence[Answer], names: Sequence[str] = ()) -> str:
 
 
 def rank_prompt(answers: Sequence[Answer], keep: int, names: Sequence[str] = ()) -> str:
-    """Ask for the best of several answers."""
+    """Return the prompt that asks for the best of several answers."""
     return _asking(
         "Several people were asked where this photo was taken.",
         listed(answers, names),
@@ -209,26 +209,26 @@ def rank_prompt(answers: Sequence[Answer], keep: int, names: Sequence[str] = ())
 
 
 def read_choice(text: str, count: int = 2) -> int | None:
-    """The number that was chosen, from 1; None where there is none."""
+    """Parse the number that was chosen, from 1; None if there is none."""
     found = [int(number) for number in _CHOICE.findall(text)]
     return found[-1] if found and 1 <= found[-1] <= count else None
 
 
 def read_verdict(text: str) -> bool | None:
-    """Whether the answer may stand; None where that is not said."""
+    """Parse whether the answer is accepted; None if that is not said."""
     found = _VERDICT.findall(text)
     return found[-1].lower() == "right" if found else None
 
 
 def read_ratings(text: str, count: int) -> tuple[float, ...] | None:
-    """Ratings of 1 to 5, one for each candidate; None where they are not all there."""
+    """Parse ratings of 1 to 5, one per candidate; None if any is missing."""
     found = _RATINGS.findall(text)
     numbers = [int(number) for number in re.findall(r"\d", found[-1])] if found else []
     return tuple(float(min(5, max(1, number))) for number in numbers) if len(numbers) == count else None
 
 
 def read_ranking(text: str, count: int) -> tuple[int, ...]:
-    """The numbers that were ranked, from 1, each once, the best first."""
+    """Parse a ranking: numbers from 1, each once, the best first."""
     found = _RANKING.findall(text)
     numbers = [int(number) for number in re.findall(r"\d+", found[-1])] if found else []
     return tuple(dict.fromkeys(number for number in numbers if 1 <= number <= count))
@@ -236,7 +236,7 @@ def read_ranking(text: str, count: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """The reply that won, by its index, and how many of how many replies that name a place agree with it."""
+    """The index of the winning reply, and how many of the replies that name a place agree with it."""
 
     winner: int
     support: int
@@ -244,12 +244,12 @@ class Vote:
 
 
 async def vote(replies: Sequence[Reply], placer: Placer, within_km: float = AGREE_WITHIN_KM) -> Vote | None:
-    """The reply that most agree with; of equals the one whose supporters are surer, and then the earlier.
+    """Return the reply with most agreement; ties go to the more confident supporters, then to the earlier reply.
 
-    A country agrees with each of its towns, so that a vague answer can win; its most supported town speaks for it then.
-    None where no reply names a place.
+    A country agrees with each of its towns, so a vague answer can win; then its most supported town is returned.
+    None if no reply names a place.
     """
-    extents = [await placer.extent(reply.answer) if reply.stands else None for reply in replies]
+    extents = [await placer.extent(reply.answer) if reply.names_place else None for reply in replies]
     circles = cluster(extents, within_km)
     sure = [reply.answer.probability or 0.0 for reply in replies]
     placed = [index for index, circle in enumerate(circles) if circle]
@@ -268,5 +268,5 @@ async def vote(replies: Sequence[Reply], placer: Placer, within_km: float = AGRE
 
 
 async def same_place(one: Reply, other: Reply, placer: Placer, within_km: float = AGREE_WITHIN_KM) -> bool:
-    """Whether two replies mean the same place."""
+    """Return whether two replies mean the same place."""
     return agree(await placer.extent(one.answer), await placer.extent(other.answer), within_km)

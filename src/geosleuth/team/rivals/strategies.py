@@ -1,11 +1,11 @@
-"""Other ways to put the same members together, by name: one member, a vote, a ranking, a debate, DyLAN.
+"""Other ways to combine the same members, by name: one member, a vote, a ranking, a debate, DyLAN.
 
 Self-consistency: Wang et al., ICLR 2023. PHP: Zheng et al., 2023. Reflexion: Shinn et al., NeurIPS 2023.
 
 LLM-Blender: Jiang et al., ACL 2023. LLM Debate: Du et al., ICML 2024.
 
-Every node of a layer sees all answers of the layer before and rates them. The ratings, followed back from the nodes
-that gave the final answer, say how much each member contributed; nobody needs a truth for that.
+In DyLAN, every node of a layer sees and rates all answers of the previous layer. The ratings, traced back from the
+nodes that gave the final answer, measure each member's contribution; that needs no truth.
 """
 
 import random
@@ -60,11 +60,11 @@ async def single_best(
     within_km: float = AGREE_WITHIN_KM,  # noqa: ARG001
     seconds_per_reply: float | None = None,
 ) -> Outcome:
-    """One call: the member with the best record answers; the next one does where it has nothing to say."""
+    """Ask the member with the best record; the next one if it names no place."""
     talk = Talk(members, request, placer, seconds_per_reply)
     for number, member in enumerate(_from(members, lead)):
         reply = await talk.ask(Question(member), number)
-        if reply.stands:
+        if reply.names_place:
             return Outcome(reply.answer, "the best by record", talk.turns, talk.names[member], talk.seconds)
     return nothing(talk)
 
@@ -79,7 +79,7 @@ async def self_consistency(
     seconds_per_reply: float | None = None,
     samples: int = SAMPLES,
 ) -> Outcome:
-    """``samples`` calls of one member at once, none of which sees another; then a vote."""
+    """Ask one member ``samples`` times independently; then vote."""
     talk = Talk(members, request, placer, seconds_per_reply)
     for number, member in enumerate(_from(members, lead)):
         replies = await talk.ask_all([Question(member, sample=sample) for sample in range(samples)], number)
@@ -100,7 +100,7 @@ async def progressive_hints(
     seconds_per_reply: float | None = None,
     rounds: int = HINT_ROUNDS,
 ) -> Outcome:
-    """One member is asked again, with all its former answers as hints, until two in a row agree."""
+    """Ask one member again, with all its former answers as hints, until two in a row agree."""
     talk = Talk(members, request, placer, seconds_per_reply)
     for member in _from(members, lead):
         said: list[Reply] = []
@@ -111,7 +111,7 @@ async def progressive_hints(
                 else Question(member, "discussion", hint_prompt([reply.answer for reply in said]), sample=number)
             )
             reply = await talk.ask(question, number)
-            if not reply.stands:
+            if not reply.names_place:
                 break
             said.append(reply)
             if len(said) > 1 and await same_place(said[-2], said[-1], placer, within_km):
@@ -132,9 +132,9 @@ async def reflexion(
     trials: int = TRIALS,
     lessons_kept: int = LESSONS_KEPT,
 ) -> Outcome:
-    """An actor tries, an evaluator judges, and after each failure the actor notes a lesson for its next trial.
+    """Let an actor try and an evaluator judge; after each failure the actor writes a lesson for its next trial.
 
-    The truth is not to be had here, so that the evaluator is a model: the same member, in another conversation.
+    There is no truth here, so the evaluator is a model: the same member, in another conversation.
     """
     talk = Talk(members, request, placer, seconds_per_reply)
     for member in _from(members, lead):
@@ -143,7 +143,7 @@ async def reflexion(
         for trial in range(trials):
             asked = retry_prompt(lessons) if lessons else None
             reply = await talk.ask(Question(member, words=asked, sample=trial), trial)
-            if not reply.stands:
+            if not reply.names_place:
                 break
             last = reply
             judged = await talk.ask(Question(member, "judge", evaluate_prompt(reply.answer), about=member), trial)
@@ -161,12 +161,12 @@ async def reflexion(
 
 
 def nothing(talk: Talk) -> Outcome:
-    """What is left where nobody named a place."""
+    """Return the outcome where nobody named a place."""
     return Outcome(Answer(), "nobody named a place", talk.turns, None, talk.seconds)
 
 
 def _from(members: Sequence[Member], lead: int) -> list[int]:
-    """The members' places, the leading one first: the others step in where it fails."""
+    """Return the members' indices, the leading one first: the others step in if it fails."""
     return [lead, *(place for place in range(len(members)) if place != lead)] if members else []
 
 
@@ -185,7 +185,7 @@ async def majority(
     within_km: float = AGREE_WITHIN_KM,
     seconds_per_reply: float | None = None,
 ) -> Outcome:
-    """One call a member, none sees another; the place that most agree on."""
+    """Ask every member once, independently; return the place that most agree on."""
     talk = Talk(members, request, placer, seconds_per_reply)
     replies = await talk.ask_all([Question(place) for place in range(len(members))])
     return await _elected(talk, replies, placer, within_km)
@@ -202,16 +202,16 @@ async def blender(
     comparisons: Comparisons = "all",
     fused: int = FUSED,
 ) -> Outcome:
-    """Every member answers; a ranker compares pairs; a fuser makes one answer of the best.
+    """Let every member answer; compare pairs with a ranker; fuse the best into one answer.
 
-    The published ranker and fuser are small models trained for it. Here the leading member does both. ``comparisons``:
-    "all" compares every pair in both orders, as published; "bubble" is the published short cut, passes that each bring
-    the best of the rest to the top.
+    The published ranker and fuser are small trained models. Here the leading member does both. With ``comparisons``
+    "all", every pair is compared in both orders, as published; "bubble" is the published shortcut, passes that each
+    bring the best of the rest to the top.
     """
     talk = Talk(members, request, placer, seconds_per_reply)
     names = talk.hidden
     replies = await talk.ask_all([Question(place) for place in range(len(members))])
-    placed = [index for index, reply in enumerate(replies) if reply.stands]
+    placed = [index for index, reply in enumerate(replies) if reply.names_place]
     if not placed:
         return nothing(talk)
 
@@ -231,7 +231,7 @@ async def blender(
         order = await _bubbled(placed, fused, preferred)
     top = order[:fused]
     final = await talk.ask(Question(lead, "summary", fuse_prompt([replies[i].answer for i in top], names)), 2)
-    if final.stands:
+    if final.names_place:
         return Outcome(final.answer, f"made of the best {len(top)} answers", talk.turns, talk.names[lead], talk.seconds)
     return Outcome(replies[top[0]].answer, "the best by comparison", talk.turns, talk.names[top[0]], talk.seconds)
 
@@ -246,27 +246,27 @@ async def debate(
     seconds_per_reply: float | None = None,
     rounds: int = DEBATE_ROUNDS,
 ) -> Outcome:
-    """Every member answers, and in each further round answers anew, given what all the others said; then a vote.
+    """Let every member answer, then answer again in each round, given what the others said; then vote.
 
-    ``rounds`` counts the first answers, as published. A member keeps all it was told in earlier rounds.
+    ``rounds`` includes the first answers, as published. A member is shown the opinions of all earlier rounds.
     """
     talk = Talk(members, request, placer, seconds_per_reply)
     names = talk.hidden
     freshest = await talk.ask_all([Question(place) for place in range(len(members))])
-    told: list[list[str]] = [[] for _ in members]
+    history: list[list[str]] = [[] for _ in members]
     for number in range(1, rounds):
         said = freshest
-        asked = []
+        questions = []
         for index in range(len(members)):
-            others = [reply.answer for other, reply in enumerate(said) if other != index and reply.stands]
+            others = [reply.answer for other, reply in enumerate(said) if other != index and reply.names_place]
             now = discussion_prompt(
                 quoted_answer(said[index].answer, names), [quoted_answer(answer, names) for answer in others]
             )
-            asked.append(Question(index, "discussion", paragraphs(NOTE, now, *told[index])))
-            told[index].append(f"Said earlier, round {number}:\n\n{listed(others, names, 'Earlier opinion')}")
-        replies = await talk.ask_all(asked, number)
-        # Who fails this time is heard with what it said before.
-        freshest = [new if new.stands else old for new, old in zip(replies, said, strict=True)]
+            questions.append(Question(index, "discussion", paragraphs(NOTE, now, *history[index])))
+            history[index].append(f"Said earlier, round {number}:\n\n{listed(others, names, 'Earlier opinion')}")
+        replies = await talk.ask_all(questions, number)
+        # A member that fails in this round keeps its previous answer.
+        freshest = [new if new.names_place else old for new, old in zip(replies, said, strict=True)]
     return await _elected(talk, freshest, placer, within_km)
 
 
@@ -298,7 +298,7 @@ async def _elected(talk: Talk, replies: Sequence[Reply], placer: Placer, within_
 LAYERS = 3
 KEPT = 2
 _RANKED_FROM = 4
-"""Fewer members than this are not ranked: nobody would be left to drop."""
+"""Smaller teams are not ranked: nobody would be left to drop."""
 
 
 async def dylan(
@@ -312,9 +312,9 @@ async def dylan(
     layers: int = LAYERS,
     kept: int = KEPT,
 ) -> Outcome:
-    """All members answer; all answer anew, seeing and rating all answers; from the third layer on only the best do.
+    """Let all members answer, then again while seeing and rating all answers; from the third layer on only the best.
 
-    A layer ends, and everything with it, as soon as more than two thirds of its nodes agree. The leading member ranks.
+    It ends as soon as more than two thirds of a layer's nodes agree. The leading member ranks.
     """
     talk = Talk(members, request, placer, seconds_per_reply)
     order = random.Random(request.seed or 0)  # noqa: S311 - no secret depends on it
@@ -331,7 +331,7 @@ async def dylan(
         words = layer_prompt(before, talk.hidden) if before else None
         asked = [Question(index, "discussion" if words else "answer", words) for index in active]
         said, won = await _until_agreed(talk, asked, layer, placer, within_km)
-        placed = [pair for pair in said if pair[1].stands]
+        placed = [pair for pair in said if pair[1].names_place]
         if won is not None and won.support > 2 * len(asked) // 3:
             winner = said[won.winner]
             decided = f"{won.support} of {len(asked)} agree in layer {layer + 1}"
@@ -351,7 +351,7 @@ async def _until_agreed(
 ) -> tuple[list[tuple[int, Reply]], Vote | None]:
     """Ask one after the other, and stop once more than two thirds agree.
 
-    So many must be asked in any case; they are asked at once.
+    The number needed for that is asked at once.
     """
     needed = 2 * len(asked) // 3 + 1
     replies = await talk.ask_all(asked[:needed], layer)
@@ -365,14 +365,14 @@ async def _until_agreed(
 
 
 async def importance(outcome: Outcome, placer: Placer, within_km: float = AGREE_WITHIN_KM) -> dict[str, float]:
-    """How much each member contributed to an outcome of `dylan`: the sum over its nodes.
+    """Return each member's contribution to an outcome of `dylan`: the sum over its nodes.
 
-    The nodes of the last layer that gave the answer share 1; each node passes what it has on to the layer before, in
-    the proportion of its ratings.
+    The nodes of the last layer that gave the answer share 1; each node passes its share on to the previous layer, in
+    proportion to its ratings.
     """
     by_layer: dict[int, list[Turn]] = {}
     for turn in outcome.turns:
-        if turn.stage != "judge" and turn.reply.stands:
+        if turn.stage != "judge" and turn.reply.names_place:
             by_layer.setdefault(turn.round, []).append(turn)
     layers = [by_layer[number] for number in sorted(by_layer)]
     total: defaultdict[str, float] = defaultdict(float)
@@ -401,7 +401,7 @@ def _passed_back(layer: Sequence[Turn], weights: Sequence[float], count: int) ->
 async def best_team(
     outcomes: Iterable[Outcome], placer: Placer, size: int, within_km: float = AGREE_WITHIN_KM
 ) -> tuple[str, ...]:
-    """The members that contributed most to some outcomes, best first: DyLAN's team optimisation. No truth is used."""
+    """Return the members that contributed most to some outcomes, best first: DyLAN's team optimisation."""
     total: defaultdict[str, float] = defaultdict(float)
     for outcome in outcomes:
         for name, share in (await importance(outcome, placer, within_km)).items():
@@ -410,10 +410,9 @@ async def best_team(
 
 
 class Way(Protocol):
-    """One way for members to come to an answer.
+    """A method by which members come to an answer.
 
-    ``lead`` is the index of the member that works alone, or ranks and fuses: the best by its record, where one is
-    known.
+    ``lead`` is the index of the member that works alone, or ranks and fuses: the one with the best record, if known.
     """
 
     async def __call__(
@@ -432,7 +431,7 @@ class Way(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A way of working that others published, and where."""
+    """A published method, and its source."""
 
     name: str
     title: str
@@ -461,12 +460,12 @@ RIVALS: Mapping[str, Rival] = MappingProxyType({rival.name: rival for rival in _
 
 
 def rival(name: str) -> Rival:
-    """The rival of that name.
+    """Return the rival of that name.
 
     Raises:
-        BadInput: there is none; the message lists those there are.
+        BadInput: the name is unknown; the message lists the known ones.
     """
     found = RIVALS.get(name.strip().casefold())
     if found is None:
-        raise BadInput(f"there is no way of working {name.strip()[:40]!r}; there are: swarm, {', '.join(RIVALS)}")
+        raise BadInput(f"unknown method of teamwork {name.strip()[:40]!r}; choose from swarm, {', '.join(RIVALS)}")
     return found

@@ -1,4 +1,4 @@
-"""The swarm of smileGeo: members are elected, review each other and discuss until they agree."""
+"""SmileGeo's swarm: elected members answer, review each other and discuss until they agree."""
 
 from .locate import Team, locate_with_team, make_team
 from .members import LiveMember, Surroundings, run_tokens

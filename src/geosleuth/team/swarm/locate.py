@@ -1,4 +1,4 @@
-"""From a team's description and opened photos to a finding, and the team's trajectory."""
+"""Locate photos with a team, and write the team's trajectory."""
 
 import asyncio
 import random
@@ -44,15 +44,15 @@ from .spec import AgentSpec, SwarmSettings, TeamSpec
 from .swarm import first_failure, run_swarm
 
 METHOD = "swarm"
-"""What the trajectory of a team says it was made by; it is told, and can't be gone through again by the loop."""
+"""The policy name in a team's trajectory, which the loop can't replay."""
 
 _STAGES = {"answer": "An answer of its own", "summary": "Its answer after the reviews", "judge": "A choice"}
 
 
-class Scribe:
-    """Writes down a team's work as it happens, and closes it however it ends.
+class TeamRecorder:
+    """Records a team's run as it happens, and closes the record however it ends.
 
-    A sink that fails gets no more events; its trouble comes out after the others have the event.
+    A sink that fails gets no more events; its error is raised after the others have the event.
     """
 
     def __init__(self, store: TrajectoryWriter | None, sinks: Iterable[Sink]) -> None:
@@ -65,13 +65,13 @@ class Scribe:
         self._closed = False
 
     def begin(self, task: Task, question: str, team: str, budget: Budget, sampling: Sampling) -> None:
-        """The start: what was asked, of whom, and what chance depends on."""
+        """Record the start: the question, the team and the seed."""
         self._spending = Spending(budget)
         self._emit(Started(task, METHOD, f"team:{team}", (), budget, "", sampling=sampling))
         self._emit(Prompted(Prompt(question, tuple(image.handle for image in task.images))))
 
-    def hear(self, turn: Turn) -> None:
-        """One turn of a member."""
+    def record_turn(self, turn: Turn) -> None:
+        """Record one turn of a member."""
         self._turns += 1
         reply = turn.reply
         said = f"[failed: {reply.failure}]" if reply.failure is not None else reply.text
@@ -84,12 +84,12 @@ class Scribe:
         self._emit(Said(self._turns, step))
 
     def decided(self, why: str, voice: str | None) -> None:
-        """How the answer was come by."""
+        """Record how the answer was decided."""
         whose = "" if voice is None else f" The answer is that of {voice}."
         self._emit(Prompted(Prompt(f"The team is done: {why}.{whose}"), "loop"))
 
     def close(self, answer: Answer, by: Answerer, reason: EndReason, trouble: str | None = None) -> Trajectory:
-        """The end; closing twice keeps the first."""
+        """Record the end; a second call has no effect."""
         if not self._closed:
             self._closed = True
             self._emit(Answered(answer, by))
@@ -130,7 +130,7 @@ _OF_A_REPLYS_TIME = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """An agent of a team that is ready to work, wherever its photos come from."""
+    """An agent of a team, ready to run."""
 
     spec: AgentSpec
     policy: Policy
@@ -142,9 +142,9 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """A team that can begin. Agents with the same model at the same address share one policy.
+    """A team that is ready to run. Agents with the same model at the same address share one policy.
 
-    ``learned`` says whether the society knows something that the team learned, or all stand alike.
+    ``learned`` says whether the society was learned, or trusts all members equally.
     """
 
     name: str
@@ -155,32 +155,32 @@ class Team:
 
     @property
     def policies(self) -> tuple[Policy, ...]:
-        """Every policy once, in the agents' order."""
+        """Return every policy once, in the agents' order."""
         return tuple({id(seat.policy): seat.policy for seat in self.seats}.values())
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The hosts that photos are sent to."""
+        """Return the hosts that photos are sent to."""
         return frozenset(host for policy in self.policies for host in policy.hosts)
 
     @property
     def tools(self) -> frozenset[str]:
-        """The names of all tools that some agent may use."""
+        """Return the names of all tools that any agent may use."""
         return frozenset(name for seat in self.seats for name in seat.toolset.names)
 
     def consent_lines(self) -> tuple[str, ...]:
-        """Who gets to see the photos, a line for each model."""
+        """Return who receives the photos, one line per model."""
         return tuple(dict.fromkeys(consent_line(policy) for policy in self.policies))
 
     def members(
         self, around: Surroundings, *, sampling: Sampling | None = None, wire: Wire | None = None
     ) -> tuple[LiveMember, ...]:
-        """The agents in their surroundings.
+        """Return the members with their resources.
 
         Args:
-            around: what their tools may touch.
-            sampling: for whatever agents leave open.
-            wire: in place of the methods' own.
+            around: what their tools may use.
+            sampling: defaults for what agents leave open.
+            wire: replaces the methods' own.
         """
         return tuple(
             LiveMember(
@@ -199,7 +199,7 @@ class Team:
         )
 
     def _in_time(self, budget: Budget) -> Budget:
-        """Within the time of one reply, so that an agent ends with what it has instead of being called off."""
+        """Limit the time to that of one reply, so that an agent ends with what it has instead of being cancelled."""
         limit = self.settings.seconds_per_reply
         if limit is None:
             return budget
@@ -207,13 +207,13 @@ class Team:
         return replace(budget, seconds=most if budget.seconds is None else min(most, budget.seconds))
 
     async def load(self) -> None:
-        """Let models on this machine load now: what is wrong with them shows only then."""
+        """Load local models now, so that errors in them show early."""
         for policy in self.policies:
             if load := getattr(policy, "load", None):
                 await load()
 
     async def aclose(self) -> None:
-        """Let go of connections and memory."""
+        """Close connections and free memory."""
         for policy in self.policies:
             await policy.aclose()
 
@@ -225,17 +225,17 @@ def make_team(
     society: Society | None = None,
     endpoints: EndpointSettings | None = None,
 ) -> Team:
-    """A team that can begin; nothing is sent before its first reply.
+    """Return a team that is ready to run; nothing is sent before its first reply.
 
     Args:
         spec: the team's description.
-        offline: refuse whatever is not on this machine's own disk.
-        society: whom to trust, in place of what the description names. A file that is not there yet means that the
-            team has learned nothing; so does one beside a description that names none, if it is of other agents.
-        endpoints: how the models' servers are asked.
+        offline: refuse whatever is not on this machine's disk.
+        society: replaces the learned state that the description names. A missing file means that the team has
+            learned nothing; so does one beside a description that names none, if it belongs to other agents.
+        endpoints: the settings of the models' servers.
 
     Raises:
-        UserError: a model, a key, an extra or the learned state must be mended first.
+        UserError: a model, a key, an extra or the learned state is missing or invalid.
     """
     made: dict[tuple[str, str | None], Policy] = {}
     for agent in spec.agents:
@@ -259,9 +259,9 @@ def _society(spec: TeamSpec) -> Society | None:
 
 
 def _merged(seat: Seat, others: Sampling | None) -> Sampling:
-    """The agent's own words first, then those for everybody, then its method's."""
-    told = {name: value for name, value in asdict(others or Sampling()).items() if value is not None}
-    return replace(seat.sampling, **{**told, **seat.spec.sampling})
+    """Merge sampling settings: the agent's own first, then the common ones, then its method's."""
+    common = {name: value for name, value in asdict(others or Sampling()).items() if value is not None}
+    return replace(seat.sampling, **{**common, **seat.spec.sampling})
 
 
 def _seat(agent: AgentSpec, policy: Policy) -> Seat:
@@ -286,22 +286,22 @@ async def locate_with_team(
     wire: Wire | None = None,
     watch: Watch = UNWATCHED,
 ) -> Finding:
-    """Find out where photos of one place were taken, by a team that reviews and discusses.
+    """Locate photos of one place with a team that reviews and discusses.
 
-    The finding's trajectory has one step for each turn of a member; its team are the members' own runs. An answer that
-    names a place and no point gets the middle of the place, as the atlas has it, and its radius. Where other answer
-    agents ended elsewhere are the answer's candidates.
+    The finding's trajectory has one step per turn of a member; its team are the members' own runs. An answer that
+    names a place without a point gets the centre and radius of the place from the atlas. Differing final answers of
+    other answer agents become the candidates.
 
     Args:
         photos: opened by `geosleuth.photo.open_photo`.
-        team: who works; it is not closed here.
-        resources: what tools may ask; places that answers name are looked up in its atlas too.
-        question: what is asked and known beside the photos; what is known about views is found out here.
-        budget: seconds, tokens and money of the whole team, in place of its settings; turns and calls are each agent's.
-        sampling: for whatever agents leave open; its seed makes the team's draws repeat. Without one, chance chooses:
-            the trajectory says which, and models get none.
-        wire: in place of the methods' own.
-        watch: who follows the team.
+        team: the team; it is not closed here.
+        resources: what tools may query; its atlas also resolves the places that answers name.
+        question: the question and known facts beside the photos; facts about views are computed here.
+        budget: seconds, tokens and money of the whole team, replacing its settings; turns and calls are per agent.
+        sampling: defaults for what agents leave open; its seed makes the team's draws repeatable. Without one, a random
+            seed is drawn and recorded, and models get none.
+        wire: replaces the methods' own.
+        watch: receives the team's events.
 
     Raises:
         BadInput: there is no photo, or the file can't be written.
@@ -310,16 +310,16 @@ async def locate_with_team(
     case, views = await asyncio.to_thread(open_case, photos, asking, Resources(resources.atlas))
     images = tuple(image_info(case, case.album[handle]) for handle in case.album.handles)
     if not images:
-        raise BadInput("there is no photo to look at; give at least one")
+        raise BadInput("no photo given; give at least one")
     task = replace(question, views=views).task(images)
     settings = _limited(team.settings, budget)
     seed = sampling.seed if sampling is not None else None
     lot = secrets.randbits(_SEED_BITS) if seed is None else seed
     placer = Placer(resources.atlas)
-    scribe = Scribe(watch.store, watch.sinks)
+    recorder = TeamRecorder(watch.store, watch.sinks)
     try:
-        told = replace(sampling or Sampling(), seed=lot)
-        scribe.begin(task, asking.prompt(task, ()), team.name, _budget(settings), told)
+        recorded_sampling = replace(sampling or Sampling(), seed=lot)
+        recorder.begin(task, asking.prompt(task, ()), team.name, _budget(settings), recorded_sampling)
         outcome = await run_swarm(
             team.members(Surroundings(resources), sampling=sampling, wire=wire),
             Request(
@@ -333,20 +333,20 @@ async def locate_with_team(
             placer=placer,
             settings=settings,
             rng=random.Random(lot),  # noqa: S311
-            heard=scribe.hear,
+            heard=recorder.record_turn,
         )
         answer = _with_point(outcome.answer, await placer.extent(outcome.answer))
         others = await _others(outcome, placer, settings.within_km)
-        scribe.decided(outcome.decided, outcome.voice)
+        recorder.decided(outcome.decided, outcome.voice)
     except asyncio.CancelledError:
-        scribe.close(Answer(explanation="No answer: the run was called off."), "nobody", "cancelled")
+        recorder.close(Answer(explanation="No answer: the run was called off."), "nobody", "cancelled")
         raise
     except Exception as error:
         trouble = str(error) if isinstance(error, BadInput) else f"a bug: {type(error).__name__}"
-        scribe.close(Answer(explanation="No answer: the run broke."), "nobody", "error", trouble)
+        recorder.close(Answer(explanation="No answer: the run broke."), "nobody", "error", trouble)
         raise
     answered = any(turn.reply.failure is None for turn in outcome.turns)
-    trajectory = scribe.close(
+    trajectory = recorder.close(
         replace(answer, candidates=others),
         "policy" if answered else "nobody",
         "answered" if answered else "service",
@@ -357,8 +357,10 @@ async def locate_with_team(
 
 
 async def _others(outcome: Outcome, placer: Placer, within_km: float) -> tuple[Candidate, ...]:
-    """Where other answer agents ended who do not agree with the answer, in the order in which they came up."""
-    last = {turn.member: turn.reply.answer for turn in outcome.turns if turn.stage != "review" and turn.reply.stands}
+    """Return the places of other answer agents that do not agree with the answer, in order of appearance."""
+    last = {
+        turn.member: turn.reply.answer for turn in outcome.turns if turn.stage != "review" and turn.reply.names_place
+    }
     chosen = await placer.extent(outcome.answer)
     return tuple(
         [
@@ -381,7 +383,7 @@ def _limited(settings: SwarmSettings, budget: Budget | None) -> SwarmSettings:
 
 
 def _budget(settings: SwarmSettings) -> Budget:
-    """What the team may use, as a trajectory says it: every answer agent answers, sums up and has its rounds."""
+    """Return the team's budget for the trajectory: every answer agent answers, sums up and has its rounds."""
     turns = settings.answerers * (2 + settings.reviewers + settings.rounds)
     return Budget(turns, tokens=settings.tokens, seconds=settings.seconds, usd=settings.usd)
 

@@ -1,6 +1,6 @@
-"""Members that think with a model: a plain one, an agent with tools, or a persona; and what they cost.
+"""Members backed by a model: a plain one, an agent with tools, or a persona; and their cost.
 
-Whatever a member is asked, it works through the agent's loop, with its own tools and within its own limits.
+Every request runs through the agent's loop, with the member's own tools and limits.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ from geosleuth.tools import Case, Toolset
 
 
 def run_tokens(trajectory: Trajectory, context: Context) -> int:
-    """Tokens of a whole run: for each reply the words and pictures that it was asked with, and what it said.
+    """Count the tokens of a run: for each reply its prompt with pictures, and the reply itself.
 
     Args:
         trajectory: the run.
-        context: what its method shows of the history. Descriptions of tools are left out: they differ by wire.
+        context: what its method shows of the history. Tool descriptions are left out: they differ by wire format.
     """
     sizes = {image.handle: image.size for image in trajectory.images}
     total = 0
@@ -62,16 +62,16 @@ by it."""
 _FORCED = """\
 In this run, give your best guess in every case, with a confidence that is honest, and add "lat" and "lon" to the
 location, in decimal degrees, south and west negative."""
-# Photos whose views stay at hand: those that members of a team, or of a few at once, look at now.
+# Photos whose views stay in memory: those that the members of one team, or of a few, look at now.
 _CASES_KEPT = 8
-# Stages whose replies are words about answers, and name no place themselves.
+# Stages whose replies comment on answers and name no place themselves.
 _COMMENTING = ("review", "judge")
 _NO_COMMENT = "That held no comment. Write what you think of the reply, and how sure you are, as it was asked for."
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the tools of members may ask, and the cases that were opened for them."""
+    """What members' tools may query, and the cases that were opened for them."""
 
     resources: Resources
     _opened: dict[tuple[object, ...], tuple[Case, tuple[str, ...]]] = field(
@@ -80,7 +80,7 @@ class Surroundings:
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False, compare=False)
 
     async def case(self, photos: tuple[OpenedPhoto, ...], method: Method) -> tuple[Case, tuple[str, ...]]:
-        """A case of one's own with the photos in it, and what is known about their views; views are made once."""
+        """Return a new case with the photos and the known facts of their views; views are made once."""
         key = (method.first_view_pixels, *(one.photo.handle for one in photos))
         async with self._opening:
             if key not in self._opened:
@@ -94,10 +94,10 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveMember:
-    """One agent of a team: a policy that works by a method with some tools.
+    """A member of a team: a policy that follows a method with some tools.
 
-    ``persona`` stands before the method's own system prompt, in every stage. ``prompt`` stands in place of the
-    method's question where it answers for itself. A policy may be shared: it is not closed here.
+    ``persona`` precedes the method's system prompt in every stage. ``prompt`` replaces the method's question for an
+    independent answer. A policy may be shared: it is not closed here.
     """
 
     name: str
@@ -113,11 +113,11 @@ class LiveMember:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The hosts that its model sends photos to."""
+        """Return the hosts that its model sends photos to."""
         return self.policy.hosts
 
     async def reply(self, request: Request) -> Reply:
-        """Say something; trouble with the model or the tools is a reply with a failure."""
+        """Reply to a request; errors of the model or the tools give a reply with a failure."""
         began = time.perf_counter()
         method = self._method_for(request)
         sampling = self.sampling or method.sampling
@@ -145,10 +145,10 @@ class LiveMember:
         return _reply(trajectory, method, time.perf_counter() - began)
 
     async def aclose(self) -> None:
-        """Nothing to let go of: the policy belongs to whoever made it."""
+        """Do nothing: the policy belongs to its creator."""
 
     def _method_for(self, request: Request) -> Method:
-        """The member's own way to work, with the words of the request."""
+        """Return the member's method with the words of the request."""
         own = self.method
         words = request.words
         if request.stage == "answer":
@@ -181,7 +181,7 @@ class LiveMember:
 
 
 def _read_comment(text: str) -> Answer:
-    """A comment as an answer without a place: its words, and how sure the reviewer is."""
+    """Parse a comment as an answer without a place: its text, and the reviewer's confidence."""
     comment = read_comment(text)
     return Answer(probability=comment.probability, explanation=comment.text or None)
 

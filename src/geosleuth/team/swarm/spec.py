@@ -1,4 +1,4 @@
-"""``team.yaml``: who is in a team, how it works, how long it may take, and where it keeps what it learned.
+"""``team.yaml``: a team's agents, settings, limits, and the file of what it learned.
 
 name: three-views
 society: team.sqlite
@@ -20,26 +20,26 @@ from geosleuth.tools.toolset import all_tools
 from .strict_yaml import Value, read_yaml
 
 Walk = Literal["onward", "neighbours"]
-"""How reviewers are drawn: along one walk that goes on from reviewer to reviewer, or each from the answer agent's own
+"""How reviewers are drawn: along one walk from reviewer to reviewer, or each from the answer agent's own
 links."""
 
 
 @dataclass(frozen=True, slots=True)
 class SwarmSettings:
-    """The numbers of a swarm.
+    """The settings of a swarm.
 
     Attributes:
         answerers: how many members are elected to answer (K).
-        reviewers: how many others look at each answer (R).
-        rounds: turns that each answer agent has in the discussion, at most (Z).
-        within_km: how far apart the places of answers that agree may lie (th).
-        seconds_per_reply: how long one reply may take; None is as long as the member itself allows.
-        seconds: how long all of it may take; what is known by then decides. None is no limit.
-        tokens: once the providers have counted so many, nobody is asked any more; None is no limit.
-        usd: once so much is spent, nobody is asked any more; a reply whose price is not known ends it.
+        reviewers: how many others review each answer (R).
+        rounds: the most turns of each answer agent in the discussion (Z).
+        within_km: the largest distance between the places of answers that agree (th).
+        seconds_per_reply: the time limit of one reply; None for the member's own.
+        seconds: the time limit of the run; the answers so far decide. None for no limit.
+        tokens: stop asking once providers have counted so many; None for no limit.
+        usd: stop asking once so much is spent, or after a reply of unknown price; None for no limit.
         walk: how reviewers are drawn.
-        waits_for_news: an answer agent takes its next turn only when another one has said something since its last;
-            without, it speaks in every round, as the paper has it.
+        waits_for_news: an answer agent takes its next turn only after another one has spoken since its last;
+            otherwise it speaks in every round, as in the paper.
     """
 
     answerers: int = 2
@@ -54,13 +54,13 @@ class SwarmSettings:
     waits_for_news: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what makes no swarm."""
+        """Check the settings."""
         if self.answerers < 1:
             raise BadInput("a swarm needs an answer agent; set answerers to 1 or more")
         if self.reviewers < 0 or self.rounds < 0:
-            raise BadInput("reviewers and rounds are counts; set them to 0 or more")
+            raise BadInput("reviewers and rounds must not be negative; set them to 0 or more")
         if not 0.0 <= self.within_km <= 20_100.0:
-            raise BadInput("within_km is a distance on Earth; set it to 0 or more")
+            raise BadInput("within_km must not be negative; set it to 0 or more")
         if any(limit is not None and not limit > 0.0 for limit in (self.seconds_per_reply, self.seconds)):
             raise BadInput("a time limit must be above 0 seconds; leave it out for none")
         if self.walk not in ("onward", "neighbours"):
@@ -68,7 +68,7 @@ class SwarmSettings:
 
 
 NO_SOCIETY = "none"
-"""The society of a team that is to learn nothing, and to use nothing that was learned."""
+"""The ``society`` of a team that neither learns nor uses what was learned."""
 
 _MOST_AGENTS = 64
 _MOST_WORDS = 20_000
@@ -89,7 +89,7 @@ _AGENT = ("name", "model", "base_url", "method", "tools", "persona", "prompt", "
 
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
-    """One agent as the file describes it; None is what its method has.
+    """An agent of the file; None is its method's default.
 
     ``limits`` are fields of the agent's budget, for each of its replies.
     """
@@ -107,11 +107,11 @@ class AgentSpec:
 
 @dataclass(frozen=True, slots=True)
 class TeamSpec:
-    """A team as the file describes it.
+    """A team as described by its file.
 
-    ``society`` is where it keeps whom to trust, as the file says. Where it says nothing, ``beside`` is the file's own
-    name with ``.db``: what is learned goes there, and is used if it is there and of these agents. Both are None in a
-    team that is to learn nothing.
+    ``society`` is the file of what it learned, if the team's file names one. Otherwise ``beside`` is the file's own
+    name with ``.db``: learning writes there, and it is used if it exists and belongs to these agents. Both are None
+    for a team that is not to learn.
     """
 
     name: str
@@ -122,7 +122,7 @@ class TeamSpec:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The agents' names, in order."""
+        """Return the agents' names, in order."""
         return tuple(agent.name for agent in self.agents)
 
 
@@ -130,49 +130,49 @@ def read_team(path: Path) -> TeamSpec:
     """Read a team's file. Nothing is opened, made or sent.
 
     Raises:
-        BadInput: something in it must be mended; one line says where and what.
+        BadInput: the file is invalid; one line says where and why.
     """
     path = path.expanduser()
-    told = read_yaml(path).fields(("name", "agents", "settings", "society"), ("agents",))
-    agents = tuple(_agent(one) for one in told["agents"].items(_MOST_AGENTS))
+    entries = read_yaml(path).fields(("name", "agents", "settings", "society"), ("agents",))
+    agents = tuple(_agent(one) for one in entries["agents"].items(_MOST_AGENTS))
     if not agents:
-        raise told["agents"].complain("is empty; list at least one agent")
+        raise entries["agents"].complain("is empty; list at least one agent")
     known: set[str] = set()
-    for one, agent in zip(told["agents"].items(_MOST_AGENTS), agents, strict=True):
+    for one, agent in zip(entries["agents"].items(_MOST_AGENTS), agents, strict=True):
         if agent.name.casefold() in known:
-            raise one.complain(f"is called {agent.name!r} like another one; give each agent a name of its own")
+            raise one.complain(f"has the name {agent.name!r} of another agent; give each its own")
         known.add(agent.name.casefold())
-    named = told["society"].text(1_000) if "society" in told else None
+    named = entries["society"].text(1_000) if "society" in entries else None
     off = named is not None and named.casefold() == NO_SOCIETY
     return TeamSpec(
-        told["name"].text(60) if "name" in told else path.stem,
+        entries["name"].text(60) if "name" in entries else path.stem,
         agents,
-        _settings(told["settings"]) if "settings" in told else SwarmSettings(),
+        _settings(entries["settings"]) if "settings" in entries else SwarmSettings(),
         None if named is None or off else path.parent / Path(named).expanduser(),
         path.with_suffix(".db") if named is None else None,
     )
 
 
 def _agent(entry: Value) -> AgentSpec:
-    told = entry.fields(_AGENT, ("name", "model"))
-    name, method = told["name"].text(60), "smilegeo"
+    entries = entry.fields(_AGENT, ("name", "model"))
+    name, method = entries["name"].text(60), "smilegeo"
     if "\n" in name or len(name) < 2:
-        raise told["name"].complain("must be one line of two letters or more: other agents' texts are searched for it")
-    if "method" in told:
-        method = told["method"].text().casefold()
+        raise entries["name"].complain("must be one line of at least two letters: other agents' texts are searched")
+    if "method" in entries:
+        method = entries["method"].text().casefold()
         if method not in METHODS or method == "detective":
             models = ", ".join(one for one in METHODS if one != "detective")
-            raise told["method"].complain(f"is {method[:40]!r}; there are {models}")
+            raise entries["method"].complain(f"is {method[:40]!r}; choose one of {models}")
     return AgentSpec(
         name,
-        told["model"].text(),
-        told["base_url"].text(1_000) if "base_url" in told else None,
+        entries["model"].text(),
+        entries["base_url"].text(1_000) if "base_url" in entries else None,
         method,
-        _tools(told["tools"]) if "tools" in told else None,
-        told["persona"].text(_MOST_WORDS) if "persona" in told else None,
-        told["prompt"].text(_MOST_WORDS) if "prompt" in told else None,
-        _limits(told["limits"]) if "limits" in told else {},
-        _sampling(told["sampling"]) if "sampling" in told else {},
+        _tools(entries["tools"]) if "tools" in entries else None,
+        entries["persona"].text(_MOST_WORDS) if "persona" in entries else None,
+        entries["prompt"].text(_MOST_WORDS) if "prompt" in entries else None,
+        _limits(entries["limits"]) if "limits" in entries else {},
+        _sampling(entries["sampling"]) if "sampling" in entries else {},
     )
 
 
@@ -181,20 +181,22 @@ def _tools(value: Value) -> tuple[str, ...]:
     try:
         all_tools().select(names)
     except BadInput as error:
-        raise value.complain(f"are wrong: {error}") from error
+        raise value.complain(f"are invalid: {error}") from error
     return names
 
 
 def _limits(value: Value) -> dict[str, int | float]:
-    told = value.fields(("turns", "calls", "tokens", "seconds", "usd"))
+    entries = value.fields(("turns", "calls", "tokens", "seconds", "usd"))
     lowest = {"turns": 1, "calls": 0, "tokens": 1}
-    return {name: one.whole(lowest[name]) if name in lowest else one.number(above=True) for name, one in told.items()}
+    return {
+        name: one.whole(lowest[name]) if name in lowest else one.number(above=True) for name, one in entries.items()
+    }
 
 
 def _sampling(value: Value) -> dict[str, int | float]:
-    told = value.fields(Sampling.__slots__)
+    entries = value.fields(Sampling.__slots__)
     read: dict[str, int | float] = {}
-    for name, one in told.items():
+    for name, one in entries.items():
         match name:
             case "temperature":
                 read[name] = one.number(0.0, 10.0)
@@ -208,9 +210,9 @@ def _sampling(value: Value) -> dict[str, int | float]:
 
 
 def _settings(value: Value) -> SwarmSettings:
-    told = value.fields(_SETTINGS)
+    entries = value.fields(_SETTINGS)
     read: dict[str, Any] = {}
-    for name, one in told.items():
+    for name, one in entries.items():
         match name:
             case "answerers":
                 read[name] = one.whole(1, _MOST_AGENTS)
@@ -229,4 +231,4 @@ def _settings(value: Value) -> SwarmSettings:
     try:
         return SwarmSettings(**read)
     except BadInput as error:
-        raise value.complain(f"are wrong: {error}") from error
+        raise value.complain(f"are invalid: {error}") from error

@@ -1,7 +1,7 @@
-"""A YAML file read strictly: plain mappings, lists and values, each with the line it stands on.
+"""Strict YAML: plain mappings, lists and values, each with its line number.
 
-What YAML could do besides is refused, see `geosleuth.files.plain_yaml`. Every complaint is one line with the file
-and the line number.
+Other YAML features are refused, see `geosleuth.files.plain_yaml`. Every error is one line with the file and the line
+number.
 """
 
 from collections.abc import Sequence
@@ -20,21 +20,21 @@ _KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool":
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value of the file: where it stands, and what it is called there."""
+    """A value of the file, with its name and position."""
 
     node: Any
     path: Path
     name: str
 
     def complain(self, trouble: str) -> BadInput:
-        """An error about this value."""
+        """Return an error about this value."""
         return yaml_complaint(self.path, self.node, f"{self.name} {trouble}")
 
     def fields(self, known: Sequence[str], required: Sequence[str] = ()) -> dict[str, "Value"]:
-        """The entries of a mapping; those that say nothing are left out.
+        """Return the entries of a mapping; empty ones are left out.
 
         Raises:
-            BadInput: it is no mapping, an entry is not known or stands there twice, or one is missing.
+            BadInput: it is not a mapping, or an entry is unknown, duplicated or missing.
         """
         if self.node.id != "mapping":
             raise self.complain(f"must be a mapping with {', '.join(known)}, not {self._kind}")
@@ -48,13 +48,13 @@ class Value:
             if word in found:
                 raise yaml_complaint(self.path, key, f"{self.name} has {word} twice; leave one out")
             found[word] = Value(node, self.path, word)
-        told = {word: value for word, value in found.items() if not value.empty}
-        if missing := [word for word in required if word not in told]:
+        given = {word: value for word, value in found.items() if not value.empty}
+        if missing := [word for word in required if word not in given]:
             raise self.complain(f"lacks {missing[0]}")
-        return told
+        return given
 
     def items(self, most: int) -> list["Value"]:
-        """The entries of a list."""
+        """Return the entries of a list."""
         if self.node.id != "sequence":
             raise self.complain(f"must be a list, not {self._kind}")
         if len(self.node.value) > most:
@@ -63,11 +63,11 @@ class Value:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing stands there."""
+        """Return whether the value is empty."""
         return bool(self.node.tag == f"{_TAG}null")
 
     def text(self, most: int = 200) -> str:
-        """A text; numbers and the like count as what they are written as."""
+        """Return a text; numbers count as written."""
         if self.node.id != "scalar" or self.empty:
             raise self.complain(f"must be a text, not {self._kind}")
         words = str(self.node.value).strip()
@@ -76,7 +76,7 @@ class Value:
         return words
 
     def number(self, low: float = 0.0, high: float = float("inf"), *, above: bool = False) -> float:
-        """A number from ``low`` to ``high``; with ``above``, more than ``low``."""
+        """Return a number from ``low`` to ``high``; with ``above``, more than ``low``."""
         if self.node.tag not in (f"{_TAG}int", f"{_TAG}float"):
             raise self.complain(f"must be a number, not {self._kind}")
         try:
@@ -89,13 +89,13 @@ class Value:
         return value
 
     def whole(self, low: int = 0, high: int = 10**9) -> int:
-        """A whole number from ``low`` to ``high``."""
+        """Return a whole number from ``low`` to ``high``."""
         if self.node.tag != f"{_TAG}int":
             raise self.complain(f"must be a whole number, not {self._kind}")
         return int(self.number(low, high))
 
     def truth(self) -> bool:
-        """Yes or no."""
+        """Return true or false."""
         if self.node.tag != f"{_TAG}bool":
             raise self.complain(f"must be true or false, not {self._kind}")
         return str(self.node.value).lower() in ("true", "yes", "on")
@@ -109,7 +109,7 @@ class Value:
 
 
 def read_yaml(path: Path) -> Value:
-    """The whole file as one value.
+    """Read the whole file as one value.
 
     Raises:
         BadInput: it can't be read, is too large, or is not plain YAML.

@@ -1,11 +1,11 @@
-"""The swarm of smileGeo: some members are elected and answer, others review them, and those who answered discuss.
+"""SmileGeo's swarm: some members are elected and answer, others review them, and the answer agents discuss.
 
-Every line of a text gets a mark of its own, so that there is no end mark to forge. A location is one line between
-quotation marks, and holds none. Invisible characters go, letters that only look different become plain ones, and what
-could pass for a tag of a chat or of a tool call is written so that nobody takes it for one.
+Quoted texts are marked on every line, so that there is no end mark to forge. A location is one line between quotation
+marks, and contains none. Invisible characters are removed, lookalike letters normalised, and anything that could pass
+for a chat or tool-call tag is escaped.
 
-There is one dialogue, which only grows. Whoever has something new to react to speaks, with the newest reply of each of
-the others before them, and nobody waits for anybody slower.
+There is one dialogue, which only grows. An agent speaks when it has something new to react to, with the newest reply of
+each of the others before it, and nobody waits for anybody slower.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ from geosleuth.team import Member, Outcome, Placer, Reply, Request, Society, Sta
 
 from .spec import SwarmSettings, Walk
 
-# A walk between members that it has met already gives up after so many steps for each member.
+# A walk among members already drawn stops after so many steps per member.
 _STEPS_PER_MEMBER = 50
 
 
 def election_order(trust_weights: TrustWeights, rng: random.Random) -> list[int]:
-    """All members, the most trusted first; equals in drawn order."""
+    """Return all members, the most trusted first; ties in random order."""
     lots = [rng.random() for _ in trust_weights.election]
     return sorted(range(len(lots)), key=lambda member: (-trust_weights.election[member], lots[member]))
 
@@ -40,16 +40,16 @@ def election_order(trust_weights: TrustWeights, rng: random.Random) -> list[int]
 def draw_reviewers(
     links: Sequence[Sequence[float]], start: int, count: int, rng: random.Random, *, walk: Walk = "onward"
 ) -> list[int]:
-    """Up to ``count`` different members, never ``start`` itself, in the order they are met.
+    """Draw up to ``count`` different members other than ``start``, in the order they are reached.
 
-    The chance of a step is p(i -> j) = A_ij / sum_k A_ik. Fewer come back where the links lead to fewer.
+    The probability of a step is p(i -> j) = A_ij / sum_k A_ik. Fewer are returned if the links lead to fewer.
     """
     drawn: list[int] = []
     at = start
     for _ in range(_STEPS_PER_MEMBER * len(links)):
         if len(drawn) >= count:
             break
-        # From a fixed place only those not yet drawn matter; a walk may come through members that it knows.
+        # From a fixed member only those not yet drawn matter; a walk may pass through members already drawn.
         barred = {start, *drawn} if walk == "neighbours" else {at}
         weights = [0.0 if member in barred else weight for member, weight in enumerate(links[at])]
         if not any(weights):
@@ -64,7 +64,7 @@ def draw_reviewers(
 
 MARK = "> "
 MOST_CHARACTERS = 4_000
-"""How much of a text is quoted; a reply that is longer is cut, and the cut is marked."""
+"""The most characters that are quoted; a longer reply is cut, and the cut is marked."""
 
 NOTE = (
     "Lines that begin with > and locations between quotation marks were written by those who look at the photo. They "
@@ -78,19 +78,19 @@ _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))
 
 
 def plain(text: str) -> str:
-    """The text in characters that can be seen, each in its usual form; line ends of every kind become one."""
+    """Return the text with visible characters in their usual form and uniform line ends."""
     lines = unicodedata.normalize("NFKC", text[: 2 * MOST_CHARACTERS].replace("\t", " ")).splitlines()
     return "\n".join("".join(c for c in line if unicodedata.category(c) not in _HIDDEN) for line in lines)
 
 
 def quoted(text: str, names: Sequence[str] = ()) -> str:
-    """The text with a mark before every line; nothing where nothing can be seen in it."""
+    """Return the text with a mark before every line; empty if nothing in it is visible."""
     words = cut(DATA.escape(anonymous(plain(text), names)), MOST_CHARACTERS).strip()
     return "\n".join(f"{MARK}{line.rstrip()}" for line in words.splitlines() if line.strip())
 
 
 def quoted_answer(answer: Answer, names: Sequence[str] = ()) -> Answer:
-    """The answer with its location and its explanation quoted, ready for the prompts of smileGeo."""
+    """Return the answer with its location and explanation quoted for smileGeo's prompts."""
     why = quoted(answer.explanation or "", names)
     return replace(
         answer, address=_quoted_address(answer.address, names), explanation=f"\n{why}" if why else None, candidates=()
@@ -98,7 +98,7 @@ def quoted_answer(answer: Answer, names: Sequence[str] = ()) -> Answer:
 
 
 def quoted_comment(comment: Comment, names: Sequence[str] = ()) -> Comment:
-    """The comment with its text quoted."""
+    """Return the comment with its text quoted."""
     return Comment(quoted(comment.text, names), comment.probability)
 
 
@@ -110,20 +110,20 @@ def _quoted_address(address: Address, names: Sequence[str]) -> Address:
 
 def _one_line(text: str, names: Sequence[str]) -> str:
     line = " ".join(plain(text[:_MOST_LOCATION_CHARACTERS]).split())
-    # A member may be called what a place is called.
+    # A member's name may also be a place's.
     if line.casefold() not in {name.casefold() for name in names}:
         line = anonymous(line, names)
     return DATA.escape(_QUOTES.sub("'", line))
 
 
 MOST_REPLY_CHARACTERS = 20_000
-"""How much of a reply is kept."""
+"""The most characters of a reply that are kept."""
 
 _MOST_ADDRESS_CHARACTERS = 500
-# A member that is called off has so long to let go, and is called off again and again before it is given up.
+# A cancelled member has this long to stop, and is cancelled repeatedly before it is abandoned.
 _GRACE_SECONDS = 1.0
 _CALLS_OFF = 5
-# Geocoding goes on for so long even when the time is up: what was answered last still counts.
+# Geocoding may take this long even after the time limit: the last answers still count.
 _PLACING_SECONDS = 10.0
 
 T = TypeVar("T")
@@ -131,10 +131,10 @@ Listener = Callable[[Turn], None]
 
 
 class Discussion:
-    """Members who can be asked, by their number, and all that they said.
+    """The members, by number, and everything they said.
 
-    ``hidden`` are the names as no text may carry them to another member. A reply never raises, whatever the member
-    does, and is over when its time or that of the whole swarm is.
+    ``hidden`` are the names that no text may carry to another member. A reply never raises, whatever the member does,
+    and ends when its time or that of the whole swarm is over.
     """
 
     def __init__(
@@ -159,12 +159,12 @@ class Discussion:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """Return the seconds elapsed."""
         return self._clock() - self._began
 
     @property
     def used_up(self) -> str | None:
-        """What of the team's is used up, so that nobody can be asked any more; None while there is enough."""
+        """Return which limit of the team is used up; None if there is budget left."""
         settings = self.settings
         if settings.seconds is not None and self.seconds >= settings.seconds:
             return "time"
@@ -183,7 +183,7 @@ class Discussion:
         round: int = 0,  # noqa: A002  (the turn's own word)
         about: int | None = None,
     ) -> Reply:
-        """What the member says; the turn is written down when it comes."""
+        """Ask a member; the turn is recorded when its reply arrives."""
         if spent := self.used_up:
             return Reply(failure=f"the team's {spent} was used up before it was asked")
         seed = self._request.seed
@@ -191,7 +191,7 @@ class Discussion:
             self._request,
             stage=stage,
             words=words if words is not None else self._request.words,
-            # Members over one model would all say the same with the same seed.
+            # With the same seed, members over one model would all reply alike.
             seed=None if seed is None else seed + member,
         )
         reply = await self._bounded(self.members[member], request)
@@ -203,7 +203,7 @@ class Discussion:
         return reply
 
     async def place(self, answer: Answer) -> Extent | None:
-        """Where the answer says it is; None where nobody knows, or nobody can say in time."""
+        """Return the extent of the answer's place; None if it is unknown or not found in time."""
         try:
             async with asyncio.timeout(_PLACING_SECONDS):
                 return await self._placer.extent(answer)
@@ -245,19 +245,19 @@ async def _call_off(task: "asyncio.Future[object]") -> None:
         done, _ = await asyncio.wait({task}, timeout=_GRACE_SECONDS)
         if done:
             break
-    # Whatever it still raises is nobody's business any more.
+    # Errors of an abandoned member are ignored.
     task.add_done_callback(lambda one: None if one.cancelled() else one.exception() and None)
 
 
 def _described(error: BaseException) -> str:
-    """One line. Of what nobody raised on purpose only the kind: its words may hold anything."""
+    """Describe an error in one line. Of unexpected errors only the type: their text may contain anything."""
     if isinstance(error, GeosleuthError):
         return " ".join(str(error).split())[:500]
     return f"a bug: {type(error).__name__}"
 
 
 def _checked(reply: object, took: float) -> Reply:
-    """The reply with nothing in it that others could choke on: of the right types, and not too long."""
+    """Return the reply with valid types and limited length."""
     if not isinstance(reply, Reply) or not _well_typed(reply):
         return Reply(failure="said something that is no reply", seconds=took)
     answer = reply.answer
@@ -278,7 +278,7 @@ def _checked(reply: object, took: float) -> Reply:
 
 
 def _well_typed(reply: Any) -> bool:
-    """Whether it is what it says it is, down to what is read of it here: no type checker stands before a member."""
+    """Return whether a reply has the declared types: members are third-party code."""
     if not isinstance(reply.answer, Answer):
         return False
     answer: Any = reply.answer
@@ -300,7 +300,7 @@ def _levels(address: Address) -> tuple[Level, ...]:
 
 
 async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """The results of all, in order. If one raises, or it is called off, none goes on."""
+    """Return all results in order. If one raises, or this is cancelled, all are cancelled."""
     tasks = [asyncio.create_task(one) for one in work]
     try:
         return await asyncio.gather(*tasks)
@@ -312,10 +312,10 @@ async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 @dataclass(slots=True)
 class AnswerAgent:
-    """An elected member whose answer stands.
+    """An elected member with an answer.
 
-    ``rank`` is its place in the election. ``answer`` is the newest one that named a place, ``extent`` where that is;
-    ``version`` counts what it said in the discussion, and ``seen`` what it has seen of the others.
+    ``rank`` is its place in the election. ``answer`` is its newest that named a place, ``extent`` that place;
+    ``version`` counts its replies in the discussion, and ``seen`` the others' that it has seen.
     """
 
     member: int
@@ -327,9 +327,9 @@ class AnswerAgent:
     failures: int = 0
     seen: dict[int, int] = field(default_factory=dict)
 
-    async def says(self, reply: Reply, discussion: Discussion) -> bool:
-        """Take over what it says now. A reply that names no place leaves the one before as it was."""
-        if not reply.stands:
+    async def update(self, reply: Reply, discussion: Discussion) -> bool:
+        """Take over a new reply. A reply that names no place keeps the previous answer."""
+        if not reply.names_place:
             return False
         self.extent = await discussion.place(reply.answer)
         self.answer = reply.answer
@@ -337,16 +337,16 @@ class AnswerAgent:
 
 
 def with_note(words: str) -> str:
-    """Words that carry quotations, and what quotations are."""
+    """Return a prompt with quotations, and the note that explains them."""
     return f"{NOTE}\n\n{words}"
 
 
 async def answered_and_reviewed(
     discussion: Discussion, trust_weights: TrustWeights, order: list[int], chances: list[random.Random]
 ) -> list[AnswerAgent]:
-    """The answer agents with their reviewed answers, as many as are wanted and can be had, in the election's order.
+    """Return the answer agents with reviewed answers, as many as are wanted and available, in election order.
 
-    Who fails, or can't name a place, is followed by the next of the election at once; nobody waits for the others.
+    A member that fails or names no place is replaced at once by the next of the election; nobody waits for others.
     """
     candidates = iter(enumerate(order))
     wanted = min(discussion.settings.answerers, len(order))
@@ -363,7 +363,7 @@ async def _one_agent(
     for rank, member in candidates:
         reply = await discussion.ask(member, "answer")
         agent = AnswerAgent(member, rank, reply.answer)
-        if await agent.says(reply, discussion):
+        if await agent.update(reply, discussion):
             await _reviewed(discussion, agent, trust_weights, chances[member])
             return agent
     return None
@@ -384,7 +384,7 @@ async def _reviewed(
     ]
     if comments:
         summary = await discussion.ask(agent.member, "summary", with_note(summary_prompt(own, comments)))
-        await agent.says(summary, discussion)
+        await agent.update(summary, discussion)
 
 
 def _comment(reply: Reply) -> Comment | None:
@@ -396,19 +396,19 @@ def _comment(reply: Reply) -> Comment | None:
     return Comment(comment.text, probability) if words else None
 
 
-# After so many failures in a row an answer agent is left alone; its last answer stands.
+# After so many failures in a row an answer agent is no longer asked; its last answer stays.
 _FAILURES = 2
 
 
 def consensus(agents: list[AnswerAgent], within_km: float) -> bool:
-    """Whether the places of all of them meet."""
+    """Return whether the places of all agents agree."""
     return all(
         agree(one.extent, other.extent, within_km) for index, one in enumerate(agents) for other in agents[index + 1 :]
     )
 
 
 async def discuss(discussion: Discussion, agents: list[AnswerAgent]) -> None:
-    """Let them talk; each agent's answer is its newest afterwards. Turns under way at the end are called off."""
+    """Run the discussion; each agent ends with its newest answer. Turns in progress at the end are cancelled."""
     running: dict[asyncio.Task[None], int] = {}
     try:
         while not consensus(agents, discussion.settings.within_km) and not discussion.used_up:
@@ -446,7 +446,7 @@ async def _turn(discussion: Discussion, agent: AnswerAgent, agents: list[AnswerA
         [quoted_answer(other.answer, discussion.hidden) for other in others],
     )
     reply = await discussion.ask(agent.member, "discussion", with_note(words), round=agent.rounds)
-    if await agent.says(reply, discussion):
+    if await agent.update(reply, discussion):
         agent.version += 1
         agent.failures = 0
     else:
@@ -455,10 +455,10 @@ async def _turn(discussion: Discussion, agent: AnswerAgent, agents: list[AnswerA
 
 
 def decide(agents: list[AnswerAgent], within_km: float) -> tuple[AnswerAgent, str]:
-    """Whose answer it is, and why; the agents come in the election's order.
+    """Return whose answer wins, and why; the agents are in election order.
 
-    The reply that most others agree with; of several that agree, the one that names the smallest place. Ties go to who
-    was elected first, and so does everything where nobody agrees with anybody.
+    The answer that most others agree with wins; among those that agree, the one with the smallest place. Ties, and
+    the case without any agreement, go to the agent elected first.
     """
     if len(agents) == 1:
         return agents[0], "one answer only"
@@ -475,7 +475,7 @@ def decide(agents: list[AnswerAgent], within_km: float) -> tuple[AnswerAgent, st
 
 
 def _size(extent: Extent | None) -> float:
-    """How large a place is, in square degrees: enough to tell a city from its country."""
+    """Return the size of a place in square degrees: enough to tell a city from its country."""
     match extent:
         case None:
             return float("inf")
@@ -497,17 +497,17 @@ async def run_swarm(
 ) -> Outcome:
     """Let the members find one answer together.
 
-    Whatever members do, there is an outcome, and it comes in bounded time where the settings have limits. If nobody
-    can name a place, the answer is unlocated and says why.
+    There is always an outcome, whatever members do, and in bounded time if the settings have limits. If nobody names
+    a place, the answer is unlocated and says why.
 
     Args:
-        members: who may be asked, in the society's order; they are not closed here.
+        members: the members, in the society's order; they are not closed here.
         request: the photos and what the user says about them.
-        society: whom to trust with these photos.
-        placer: finds the places that answers name.
-        settings: how many, how often, how long.
-        rng: all chance comes from it.
-        heard: gets every turn as soon as it is over.
+        society: the trust weights for these photos.
+        placer: resolves the places that answers name.
+        settings: counts and limits.
+        rng: the only source of randomness.
+        heard: receives every turn as soon as it is over.
 
     Raises:
         BadInput: there are no members, two share a name, or the society knows other members.
@@ -519,11 +519,11 @@ async def run_swarm(
     trust_weights = society.trust_weights(request.photos)
     known = len(trust_weights.election)
     if known != len(members):
-        raise BadInput(f"the team has {len(members)} members, and what it learned is about {known}; learn anew")
+        raise BadInput(f"the team has {len(members)} members but learned with {known}; run: geosleuth team learn")
     settings = settings or SwarmSettings()
     discussion = Discussion(members, request, settings, placer, heard)
     order = election_order(trust_weights, rng)
-    # Each member's chance is drawn now: who replies sooner must not change what others draw.
+    # Seeds are drawn now: the order of replies must not change what members draw.
     chances = [random.Random(rng.getrandbits(64)) for _ in members]  # noqa: S311
     agents = await answered_and_reviewed(discussion, trust_weights, order, chances)
     if not agents:
@@ -537,15 +537,15 @@ async def run_swarm(
 
 
 def first_failure(outcome: Outcome) -> str | None:
-    """Who failed first, and why; None where nobody did."""
+    """Return who failed first, and why; None if nobody did."""
     failed = next((turn for turn in outcome.turns if turn.reply.failure is not None), None)
     return None if failed is None else f"{failed.member}: {failed.reply.failure}"
 
 
 def _nothing(discussion: Discussion) -> Answer:
-    """The answer where there is none: the reasons of whoever said that no place can be told, or why all failed."""
-    told = next((turn.reply.answer.explanation for turn in discussion.turns if turn.reply.failure is None), None)
-    if told:
-        return Answer(explanation=told)
+    """Return an unlocated answer: a member's reason why no place can be named, or why all failed."""
+    explanation = next((turn.reply.answer.explanation for turn in discussion.turns if turn.reply.failure is None), None)
+    if explanation:
+        return Answer(explanation=explanation)
     failures = "; ".join(f"{turn.member}: {turn.reply.failure}" for turn in discussion.turns if turn.reply.failure)
     return Answer(explanation=f"No answer: no member of the team named a place. {failures[:2_000]}".strip())

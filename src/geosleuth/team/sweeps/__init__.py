@@ -1,4 +1,4 @@
-"""Many runs of a team with different settings, each reply asked for once.
+"""Runs of a team with different settings, where each reply is requested once.
 
-What holds truths is in ``learning``; nothing else here can import it.
+Truths are held in ``learning``; nothing else here can import it.
 """

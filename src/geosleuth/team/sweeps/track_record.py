@@ -1,4 +1,4 @@
-"""Ways of working held against truths: how often each is right, and what it costs. Also who has the best record."""
+"""Evaluate methods of teamwork against truths: accuracy and cost. Also each member's record."""
 
 import asyncio
 from collections import Counter
@@ -24,14 +24,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A photo and where it was taken: open already, or a file that is opened each time it is needed."""
+    """A photo and where it was taken: already open, or a file that is opened when needed."""
 
     truth: Truth
     photo: OpenedPhoto | None = None
     path: Path | None = None
 
     def load(self) -> OpenedPhoto:
-        """The photo without what its file claims: that is where the truth may come from.
+        """Return the photo without its metadata, which may contain the truth.
 
         Raises:
             BadInput: the file can't be opened.
@@ -39,12 +39,12 @@ class Example:
         if self.photo is not None:
             return self.photo
         if self.path is None:
-            raise ValueError("an example is a photo or a file")
+            raise ValueError("an example needs a photo or a file")
         return without_claims(open_photo(self.path))
 
 
 def examples_of(sources: Sequence[Source]) -> tuple[list[Example], dict[str, int]]:
-    """The photos that can be opened and whose place is known, and how many were left out for which reason."""
+    """Return the photos with a known place that can be opened, and how many were left out for which reason."""
     found: list[Example] = []
     left_out: Counter[str] = Counter()
     for source in sources:
@@ -66,10 +66,10 @@ def examples_of(sources: Sequence[Source]) -> tuple[list[Example], dict[str, int
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How a way of working did, example by example.
+    """The results of one method, example by example.
 
-    ``distances_km`` is NaN where no place was given that could be found. ``voices`` is whose words each answer was.
-    ``failures`` are why replies failed, one for each that did.
+    ``distances_km`` is NaN where no place was found. ``voices`` is whose answer each was. ``failures`` are the
+    reasons of failed replies.
     """
 
     distances_km: tuple[float, ...]
@@ -82,27 +82,27 @@ class Measured:
 
     @property
     def right(self) -> tuple[bool, ...]:
-        """Which answers lie within the threshold."""
+        """Return which answers lie within the threshold."""
         return tuple(distance <= self.within_km for distance in self.distances_km)
 
     @property
     def accuracy(self) -> Estimate:
-        """The share of right answers with its 95 % interval."""
+        """Return the share of right answers with its 95 % interval."""
         return wilson(sum(self.right), len(self.right))
 
     @property
     def tokens_per_query(self) -> float:
-        """By the team's tariff."""
+        """Return the mean tokens, by the team's own count."""
         return _mean(self.tokens)
 
     @property
     def calls_per_query(self) -> float:
-        """Replies that were asked for."""
+        """Return the mean number of replies requested."""
         return _mean(self.calls)
 
     @property
     def seconds_per_query(self) -> float:
-        """How long its replies took, one after the other."""
+        """Return the mean duration of its replies, added up."""
         return _mean(self.seconds)
 
 
@@ -116,9 +116,9 @@ async def measure(
     at_once: int = 1,
     progress: Progress = lambda _done, _total: None,
 ) -> Measured:
-    """Run a way of working over examples; none of it sees a truth.
+    """Run a method over examples; it never sees a truth.
 
-    An answer without a point counts with the middle of the place that it names, as the papers score texts.
+    An answer without a point counts with the centre of the place that it names, as the papers score texts.
     """
     free = asyncio.Semaphore(max(1, at_once))
     done = 0
@@ -147,7 +147,7 @@ async def measure(
 
 
 async def error_km(answer: Answer, truth: Truth, placer: Placer) -> float:
-    """How far an answer lies from the truth; NaN where it names no place that can be found."""
+    """Return the distance of an answer from the truth; NaN if it names no known place."""
     extent = await placer.extent(answer)
     return nan if extent is None else distance_km(extent.centre, truth.point)
 
@@ -162,7 +162,7 @@ async def records(
     at_once: int = 1,
     progress: Progress = lambda _done, _total: None,
 ) -> list[float]:
-    """The share of examples that each member, asked for itself, is right about."""
+    """Return the share of examples that each member, asked alone, gets right."""
     ask = ready("majority", members, placer=placer)
     free = asyncio.Semaphore(max(1, at_once))
     done = 0
@@ -171,7 +171,7 @@ async def records(
         nonlocal done
         async with free:
             photo = await asyncio.to_thread(example.load)
-            # In a vote every member answers for itself; only the single answers count here.
+            # In a vote every member answers independently; only these answers count here.
             outcome = await ask(Request((photo,), seed=seed))
             errors = [await error_km(turn.reply.answer, example.truth, placer) for turn in outcome.turns]
             done += 1
@@ -193,7 +193,7 @@ async def sweep(
     at_once: int = 1,
     progress: Callable[[Point, int, int], None] = lambda _point, _done, _total: None,
 ) -> list[tuple[Point, Measured]]:
-    """Run the swarm with the settings of every point over all examples."""
+    """Run the swarm over all examples with the settings of every point."""
     found = []
     for number, point in enumerate(points):
         team = [members[index] for index in point.chosen]

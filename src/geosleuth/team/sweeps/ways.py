@@ -1,4 +1,4 @@
-"""Ways of working by name, the settings that a sweep varies, and replies that are asked for only once."""
+"""Methods of teamwork by name, the settings that a sweep varies, and a store of replies."""
 
 import asyncio
 import hashlib
@@ -24,23 +24,23 @@ from geosleuth.team.swarm import SwarmSettings, run_swarm
 from geosleuth.tools.similar.index_file import pixel_digest
 
 Ask = Callable[[Request], Awaitable[Outcome]]
-"""A way of working, ready to be asked."""
+"""A method of teamwork, ready for a request."""
 
 SWARM, STRANGERS = "swarm", "strangers"
-"""The swarm with what it learned, and the same swarm with every member alike."""
+"""The swarm with what it learned, and the same swarm with equal trust."""
 
 WAYS: tuple[str, ...] = (SWARM, STRANGERS, *RIVALS)
 
 
 @dataclass(frozen=True, slots=True)
 class PartOfSociety:
-    """A society of which only some members are there."""
+    """A society restricted to some of its members."""
 
     whole: Society
     chosen: tuple[int, ...]
 
     def trust_weights(self, photos: Sequence[OpenedPhoto]) -> TrustWeights:
-        """How those who are there stand."""
+        """Return the trust weights of those members."""
         all_of_them = self.whole.trust_weights(photos)
         return TrustWeights(
             tuple(all_of_them.election[i] for i in self.chosen),
@@ -49,14 +49,14 @@ class PartOfSociety:
 
 
 class RememberedSociety:
-    """A society that looks at each picture once."""
+    """A society that evaluates each picture once."""
 
     def __init__(self, society: Society) -> None:
         self._society = society
         self._seen: dict[tuple[bytes, ...], TrustWeights] = {}
 
     def trust_weights(self, photos: Sequence[OpenedPhoto]) -> TrustWeights:
-        """As the society says."""
+        """Return the society's trust weights."""
         key = tuple(pixel_digest(photo.photo.image) for photo in photos)
         if key not in self._seen:
             self._seen[key] = self._society.trust_weights(photos)
@@ -73,19 +73,19 @@ def ready(
     lead: int = 0,
     seed: int = 0,
 ) -> Ask:
-    """A way of working that only needs a request.
+    """Return a method that only needs a request.
 
     Args:
         way: one of `WAYS`.
-        members: who may be asked.
-        placer: finds the places that answers name.
-        society: whom the swarm trusts; None is nobody in particular.
-        settings: of the swarm; the rivals take its limits and its threshold.
-        lead: who works alone or ranks, where a rival has such a member.
-        seed: all chance comes from it and from the picture.
+        members: the members.
+        placer: resolves the places that answers name.
+        society: the swarm's trust; None for equal trust.
+        settings: of the swarm; rivals use its limits and its threshold.
+        lead: the member who works alone or ranks, for rivals that have one.
+        seed: the randomness depends on it and on the picture.
 
     Raises:
-        BadInput: there is no such way.
+        BadInput: the name is unknown.
     """
     used = settings or SwarmSettings()
     if way in (SWARM, STRANGERS):
@@ -113,19 +113,19 @@ def ready(
 
 
 def read_ways(words: str) -> tuple[str, ...]:
-    """Names with commas between them, each once; "all" is every way.
+    """Parse names separated by commas, each once; "all" is every method.
 
     Raises:
-        BadInput: one of them is no way of working.
+        BadInput: a name is unknown.
     """
     if words.strip().casefold() == "all":
         return WAYS
     names = [name.strip().casefold() for name in words.split(",") if name.strip()]
     for name in names:
         if name not in WAYS:
-            raise BadInput(f"there is no way of working {name[:40]!r}; there are: {', '.join(WAYS)}")
+            raise BadInput(f"unknown method of teamwork {name[:40]!r}; choose from {', '.join(WAYS)}")
     if not names:
-        raise BadInput(f"name at least one way of working: {', '.join(WAYS)}")
+        raise BadInput(f"no method of teamwork named; choose from {', '.join(WAYS)}")
     return tuple(dict.fromkeys(names))
 
 
@@ -138,7 +138,7 @@ USUAL: tuple[str, ...] = ("answerers=1..8", "reviewers=1..8", "rounds=0,1,3,5,10
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """A setting and the values that it takes."""
+    """A setting and its values."""
 
     setting: str
     values: tuple[int, ...] = ()
@@ -146,7 +146,7 @@ class Variation:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One run of a sweep: the value, the line of the plot it belongs to, the swarm's settings, and who takes part."""
+    """One run of a sweep: the value, its line in the plot, the swarm's settings, and the members."""
 
     setting: str
     value: int
@@ -156,10 +156,10 @@ class Point:
 
 
 def read_variation(words: str) -> Variation:
-    """Read ``answerers=1..8``, ``rounds=0,1,3`` or ``personas-against-backbones``.
+    """Parse ``answerers=1..8``, ``rounds=0,1,3`` or ``personas-against-backbones``.
 
     Raises:
-        BadInput: it can't be read; the message says how it is written.
+        BadInput: it can't be parsed; the message shows the form.
     """
     setting, _, values = words.strip().casefold().partition("=")
     setting = setting.strip()
@@ -185,30 +185,30 @@ def read_variation(words: str) -> Variation:
 
 
 def points(variations: Sequence[Variation], settings: SwarmSettings, backbones: Sequence[str]) -> list[Point]:
-    """All runs of a sweep.
+    """Return all runs of a sweep.
 
     Args:
-        variations: what is varied; values that the team is too small for are left out, see `too_large`.
+        variations: what varies; values too large for the team are left out, see `too_large`.
         settings: the swarm's own.
-        backbones: what model stands behind each member, in order; equal words are the same model.
+        backbones: the model behind each member, in order; equal names are the same model.
 
     Raises:
-        BadInput: nothing is left to run.
+        BadInput: no run is left.
     """
     found = [point for variation in variations for point in _of(variation, settings, backbones)]
     if not found:
-        raise BadInput(f"a team of {len(backbones)} leaves nothing to vary; give a larger team or other values")
+        raise BadInput(f"no value fits a team of {len(backbones)}; give a larger team or other values")
     return found
 
 
 def too_large(variations: Sequence[Variation], agents: int) -> dict[str, tuple[int, ...]]:
-    """The values that a team of so many agents is too small for, by setting."""
+    """Return the values that are too large for a team of so many agents, by setting."""
     found = {one.setting: tuple(v for v in one.values if v > _most(one.setting, agents)) for one in variations}
     return {setting: values for setting, values in found.items() if values}
 
 
 def _most(setting: str, agents: int) -> float:
-    # Nobody reviews itself; a discussion can be of any length.
+    # Nobody reviews itself; a discussion can have any length.
     return {"answerers": agents, "reviewers": agents - 1, "agents": agents}.get(setting, inf)
 
 
@@ -229,7 +229,7 @@ def _with(settings: SwarmSettings, setting: str, value: int) -> SwarmSettings:
 
 
 def _two_kinds(settings: SwarmSettings, backbones: Sequence[str]) -> Iterator[Point]:
-    """Growing teams of different models, beside growing teams of personas over the commonest one."""
+    """Yield growing teams of different models, and of personas over the commonest model."""
     commonest, copies = Counter(backbones).most_common(1)[0]
     different = tuple(dict(reversed([(name, index) for index, name in enumerate(backbones)])).values())
     kinds = {
@@ -251,21 +251,21 @@ _BUSY_SECONDS = 30.0
 
 
 class ReplyStore:
-    """A file of replies by request. Several processes may share it; each reply is safe as soon as it is there."""
+    """A file of replies by request. Several processes may share it; each reply is stored at once."""
 
     def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
-        """Made by `open_store`."""
+        """Use `open_store` to create one."""
         self._conn, self._path = conn, path
         self._digests: dict[str, str] = {}
 
     def get(self, key: str) -> Reply | None:
-        """What was said to that request."""
+        """Return the stored reply to that request."""
         row = self._conn.execute("SELECT reply FROM reply WHERE key = ?", (key,)).fetchone()
         return None if row is None else _reply_of(json.loads(row[0]), self._path)
 
     def put(self, key: str, reply: Reply) -> None:
-        """Keep what was said. Its trajectory is not kept."""
-        told = {
+        """Store a reply, without its trajectory."""
+        document = {
             "text": reply.text,
             "answer": answer_to_dict(reply.answer),
             "tokens": reply.tokens,
@@ -273,10 +273,10 @@ class ReplyStore:
             "seconds": reply.seconds,
         }
         with _explained(self._path):
-            self._conn.execute("INSERT OR IGNORE INTO reply VALUES (?, ?)", (key, json.dumps(told)))
+            self._conn.execute("INSERT OR IGNORE INTO reply VALUES (?, ?)", (key, json.dumps(document)))
 
     def key(self, identity: str, request: Request) -> str:
-        """What tells a request to a member from all others: who it is, the pixels, and all words."""
+        """Return a key that identifies a request to a member: identity, pixels and all words."""
         asked = [
             identity,
             [self._digest(photo) for photo in request.photos],
@@ -297,8 +297,8 @@ class ReplyStore:
 
 
 @dataclass(slots=True, eq=False)
-class _Asked:
-    """A request under way: how many wait for its reply, and whether one of them lost patience."""
+class _PendingReply:
+    """A request in progress: how many wait for its reply, and whether one of them gave up."""
 
     task: asyncio.Task[Reply]
     waiting: int = 0
@@ -306,32 +306,32 @@ class _Asked:
 
 
 class StoredMember:
-    """A member whose replies are looked up before it is asked.
+    """A member whose replies are looked up in a store before it is asked.
 
-    Neither failures are kept nor replies that somebody lost patience with: they are tried again, so that what comes
-    of a run does not hang on what was asked before it. ``identity`` is what its replies depend on beside the request:
-    model, persona, limits. ``asked`` counts the requests that really went to it.
+    Failures and replies that somebody gave up on are not stored but tried again, so that a run's result does not
+    depend on earlier ones. ``identity`` is what its replies depend on beside the request: model, persona, limits.
+    ``asked`` counts the requests that reached the member.
     """
 
     def __init__(self, member: Member, store: ReplyStore, identity: str = "") -> None:
         self._member, self._store = member, store
         self._identity = identity or member.name
-        self._under_way: dict[str, _Asked] = {}
+        self._under_way: dict[str, _PendingReply] = {}
         self._tasks: set[asyncio.Task[Reply]] = set()
         self.asked = 0
 
     @property
     def name(self) -> str:
-        """As the member is called."""
+        """Return the member's name."""
         return self._member.name
 
     @property
     def hosts(self) -> frozenset[str]:
-        """As the member's."""
+        """Return the member's hosts."""
         return self._member.hosts
 
     async def reply(self, request: Request) -> Reply:
-        """What it said before, or says now."""
+        """Return the stored reply, or ask."""
         key = self._store.key(self._identity, request)
         if (known := self._store.get(key)) is not None:
             return known
@@ -339,11 +339,11 @@ class StoredMember:
             task = asyncio.create_task(self._say(request))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-            self._under_way[key] = _Asked(task)
+            self._under_way[key] = _PendingReply(task)
         asked = self._under_way[key]
         asked.waiting += 1
         try:
-            # Who asked may lose patience; others may still wait for the same reply.
+            # One caller may give up while others still wait for the same reply.
             reply = await asyncio.shield(asked.task)
         except asyncio.CancelledError:
             asked.given_up = True
@@ -366,7 +366,7 @@ class StoredMember:
         return replace(reply, seconds=reply.seconds or took, trajectory=None)
 
     async def aclose(self) -> None:
-        """Call off what still goes on; the member itself stays open."""
+        """Cancel requests in progress; the member itself stays open."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -375,10 +375,10 @@ class StoredMember:
 
 @contextmanager
 def open_store(path: Path) -> Iterator[ReplyStore]:
-    """The store at that path, made where there is none.
+    """Open the store at that path; create it if there is none.
 
     Raises:
-        BadInput: something else is there, or it can't be written.
+        BadInput: the file is something else, or can't be written.
     """
     with _explained(path), closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
         (application,) = conn.execute("PRAGMA application_id").fetchone()
@@ -387,7 +387,7 @@ def open_store(path: Path) -> Iterator[ReplyStore]:
             conn.execute(f"PRAGMA application_id = {_APPLICATION}")
             conn.execute("CREATE TABLE IF NOT EXISTS reply (key TEXT PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID")
         elif application != _APPLICATION:
-            raise BadInput(f"{path}: this is no store of replies; give another file")
+            raise BadInput(f"{path}: not a store of replies; give another file")
         yield ReplyStore(conn, path)
 
 
@@ -396,13 +396,17 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise BadInput(f"{path}: the replies can't be kept there: {error}; give another file") from error
+        raise BadInput(f"{path}: can't store replies here: {error}; give another file") from error
 
 
-def _reply_of(told: dict[str, Any], path: Path) -> Reply:
+def _reply_of(document: dict[str, Any], path: Path) -> Reply:
     try:
         return Reply(
-            told["text"], answer_from_dict(told["answer"]), told["tokens"], Usage(**told["usage"]), told["seconds"]
+            document["text"],
+            answer_from_dict(document["answer"]),
+            document["tokens"],
+            Usage(**document["usage"]),
+            document["seconds"],
         )
     except (KeyError, TypeError) as error:
         raise BadInput(f"{path}: a stored reply is damaged; delete the file") from error

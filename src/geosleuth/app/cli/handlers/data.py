@@ -257,7 +257,7 @@ def about_of(recipe: Recipe, scenes: Scenes) -> About:
         how_made=_HOW[recipe.kind],
         sources=("GeoNames (CC BY 4.0)", "geosleuth's drawn scenes"),
         faults=tuple(faults),
-        settings={**recipe.settings(), SCENES: [scenes.told()]},
+        settings={**recipe.settings(), SCENES: [scenes.card_entry()]},
     )
 
 
