@@ -60,7 +60,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     made.add_argument("--size", default="nano")
     parts.add_parser("maps")
     school = parts.add_parser("school")
-    school.add_argument("--crew", type=Path, required=True)
+    school.add_argument("--pool", type=Path, required=True)
     school.add_argument("--model", type=Path, required=True)
     school.add_argument("--spoken", action="store_true", help="only lessons without picture and map")
     draw = parts.add_parser("draw")
@@ -75,7 +75,7 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     study = parts.add_parser("study")
     study.add_argument("--stage", choices=list(MIXES), required=True)
     study.add_argument("--model", type=Path, required=True)
-    study.add_argument("--crew", type=Path, required=True)
+    study.add_argument("--pool", type=Path, required=True)
     study.add_argument("--out", type=Path, required=True)
     study.add_argument("--steps", type=int, required=True)
     study.add_argument("--rate", type=float, default=1e-3)
@@ -107,7 +107,9 @@ def parsed() -> argparse.Namespace:  # noqa: PLR0915  (a list of options)
     grpo.add_argument("--no-tools", action="store_true")
     grpo.add_argument("--seed", type=int, default=0)
     grpo.add_argument("--stop-at", type=Path, help="a file that may come to hold the number of the last step")
-    grpo.add_argument("--crew", type=int, default=0, help="processes that serve the tools; 0 serves them in this one")
+    grpo.add_argument(
+        "--workers", type=int, default=0, help="processes that serve the tools; 0 serves them in this one"
+    )
     evaluate = parts.add_parser("evaluate")
     evaluate.add_argument("--policy", type=Path, required=True)
     evaluate.add_argument("--out", type=Path, required=True)
@@ -154,12 +156,12 @@ def teach(given: argparse.Namespace) -> None:
     role = "speaker" if given.spoken else "worker"
     writers: dict[str, ShardWriter] = {}
     began = time.monotonic()
-    start = number = next_scene(given.crew / ("echo" if given.spoken else "trajectory"), role, given.worker, given.of)
-    while time.monotonic() - began < given.seconds and not (given.crew / "stop").exists():
+    start = number = next_scene(given.pool / ("echo" if given.spoken else "trajectory"), role, given.worker, given.of)
+    while time.monotonic() - began < given.seconds and not (given.pool / "stop").exists():
         for kind, sample in teaching.encoded(number):
             if kind not in writers:
                 samples = LESSONS_A_FILE * (16 if kind in WITHOUT_PICTURES else 1)
-                writers[kind] = ShardWriter(given.crew, kind, f"{role}-{given.worker:02}", samples=samples)
+                writers[kind] = ShardWriter(given.pool, kind, f"{role}-{given.worker:02}", samples=samples)
             writers[kind].add(sample, {"scene": number})
         number += given.of
     for writer in writers.values():
@@ -211,7 +213,7 @@ def studied(given: argparse.Namespace) -> None:
         schedule=given.schedule,
     )
     with watched() as busy:
-        figures = study(model, processor, given.crew, how, given.out)
+        figures = study(model, processor, given.pool, how, given.out)
     save_policy(model, processor, given.out / "policy")
     figures |= busy | {"stage": given.stage, "limit": given.limit, "rate": given.rate, **mfu(model, figures)}
     tell(given.out / "study.json", figures)
@@ -266,7 +268,7 @@ def reinforced(given: argparse.Namespace) -> None:
         recipe,
         given.out,
         environments=EnvironmentPlan(
-            workers=given.crew, wrap=partial(shrinking, shrink=final_shrink(processor), tools=names)
+            workers=given.workers, wrap=partial(shrinking, shrink=final_shrink(processor), tools=names)
         ),
     )
     quicken(trainer, turn_tokens=TURN_TOKENS, max_batch=max(64, given.prompts * given.group))
@@ -282,7 +284,7 @@ def reinforced(given: argparse.Namespace) -> None:
             start = last_checkpoint(RunFolder(given.out))
             trainer.train(resume_from_checkpoint=None if start is None else str(start))
     finally:
-        trainer.close_crew()
+        trainer.close_workers()
     seconds = time.monotonic() - began
     history = [line for line in trainer.state.log_history if "reward" in line]
     trained = trainer.accelerator.unwrap_model(trainer.model)
@@ -294,7 +296,7 @@ def reinforced(given: argparse.Namespace) -> None:
             "group": given.group, "prompts": given.prompts, "scenes": given.scenes, "reward": given.reward,
             "options": given.options, "failed_cost": given.failed_cost, "objective": given.objective,
             "filtered": given.tries is not None,
-            "crew": given.crew, **busy,
+            "workers": given.workers, **busy,
             "drawing_seconds": round(trainer.drawing_seconds, 1), "drawn_tokens": trainer.drawn_tokens,
             "history": history,
         },
@@ -305,7 +307,7 @@ def reinforced(given: argparse.Namespace) -> None:
 
 def evaluated_after(given: argparse.Namespace) -> None:
     """The evaluation of what a run of GRPO came to."""
-    given.policy, given.attempts, given.train_scenes, given.workers = given.out / "policy", 1, False, given.crew
+    given.policy, given.attempts, given.train_scenes = given.out / "policy", 1, False
     given.out = given.out / "evaluation"
     evaluated(given)
 
