@@ -62,7 +62,7 @@ async def work(folder: Path, model: str) -> None:
             at="refusals",
             cancel=await refused(desk.cancel(run.id)),
             result=await refused(desk.result(run.id)),
-            go_on=await refused(desk.go_on(run.id, Feedback(hint="Perhaps an island."))),
+            go_on=await refused(desk.continue_run(run.id, Feedback(hint="Perhaps an island."))),
             photo=await refused(desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes(90)))),
         )
         filler.unlink()

@@ -1,6 +1,6 @@
 """What requests may say and what answers hold: the types that the OpenAPI document promises.
 
-What a run tells and comes to is in `geosleuth.app.service.finding_view`, made from the service's own shapes.
+A run's events and results are in `geosleuth.app.service.finding_view`, made from the service's own shapes.
 """
 
 from dataclasses import fields
@@ -78,15 +78,15 @@ class NewRun(Asked):
     send_to: Annotated[list[Host], Field(max_length=32)] = []
 
     def request(self) -> RunRequest:
-        """The same for the service.
+        """Return the same for the service.
 
         Raises:
             BadInput: the area is no outline.
         """
-        told = _told(self, RunRequest)
-        told["send_to"] = tuple(self.send_to)
-        told["granularity"] = self.granularity or "exact"
-        return RunRequest(**told, **_area(self.within, self.area))
+        values = _values(self, RunRequest)
+        values["send_to"] = tuple(self.send_to)
+        values["granularity"] = self.granularity or "exact"
+        return RunRequest(**values, **_area(self.within, self.area))
 
 
 class NewFeedback(Asked):
@@ -100,14 +100,14 @@ class NewFeedback(Asked):
     send_to: Annotated[list[Host], Field(max_length=32)] = []
 
     def feedback(self) -> Feedback:
-        """The same for the service.
+        """Return the same for the service.
 
         Raises:
             BadInput: the area is no outline.
         """
-        told = _told(self, Feedback)
-        told |= {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
-        return Feedback(**told, **_area(self.within, self.area))
+        values = _values(self, Feedback)
+        values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        return Feedback(**values, **_area(self.within, self.area))
 
 
 class Claim(Asked):
@@ -141,8 +141,8 @@ class SignIn(Asked):
     token: Annotated[str, Field(min_length=1, max_length=4096, repr=False)]
 
 
-def _told(asked: Asked, target: type[Any]) -> dict[str, Any]:
-    """What the service has fields for, as it was given, less the area."""
+def _values(asked: Asked, target: type[Any]) -> dict[str, Any]:
+    """Return what the service has fields for, as it was given, less the area."""
     wanted = {one.name for one in fields(target)} - {"area", "within"}
     return {name: value for name, value in asked.model_dump().items() if name in wanted}
 
@@ -415,7 +415,7 @@ _TOLD: dict[str, Any] = {
 
 @cache
 def model_of(shape: Any) -> type[BaseModel]:
-    """A model with the keys of a typed dictionary, and of those inside it."""
+    """Return a model with the keys of a typed dictionary, and of those inside it."""
     named: dict[str, Any] = {name: (_mapped(hint), ...) for name, hint in get_type_hints(shape).items()}
     # What a newer service has kept besides is left out, and no reason to fail.
     settings = ConfigDict(extra="ignore")
@@ -433,7 +433,7 @@ def _mapped(hint: Any) -> Any:
 
 
 def event_schema() -> dict[str, Any]:
-    """What a stream is made of: for each kind of event what its data, a text of JSON, holds."""
+    """Return what a stream is made of: for each kind of event what its data, a text of JSON, holds."""
     kinds = get_args(shapes.EventKind)
     return {
         "type": "object",
@@ -452,7 +452,7 @@ def _json_text(shape: Any) -> dict[str, Any]:
 
 
 def _in_place(schema: Any, named: dict[str, Any]) -> Any:
-    """A schema with what it refers to put in its place: references inside a text's schema lead nowhere."""
+    """Return a schema with what it refers to put in its place: references inside a text's schema lead nowhere."""
     if isinstance(schema, list):
         return [_in_place(one, named) for one in schema]
     if not isinstance(schema, dict):
@@ -487,6 +487,6 @@ PhotoNumber = Annotated[int, Path(ge=0, le=100_000)]
 
 
 def binary(*media_types: str, description: str) -> dict[int | str, dict[str, Any]]:
-    """What a route promises that sends bytes."""
+    """Return what a route promises that sends bytes."""
     content = {name: {"schema": {"type": "string", "format": "binary"}} for name in media_types}
     return {**REFUSALS, 200: {"description": description, "content": content}}

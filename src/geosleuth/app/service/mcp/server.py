@@ -145,8 +145,8 @@ def _complaint(error: Exception) -> "SessionMessage | None":
             number = found if isinstance(found, int) else str(found.encode().decode())
     if number is None:
         return None
-    told = "the message can't be read; send JSON-RPC in JSON, with whole characters"
-    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=PARSE_ERROR, message=told)))
+    message = "the message can't be read; send JSON-RPC in JSON, with whole characters"
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=PARSE_ERROR, message=message)))
 
 
 def _end_at_once_on_ctrl_c() -> None:

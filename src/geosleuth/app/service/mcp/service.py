@@ -49,7 +49,7 @@ _PHOTO = {"type": "string", "description": "handle of the photo, as open_photo o
 
 
 def _served() -> Toolset:
-    """All tools, those of plug-ins too; one that can't be loaded is told in the log."""
+    """Return all tools, those of plug-ins too; one that can't be loaded is logged."""
     tools, broken = with_plugins()
     for one in broken:
         talk(f"geosleuth: {one}")
@@ -61,7 +61,7 @@ class Service:
     """Opens photos, runs tools on them and locates them; the only state is the shelf of photos.
 
     Attributes:
-        plan: what whoever started the server decided: model, services, offline or not.
+        plan: the server's settings: model, services, offline or not.
         request: the same in words, for `locate`.
         source: where photos may come from.
         atlas: the world on this machine.
@@ -94,9 +94,9 @@ class Service:
         await self._held.aclose()
 
     def listed(self) -> "list[ProtocolTool]":
-        """The tools as clients see them: the server's own first, then all others, always in the same order."""
+        """Return the tools as clients see them: the server's own first, then all others, always in the same order."""
         beyond = ("locate",) if self._locates_beyond else ()
-        # Every opening gives a new handle, and a model's reply costs anew.
+        # Every opening gives a new handle, and a model's reply costs again.
         own = mcp_tools(OWN_TOOLS, open_world=beyond, not_idempotent=("open_photo", *beyond))
         for one, schema in zip(own, (opened_schema(), located_schema()), strict=True):
             one.output_schema = schema
@@ -124,8 +124,8 @@ class Service:
         # Half a surrogate pair passes for text, and breaks whatever is written with it, our answer too.
         if halved := [key for key, value in {"name": name, **given}.items() if not _is_whole(key, value)]:
             where = repr(halved[0])[:60] if halved[0].isprintable() else "an argument's name"
-            told = f"{where} holds half of a surrogate pair, which is no character; send whole characters"
-            return await mcp_result(_failed(name if _is_whole(name) else "unknown", told, "bad_arguments"))
+            reason = f"{where} holds half of a surrogate pair, which is no character; send whole characters"
+            return await mcp_result(_failed(name if _is_whole(name) else "unknown", reason, "bad_arguments"))
         try:
             for own in OWN_TOOLS:
                 if own.name == name:
@@ -135,7 +135,7 @@ class Service:
             return await mcp_result(_failed(name, str(error), "refused"))
         except GeosleuthError as error:
             return await mcp_result(_failed(name, str(error), "service"))
-        except Exception as error:  # noqa: BLE001  (a bug must not end the server; it is told, and stands in its log)
+        except Exception as error:  # noqa: BLE001  (a bug must not end the server; it is reported and logged)
             traceback.print_exc(file=sys.stderr)
             talk(f"geosleuth: a bug in {name[:60]}: {type(error).__name__}")
             return await mcp_result(_failed(name, f"something in the server broke: {type(error).__name__}", "refused"))
@@ -230,14 +230,14 @@ class Service:
 
 
 async def _close(gone: Iterable[Shelved]) -> None:
-    """Let go of the image searches of photos that nobody can name any more."""
+    """Close the image searches of photos that were dropped."""
     for one in gone:
         if close := getattr(one.case.similar, "aclose", None):
             await close()
 
 
 def _with_photo(one: Tool, schema: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a tool, with the photo in front where it looks at one."""
+    """Return the arguments of a tool, with the photo in front where it looks at one."""
     if not one.takes_image:
         return schema
     return {
@@ -248,7 +248,7 @@ def _with_photo(one: Tool, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_whole(*values: Any) -> bool:
-    """Whether all texts in some values, however deep, can be written as UTF-8."""
+    """Return whether all texts in some values, however deep, can be written as UTF-8."""
     for value in values:
         if isinstance(value, str):
             try:
