@@ -12,7 +12,7 @@ from typing import NoReturn
 
 
 class _Output(TextIOWrapper):
-    """A stdout that remembers its own failures, so that they can be told from everyone else's."""
+    """A stdout that remembers its own failures, so that they can be distinguished from other errors."""
 
     trouble: OSError | None = None
 
@@ -89,7 +89,7 @@ def _prepare_streams() -> bool:
 
 
 def _output_trouble() -> str | None:
-    """Why stdout does not take what was printed: None where it does, empty where its reader has left."""
+    """Return why stdout does not take what was printed: None where it does, empty where its reader has left."""
     with suppress(OSError):
         sys.stdout.flush()
     error = getattr(sys.stdout, "trouble", None)
