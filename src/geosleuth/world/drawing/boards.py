@@ -26,7 +26,7 @@ class Sheet:
         self.pixels: Pixels = np.full((height, width), plain).view(np.uint8).reshape(height, width, 4)
 
     def image(self) -> Image.Image:
-        """The picture as it is now."""
+        """Return the picture as it is now."""
         return Image.fromarray(self.pixels)
 
     def rectangle(self, left: float, top: float, right: float, bottom: float, fill: Colour) -> None:
@@ -55,7 +55,7 @@ class Sheet:
         self.polygon(points, fill)
 
     def frame(self, inset: float, width: float, ink: Colour) -> None:
-        """A line along the edges."""
+        """Draw a line along the edges."""
         self.rectangle(inset, inset, self.width - inset, inset + width, ink)
         self.rectangle(inset, self.height - inset - width, self.width - inset, self.height - inset, ink)
         self.rectangle(inset, inset, inset + width, self.height - inset, ink)
@@ -183,7 +183,7 @@ def _band(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> N
 
 
 def _hair(em: float) -> float:
-    """How wide a thin line is."""
+    """Return how wide a thin line is."""
     return max(1.0, em * 0.06)
 
 
@@ -271,7 +271,7 @@ def _torn(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> N
 
 
 def _awning(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """A cloth whose lower edge hangs in scallops."""
+    """Draw a cloth whose lower edge hangs in scallops."""
     del chance
     ground, _, accent = colours
     scallop = 0.75 * em
@@ -302,7 +302,7 @@ def _burst(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> 
 
 
 def _split(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """A picture of sorts above: a disc and hills in the accent's shades."""
+    """Draw a picture of sorts above: a disc and hills in the accent's shades."""
     ground, _, accent = colours
     band = 1.35 * em
     sheet.rectangle(0, 0, sheet.width, band, accent)
@@ -380,7 +380,7 @@ class BoardPlan:
         return min((row.size for row in self.rows), default=1.0)
 
     def line_box(self, line: int) -> tuple[float, float, float, float]:
-        """Where a line of the clue stands: left, top, right, bottom as shares of the board."""
+        """Return where a line of the clue stands: left, top, right, bottom as shares of the board."""
         rows = [row for row in self.rows if row.line == line]
         return (
             min(row.left for row in rows) / self.wide, min(row.top + 0.12 * row.size for row in rows) / self.tall,
@@ -390,7 +390,7 @@ class BoardPlan:
 
 
 def plans_for(clue: Clue, chance: random.Random, look: Look | None = None) -> tuple[BoardPlan, ...]:
-    """A clue's board laid out as its design has it; a second time where its lines can be broken to be narrower.
+    """Return a clue's board laid out as its design has it; a second time where its lines can be broken to be narrower.
 
     ``look`` gives number plates their colours.
     """
@@ -428,7 +428,7 @@ def _laid_out(clue: Clue, design: Design, hues: tuple[str, str, str], narrower: 
 
 
 def broken(text: str, widest: float, design: Design) -> list[str]:
-    """A line in as many pieces as it needs to be no wider than that, broken between words."""
+    """Return a line in as many pieces as it needs to be no wider than that, broken between words."""
     words = text.split(" ")
     if width_em(text, design.lettering) <= widest or len(words) == 1:
         return [text]

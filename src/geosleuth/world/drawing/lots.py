@@ -80,7 +80,7 @@ class Lot:
 def lots_of(
     look: Look, main_side: Side, main_at: float, chance: random.Random, reach: tuple[float, float], shops: int = 1
 ) -> tuple[Lot, ...]:
-    """The houses of a street. One stands with its middle at ``main_at`` on the main side.
+    """Return the houses of a street. One stands with its middle at ``main_at`` on the main side.
 
     It is a shop where there are any ``shops`` to be seen, and its neighbours are shops where there are more.
     """
