@@ -278,8 +278,8 @@ def filter_set(spec: str, out: Path, wanted: Filter, *, dropped: Path | None, ov
         document = {"kept": counted.kept, "dropped": dict(counted.dropped), "by_heuristic": counted.by_heuristic}
         show_json({**document, "out": str(out)})
     else:
-        dropped = [(f"left out: {reason}", str(number)) for reason, number in sorted(counted.dropped.items())]
-        show(table_view(("photos", ""), [("kept", str(counted.kept)), *dropped]))
+        counts = [(f"left out: {reason}", str(number)) for reason, number in sorted(counted.dropped.items())]
+        show(table_view(("photos", ""), [("kept", str(counted.kept)), *counts]))
         talk(f"wrote {out}")
     if counted.by_heuristic and wanted.landmarks:
         talk(

@@ -102,8 +102,8 @@ class EventStream(Response):
         except Refused as refused:
             await refuse(refused, scope, receive, send)
         finally:
-            if isinstance(self._told, AsyncGenerator):
-                await self._told.aclose()
+            if isinstance(self._events, AsyncGenerator):
+                await self._events.aclose()
 
     async def _converse(self, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
