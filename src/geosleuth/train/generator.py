@@ -365,7 +365,7 @@ class Replier(Engine):
         return self._encoder.prepared(asked)
 
     def replies(self, asked: Sequence[Asked]) -> list[Generated | Refused]:
-        """A reply to each, in their order; what is too long for the model, or for memory, is refused by itself."""
+        """Return a reply to each, in order; what is too long for the model, or for memory, is refused."""
         found: list[Generated | Refused | None] = [None] * len(asked)
         for rows, inputs, room, sampling in self._batches(asked, range(len(asked))):
             for row, reply in zip(rows, self._drawn(asked, rows, inputs, room, sampling), strict=True):

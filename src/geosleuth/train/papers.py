@@ -283,7 +283,7 @@ def ours(recipe: Recipe, resolved: Mapping[str, Any]) -> dict[str, tuple[Any, st
 
 
 def unaccounted(recipe: Recipe) -> list[str]:
-    """Fields of a paper's recipe that are neither published nor marked as ours; also marks that the table lacks."""
+    """Return fields of a paper's recipe that are neither published nor marked as ours, and unknown marks."""
     known = values_of(recipe)
     if not known:
         return []

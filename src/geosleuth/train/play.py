@@ -156,7 +156,7 @@ class PlayedScene:
     verified: PlayedTry | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As a line of JSON holds it."""
+        """Return the try as a JSON object."""
         return asdict(self)
 
     @classmethod
@@ -228,7 +228,7 @@ class SceneTable:
         return scene, *open_case(posed.photos, self.setting.method, Resources(self.setting.atlas, reader=posed.reader))
 
     async def _verified(self, case: Case, views: tuple[str, ...], tries: Sequence[Trajectory]) -> Trajectory:
-        """What the verifier in code makes of the tries, as `geosleuth.team.parallel.locate_in_parallel` asks it."""
+        """Return the rule-based verifier's result, as in `geosleuth.team.parallel.locate_in_parallel`."""
         from geosleuth.tools.toolset import all_tools
 
         how = embedded_method(len(tries))
@@ -299,7 +299,7 @@ def end_workers(workers: Iterable[SceneWorker]) -> None:
 
 
 def start_workers(stage: Stage, words: ChatWords | None, workers: int) -> list[SceneWorker]:
-    """So many processes, or one thread of this process where there are to be none.
+    """Start so many processes, or one thread of this process if there are none.
 
     Without words of a model the detective plays, and nothing is asked.
     """
@@ -324,7 +324,7 @@ def start_workers(stage: Stage, words: ChatWords | None, workers: int) -> list[S
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Processes that are started meanwhile keep to one core each; numpy reads this when it is imported."""
+    """Limit processes started in the block to one core each; numpy reads this on import."""
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
     try:
@@ -452,7 +452,7 @@ class _Afar:
         return Step(read.text, read.thinking, read.calls, usage, finish, self._words.name)
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is open."""
 
     def _packed(
         self, messages: list[ChatMessage], tools: list[dict[str, Any]] | None
@@ -488,7 +488,7 @@ class Replies(Protocol):
         ...
 
     def prepared(self, asked: Asked) -> Asked:
-        """The same with what can be done beforehand; called from another thread, also while replies are drawn."""
+        """Return the same with all preparation done; called from another thread, also while replies are drawn."""
         ...
 
     def replies(self, asked: Sequence[Asked]) -> list[Generated | Refused]:

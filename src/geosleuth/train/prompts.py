@@ -81,7 +81,7 @@ def phases(rows: Sequence[Mapping[str, Any]], data: DataPart) -> list[Indices]:
 
 
 def run_order(parts: Sequence[Indices], recipe: Recipe) -> Indices:
-    """Which row each prompt of a run is of, from the first to the last.
+    """Return the row of each prompt of a run, in order.
 
     Every phase is shuffled, and begun again in another order where it has fewer rows than prompts. Where the recipe
     says how many steps there are, phases share them in proportion to their rows. The last sampling is filled up.

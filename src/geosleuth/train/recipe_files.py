@@ -69,7 +69,7 @@ def recipe_names() -> tuple[str, ...]:
 
 
 def read_recipe(path_or_name: str | Path, overrides: Mapping[str, Any] = _NOTHING) -> Recipe:
-    """A recipe from a YAML file, or one of those that come with the package by its name.
+    """Read a recipe from a YAML file, or a packaged one by name.
 
     Args:
         path_or_name: the file, or the name.

@@ -69,7 +69,7 @@ class Remembered:
         self._posed: OrderedDict[str, Posed] = OrderedDict()
 
     def __call__(self, row: Mapping[str, Any]) -> Posed:
-        """What the row is about.
+        """Return the episode of a row.
 
         Raises:
             BadInput: the row can't be used.
@@ -239,7 +239,7 @@ class Rollouts:
         log_metric: Callable[[str, float], None] | None = None,
         **_: Any,
     ) -> list[float]:
-        """What each reply earns."""
+        """Return the reward of each reply."""
         messages = [[{"content": one}] if isinstance(one, str) else one for one in completions]
         endings = [one._ending(last_words(said)) for one, said in zip(environments, completions, strict=True)]  # noqa: SLF001
         ended = [ending() for ending in endings]

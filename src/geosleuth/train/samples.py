@@ -317,7 +317,7 @@ def _text(text: str) -> dict[str, Any]:
 
 
 def open_picture(name: Any, *, pixels: int = FIRST_VIEW_PIXELS) -> Any:
-    """A picture file as the agent shows it: whole, and scaled down where it is larger than a first view.
+    """Open a picture file as the agent shows it: whole, scaled down if larger than a first view.
 
     Raises:
         BadInput: it can't be opened.
@@ -485,7 +485,7 @@ class Collator:
         self._packing, self._positions = packing, positions
 
     def __call__(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The batch.
+        """Return the batch.
 
         Raises:
             BadInput: a chat can't be shown, or is longer than it was counted to be.
@@ -536,7 +536,7 @@ class Collator:
         return found | {"position_ids": torch.stack(batch["position_ids"], dim=1)} | pictures
 
     def _places(self, chat: Encoded) -> Any:
-        """Positions of one chat, counted from its own beginning: those of its text, then the model's own three."""
+        """Return positions of one chat, from its own start: those of its text, then the model's own three."""
         torch = require("torch", extra="train")
         plain = torch.arange(len(chat.input_ids))
         if self._positions is None or not chat.pictures:

@@ -143,7 +143,7 @@ def sft_trainer(
     pictures: Pictures = open_picture,
     workers: int | None = None,
 ) -> Any:
-    """TRL's trainer for rows of `dataset_of`, ready to `train`.
+    """Return TRL's trainer for rows of `dataset_of`, ready to `train`.
 
     Args:
         model: see `load_model`; adapters are added here.

@@ -62,7 +62,7 @@ def within_of(name: str) -> float | None:
 
 
 def read_metrics(path: Path) -> list[Line]:
-    """The lines of a run in the order of their steps; lines of one step are put together.
+    """Read the lines of a run in order of steps; lines of one step are merged.
 
     A last line that was cut by a sudden end is left out; a file that is not there has no lines.
 
@@ -344,7 +344,7 @@ class GpuWatch:
         self._ended.set()
 
     def __call__(self) -> dict[str, float]:
-        """The figures, by the names of `geosleuth.train.training_log`."""
+        """Return the figures by the names of `geosleuth.train.training_log`."""
         with self._lock:
             total, asked = self._sum, self._asked
             self._sum, self._asked = 0.0, 0

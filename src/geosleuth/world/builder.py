@@ -131,11 +131,11 @@ class Lines:
             self._look_through(name, count)
 
     def __len__(self) -> int:
-        """How many scenes are there."""
+        """Return the number of scenes."""
         return len(self._places)
 
     def __contains__(self, number: int) -> bool:
-        """Whether a scene is there."""
+        """Return whether a scene exists."""
         return number in self._places
 
     def add(self, journal: BinaryIO, number: int, line: bytes) -> None:
@@ -207,7 +207,7 @@ def _cut(path: Path, length: int) -> None:
 
 
 def set_row(scene: Scene, marks: Sequence[Mark], file_name: str) -> dict[str, Any]:
-    """A scene's row: picture, truth, fields to slice by, and boxes that a run may hide."""
+    """Return a scene's row: picture, truth, fields to slice by, and boxes that a run may hide."""
     spot = scene.spot
     misleading = next((clue for clue in scene.clues if clue.misleading), None)
     row: dict[str, Any] = {
@@ -322,7 +322,7 @@ def _no_ctrl_c() -> Iterator[None]:
 
 @contextmanager
 def _children_without_ctrl_c() -> Iterator[None]:
-    """Processes that are started meanwhile never get it, not even during their imports; who gathers decides."""
+    """Keep Ctrl-C from processes started in the block, even during imports; the parent handles it."""
     if sys.platform == "win32":
         yield
         return
@@ -483,7 +483,7 @@ def _make(
 
 
 def read_scenes(folder: Path) -> Iterator[MadeScene]:
-    """The scenes of a folder that was made whole, in order.
+    """Read the scenes of a complete folder, in order.
 
     Raises:
         BadInput: there are none, or a line is damaged.
@@ -554,7 +554,7 @@ def _in_words(value: Any) -> str:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Nobody else draws into the folder meanwhile, as far as the system can see to it."""
+    """Lock the folder against other processes, as far as the system can."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:  # some systems can't open a folder

@@ -35,7 +35,7 @@ _LATIN: Final = str.maketrans(
 
 
 def phones_of(town: WorldTown, seed: int) -> Iterator[str]:
-    """Numbers that begin as the town's or its region's do, or else as mobile ones; as dialled from abroad.
+    """Yield phone numbers with the town's or its region's area code, or else mobile ones; as dialled from abroad.
 
     The last digits are random: whether the number is in use is unknown.
     """
@@ -72,7 +72,7 @@ def _valid_number(town: WorldTown, chance: random.Random) -> tuple[str, int]:
 
 
 def _beginning(town: WorldTown) -> tuple[str, int]:
-    """With which figures numbers of a town begin, and how many there are in all."""
+    """Return the leading digits of a town's numbers, and their total length."""
     import phonenumbers
     from phonenumbers import PhoneNumberType
 
@@ -99,7 +99,7 @@ def _example(country: str) -> "PhoneNumber":
 
 
 def domain_of(town: WorldTown, name: str, number: int, *, shared: bool) -> str:
-    """A web address: the name where it is written in Latin letters, and the town where the name alone would not do."""
+    """Return a web address: the name if it is in Latin letters, and the town if the name is not enough."""
     slug = slug_of(name)
     place = slug_of(town.name)
     if len(slug) < 4:
@@ -110,7 +110,7 @@ def domain_of(town: WorldTown, name: str, number: int, *, shared: bool) -> str:
 
 
 def slug_of(text: str) -> str:
-    """Small Latin letters and figures, words joined by hyphens; empty for other scripts."""
+    """Return lower-case Latin letters and digits, words joined by hyphens; empty for other scripts."""
     plain = unicodedata.normalize("NFKD", text.casefold().translate(_LATIN))
     kept = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return _NO_LETTERS.sub("-", kept).strip("-")
@@ -149,7 +149,7 @@ class Called:
 
 
 def names_of(town: WorldTown, seed: int, count: int, *, chains: bool, homonyms: bool) -> list[Called]:
-    """So many names for a town; those of chains and homonyms are replaced by names of their own where not wanted."""
+    """Return so many names for a town; unwanted chains and homonyms are replaced by unique names."""
     language = town.language
     chance = random.Random(f"names {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     of_chains, shared = round(count * CHAIN_SHARE), round(count * HOMONYM_SHARE)
@@ -173,7 +173,7 @@ def names_of(town: WorldTown, seed: int, count: int, *, chains: bool, homonyms: 
 
 
 def _branches(town: WorldTown, count: int, seed: int) -> list[Called]:
-    """Branches of the chains of the language, in turn, and now and then of one that stands in every land."""
+    """Return branches of the language's chains, in turn, and now and then of a worldwide one."""
     home = town.language.chains
     abroad = [WORLD_CHAINS[(town.geonames + seed + 3 * turn) % len(WORLD_CHAINS)] for turn in range(3)]
     found: list[tuple[str, str]] = []
@@ -381,7 +381,7 @@ def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homon
 
 
 def bus_stops_of(town: WorldTown, plan: Plan) -> tuple[BusStop, ...]:
-    """Stops in the middle of the first streets, called after what crosses them."""
+    """Return stops in the middle of the first streets, named after crossing streets."""
     found: list[BusStop] = []
     names = [street.name for street in plan.streets]
     for number in range(min(_STOPS, len(plan.streets))):

@@ -265,7 +265,7 @@ def _towns(code: str) -> dict[str, City]:
 
 
 def _found_clues(sentences: Sequence[str], code: str, search: Search) -> list[Clue]:
-    """Shops, streets and stops that a text names and a map knows."""
+    """Return shops, streets and stops that a text names and a map knows."""
     labelled = filter(None, map(_LABELLED.fullmatch, sentences))
     names = [line for found in labelled if found[1] in _NAMES_ON_SIGNS for line in found[2].split(" / ")]
     names += [name for sentence in sentences for groups in _QUOTED.findall(sentence) for name in groups if name]

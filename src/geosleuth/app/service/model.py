@@ -272,7 +272,7 @@ def photo_row(row: Sequence[Any]) -> PhotoRow:
 
 
 def run_row(row: Sequence[Any]) -> RunRow:
-    """A run."""
+    """Return a run from its row."""
     run_id, case, parent, state, request, rejected, photos, granularity, created, started, ended, answer, trouble = row
     return RunRow(
         id=run_id,
@@ -334,13 +334,13 @@ def file_name(words: str) -> str:
 
 
 def export_name(*names: str) -> str:
-    """What a file may be called on any system, less its ending, after the first name that has letters or digits."""
+    """Return a file name, without suffix, for any system, from the first name with letters or digits."""
     safe = (_NO_LETTERS.sub("-", unicodedata.normalize("NFC", name))[:_EXPORT_CHARACTERS].strip("-_") for name in names)
     return next(filter(None, safe), _UNNAMED)
 
 
 def _shown(words: str) -> str:
-    """Without control characters and marks that turn the direction of what follows."""
+    """Return a text without control and direction characters."""
     unwanted = (one for one in words if one in _TURNS or unicodedata.category(one) in ("Cc", "Zl", "Zp"))
     return words.translate(dict.fromkeys(map(ord, unwanted), " "))
 

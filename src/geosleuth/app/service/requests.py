@@ -163,7 +163,7 @@ def with_rejected(trajectory: Trajectory, rejected: Rejected) -> Trajectory:
 
 
 def _holds(place: RejectedPlace, one: Hypothesis) -> bool:
-    """Whether a candidate is a place that was rejected, or lies in it; a country does not lie in its largest town."""
+    """Return whether a candidate is, or lies in, a rejected place; a country does not lie in its largest town."""
     if fold(one.place) == fold(place.name) or (one.country is not None and one.country == place.country):
         return True
     extent = place.extent
@@ -172,7 +172,7 @@ def _holds(place: RejectedPlace, one: Hypothesis) -> bool:
 
 
 def rejected_to_dict(rejected: Rejected) -> dict[str, Any]:
-    """As JSON, to be kept with a run."""
+    """Return JSON to store with a run."""
     return {
         "clues": list(rejected.clues),
         "texts": list(rejected.texts),

@@ -340,7 +340,7 @@ def posed_undrawn(scene: Scene) -> Posed:
 
 
 def rows(scene: Scene) -> list[Mark]:
-    """Marks of all lines that stand plainly in the scene, one under the other; none of a whole sign, to zoom to."""
+    """Return marks of all plainly visible lines, one below the other; none of a whole sign."""
     written = [
         (clue.id, at, line)
         for clue in scene.clues if clue.visibility == "plain"

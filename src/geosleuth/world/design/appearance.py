@@ -21,7 +21,7 @@ from geosleuth.world.model import Ground, Layout, Line, Look, Plant, Roof, Sky, 
 
 
 def codes(text: str) -> frozenset[str]:
-    """ISO codes that stand in a row."""
+    """Return ISO codes from a text."""
     return frozenset(text.split())
 
 
@@ -334,7 +334,7 @@ _LAYOUTS: Mapping[Layout, float] = {
 
 
 def draw_layout(chance: random.Random) -> Layout:
-    """A kind of street, high streets most of all."""
+    """Draw a kind of street at random, mostly high streets."""
     (layout,) = chance.choices(list(_LAYOUTS), list(_LAYOUTS.values()))
     return layout
 
@@ -378,7 +378,7 @@ def look_of(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Look
 
 
 def terrain_at(point: LatLon, country: str, chance: random.Random) -> Terrain:
-    """Coast where the map has sea within a few kilometres; hills and mountains where the country has many."""
+    """Return the terrain: coast near the sea; hills and mountains where the country has many."""
     if _is_coast(round(point.lat, 2), round(point.lon, 2)) and chance.random() < 0.6:
         return "coast"
     draw = chance.random()

@@ -124,7 +124,7 @@ def _short(clue: Clue) -> str:
 
 
 def locatability_of(scene: Scene) -> float:
-    """From 0 to 10, by what is legible.
+    """Return the locatability from 0 to 10, by what is legible.
 
     10 a business, street or town that can be read; 8.5 a number, postcode or distances of the region; 8 a branch of a
     chain; 7.5 language, money, plates; a point less for what must be zoomed into. 6 a street without a word, 3 to 4.5
@@ -159,7 +159,7 @@ def _worth_of_nothing(scene: Scene) -> float:
 
 
 def tags_of(scene: Scene) -> dict[str, str]:
-    """Ten element tags, each yes, no or maybe."""
+    """Return ten element tags, each yes, no or maybe."""
     look, sky = scene.look, scene.sky
     written = [clue for clue in scene.clues if clue.lines]
     legible = [clue for clue in written if clue.visibility != "hidden"]
@@ -364,7 +364,7 @@ def _layout(plan: Plan, chance: random.Random) -> Layout:
 
 
 def _stand(world: World, town: WorldTown, door: Business | None, chance: random.Random) -> tuple[Spot, float]:
-    """In front of the door and a little along the street, or somewhere on a street; and which way the street runs."""
+    """Return a spot near a door, or somewhere on a street, and the direction of the street."""
     streets = world.streets(town)
     # The streets of an added region are those of all its towns: there one stands at some door of the right one.
     near = door or (chance.choice(world.businesses(town)) if town.real else None)
@@ -389,7 +389,7 @@ def _stand(world: World, town: WorldTown, door: Business | None, chance: random.
 
 
 def _along(line: Sequence[LatLon], chance: random.Random) -> LatLon:
-    """Somewhere on one of a line's stretches."""
+    """Return a random point on a line."""
     first = chance.randrange(len(line) - 1)
     here, there, share = line[first], line[first + 1], chance.random()
     return LatLon(here.lat + share * (there.lat - here.lat), here.lon + share * (there.lon - here.lon))
@@ -407,7 +407,7 @@ def _size(plan: Plan) -> tuple[int, int]:
 
 
 def _camera(plan: Plan, heading: float, chance: random.Random) -> Camera:
-    """Somebody on foot, or a camera on a car; now and then not quite sharp. A panorama is put together of views."""
+    """Return the camera of a pedestrian or a car, sometimes not quite sharp; for panoramas one of several views."""
     on_car = chance.random() < 0.4
     height = round(chance.uniform(2.2, 2.7) if on_car else chance.uniform(1.45, 1.75), 2)
     field = 90.0 if plan.kind == "panorama" else round(chance.uniform(62, 82), 1)
@@ -475,7 +475,7 @@ def _region(world: World, pen: Pen) -> list[Clue]:
 
 
 def _country(_world: World, pen: Pen) -> list[Clue]:
-    """Language, money, plates, web addresses, a chain that is at home there: two or three of them."""
+    """Return two or three of: language, money, plates, web addresses, a national chain."""
     makers = [pen.price, pen.web_address, pen.plate, pen.road, pen.brand]
     pen.chance.shuffle(makers)
     made = [clue for make in makers if (clue := make()) is not None and clue.level == "country"]

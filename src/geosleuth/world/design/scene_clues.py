@@ -358,7 +358,7 @@ class Pen:
 
 
 def street_line(country: str, one: Business) -> str:
-    """Street and number as the country orders them; the empty text where there is no street."""
+    """Return street and number in the country's order; empty without a street."""
     if not one.house_number:
         return one.street or ""
     return f"{one.house_number} {one.street}" if country in _NUMBER_FIRST else f"{one.street} {one.house_number}"
@@ -433,7 +433,7 @@ _FROM_ABOVE = frozenset({"architecture", "vegetation", "terrain", "sun"})
 
 
 def unwritten_clues(kind: SceneKind, spot: Spot, look: Look, sky: Sky) -> tuple[Clue, ...]:
-    """All that such a street shows without words. None of it names one country, so that ``country`` is left open."""
+    """Return what a street shows without text. None of it names one country, so ``country`` is left open."""
     found: list[tuple[Sort, str]] = []
     if look.centre_line != "none":
         side = sum(facts.driving_side == look.drives_on for facts in all_countries().values())

@@ -91,13 +91,13 @@ _SHAPED: frozenset[Panel] = frozenset({"rounded", "pill", "enamel", "awning", "t
 
 
 def margins_em(design: Design) -> tuple[float, float, float, float]:
-    """Room around the letters: left, top, right, bottom, in ems of the main line."""
+    """Return the margins: left, top, right, bottom, in ems of the main line."""
     usual = _MARGINS.get(design.panel, (0.55, 0.25, 0.55, 0.2))
     return _PLATE_MARGINS.get(design.panel, usual) if design.board == "number_plate" else usual
 
 
 def draw_panel(design: Design, colours: Colours, width: int, height: int, em: float, chance: random.Random) -> Sheet:
-    """An empty panel of a design."""
+    """Draw an empty panel of a design."""
     sheet = Sheet(width, height, colours[0], empty=design.panel in _SHAPED)
     draw = _plate_band if design.panel == "band" and design.board == "number_plate" else _PANELS.get(design.panel)
     if draw is not None:
@@ -197,7 +197,7 @@ def _planks(sheet: Sheet, colours: Colours, em: float, chance: random.Random) ->
 
 
 def _lightbox(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """Brighter in the middle, where the lamps are."""
+    """Draw a light box, brighter in the middle."""
     del chance
     ground, _, accent = colours
     rows = np.arange(sheet.height)
@@ -208,7 +208,7 @@ def _lightbox(sheet: Sheet, colours: Colours, em: float, chance: random.Random) 
 
 
 def _stripes(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """Slanted stripes, paled so that letters stand out."""
+    """Draw slanted stripes, pale so that letters stand out."""
     del chance
     ground, _, accent = colours
     step = max(4.0, 0.9 * em)
@@ -246,7 +246,7 @@ def _chalk(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> 
 
 
 def _torn(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """Paper with a ragged edge, once folded."""
+    """Draw paper with a ragged edge, once folded."""
     ground = colours[0]
     depth = 0.14 * em
 
@@ -287,7 +287,7 @@ def _awning(sheet: Sheet, colours: Colours, em: float, chance: random.Random) ->
 
 
 def _burst(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """Rays from the middle."""
+    """Draw rays from the middle."""
     del em, chance
     ground, _, accent = colours
     x, y = sheet.width / 2, sheet.height / 2
@@ -445,7 +445,7 @@ def broken(text: str, widest: float, design: Design) -> list[str]:
 
 
 def draw_board(plan: BoardPlan, em_px: float, chance: random.Random) -> Image.Image:
-    """The board as a picture (RGBA), an em of its main line so many pixels tall."""
+    """Draw the board as RGBA, with an em of its main line so many pixels tall."""
     width, height = max(4, round(plan.wide * em_px)), max(4, round(plan.tall * em_px))
     sheet = draw_panel(plan.design, plan.colours, width, height, em_px, chance)
     for row in plan.rows:

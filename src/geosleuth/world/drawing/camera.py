@@ -101,7 +101,7 @@ class View:
         return math.floor(right * _FINENESS + 0.5) / _FINENESS, math.floor(down * _FINENESS + 0.5) / _FINENESS
 
     def outline(self, points: Sequence[Point3]) -> list[Point2]:
-        """A flat shape's outline in pixels, cut off where it reaches behind the camera; empty where all of it does."""
+        """Return a flat shape's outline in pixels, clipped behind the camera; empty if all of it is behind."""
         seen = [self.seen(point) for point in points]
         if all(point[1] > NEAR_M for point in seen):
             return [self._flat(point) for point in seen]
@@ -117,7 +117,7 @@ class View:
         return [self._flat(point) for point in kept]
 
     def sixteenths_many(self, points: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """Pixels of many points in sixteenths (last axis x, y, z to last axis x, y); which are before the camera."""
+        """Return many points as sixteenths of pixels (last axis x, y, z to x, y), and which are before the camera."""
         sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
         x, y, up = points[..., 0] - self.x_m, points[..., 1], points[..., 2] - self.height_m
         away, right = x * sin_yaw + y * cos_yaw, x * cos_yaw - y * sin_yaw
@@ -155,7 +155,7 @@ class View:
     def uprights(
         self, start: Point3, along: Point3, rects: Iterable[tuple[float, float, float, float]]
     ) -> list[int] | None:
-        """Corners of rectangles on an upright plane, in sixteenths of a pixel, eight numbers for each.
+        """Return corners of rectangles on an upright plane, in sixteenths of a pixel, eight numbers each.
 
         The plane begins at ``start`` and runs on towards ``along``; a rectangle is left, bottom, right, top in metres
         from there. None where one reaches behind the camera, or the camera looks up or down: upright edges are

@@ -179,7 +179,7 @@ class Canvas:
             self.line(self.view.outline((tuple(start), tuple(end)))[:2], ink)
 
     def _many(self, shapes: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Shapes as OpenCV has them, and those that must be cut at the camera or are far outside, as they came."""
+        """Return shapes for OpenCV, and unchanged those that must be clipped at the camera or are far outside."""
         flat, before = self.view.sixteenths_many(shapes)
         far = (_FAR_OUT + self.view.width) * _ONE
         if before.all() and flat.min() > -far and flat.max() < far:
@@ -299,7 +299,7 @@ def _round() -> list[Point2]:
 
 
 def _cut_to(points: Sequence[Point2], left: float, top: float, right: float, bottom: float) -> list[Point2]:
-    """A shape cut off at a frame (Sutherland and Hodgman's way)."""
+    """Clip a shape to a frame (Sutherland-Hodgman)."""
     kept = list(points)
     for axis, bound, sign in ((0, left, 1), (0, right, -1), (1, top, 1), (1, bottom, -1)):
         before, kept = kept, []
@@ -337,7 +337,7 @@ def warped(target: NDArray[np.uint8], picture: Image.Image, quad: Sequence[Point
 
 
 def _aslant(size: tuple[int, ...], texture: tuple[int, ...], quad: Sequence[Point2]) -> NDArray[np.int32]:
-    """For four samples to a pixel, the texel of each. The texture has an empty rim: samples outside land there."""
+    """Return the texel of each of four samples per pixel. The texture has an empty rim for samples outside."""
     across, down, over = _way_back(quad)
     (height, width), (tall, wide) = size, texture
     columns = np.arange(2 * width, dtype=np.float32) * np.float32(0.5) + np.float32(0.25)
@@ -398,7 +398,7 @@ def _fourfold(samples: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 
 def _premultiplied(picture: Image.Image, light: float) -> NDArray[np.uint32]:
-    """Red, green, blue and cover in one number each (from the lowest byte), with an empty rim around them."""
+    """Return red, green, blue and coverage as one number each (from the lowest byte), with an empty rim."""
     import cv2
 
     scale = int(light * 256 + 0.5)

@@ -125,7 +125,7 @@ def draw_stall(canvas: Canvas, stall: Stall, light: Light) -> None:
 
 
 def draw_crossing(canvas: Canvas, at_m: float, road_half: float, light: Light) -> None:
-    """White bars across the road."""
+    """Draw white bars across the road."""
     count = max(4, round(road_half / 0.55))
     step = 2 * road_half / count
     bars = [
@@ -138,7 +138,7 @@ def draw_crossing(canvas: Canvas, at_m: float, road_half: float, light: Light) -
 def fences_of(
     gardens: list[tuple[float, float, float, float]], edge: float, chance: random.Random
 ) -> tuple[Fence, ...]:
-    """Fences before houses that stand back: one kind for each, with a gap at the door.
+    """Return fences before houses set back: one kind for each, with a gap at the door.
 
     Args:
         gardens: for each house its side (-1 or 1), start and end along the street, and where its door is.

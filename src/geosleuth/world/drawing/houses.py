@@ -161,7 +161,7 @@ class Tones:
         object.__setattr__(self, "_veil", self.light.veil(self.distance_m))
 
     def __call__(self, base: Colour) -> Colour:
-        """A colour on this wall, in this light, through so much air."""
+        """Return a colour on this wall, in this light, through so much air."""
         return mixed(self.light.shade(base, self.facing), self.light.horizon, self._veil)
 
 

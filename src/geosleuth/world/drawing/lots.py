@@ -135,5 +135,5 @@ def _between(chance: random.Random, bounds: tuple[float, float]) -> float:
 
 
 def dice(seed: str | int) -> random.Random:
-    """Chance for drawing: the same seed falls the same way on every machine."""
+    """Return random numbers for drawing, the same for a seed on every machine."""
     return random.Random(seed)  # noqa: S311 - no secret depends on it

@@ -63,7 +63,7 @@ def _brightness(board: Hung, light: Light) -> float:
 
 
 def _holder(canvas: Canvas, board: Hung, light: Light) -> None:
-    """Posts, a frame, a shadow on the wall, ropes."""
+    """Draw what holds a board: posts, a frame, a shadow on the wall, ropes."""
     left, bottom, right, top = board.rect
     wall = board.place.wall
     metal = light.shade((112, 116, 120))

@@ -156,13 +156,13 @@ class Shadows:
         return self.light.direct > 0.05
 
     def block(self, left_m: float, right_m: float, near_m: float, far_m: float, height_m: float) -> None:
-        """Something upright with a rectangle for its ground plan: a house, a wall, a car."""
+        """Add the shadow of a block: a house, a wall, a car."""
         corners = [(left_m, near_m), (right_m, near_m), (right_m, far_m), (left_m, far_m)]
         tops = [(x + self.away[0] * height_m, y + self.away[1] * height_m) for x, y in corners]
         self.shapes.append(_hull(corners + tops))
 
     def post(self, at: Point2, height_m: float, width_m: float = 0.2) -> None:
-        """Something tall and thin: a pole, a lamp, a trunk."""
+        """Add the shadow of something tall and thin: a pole, a lamp, a trunk."""
         end = (at[0] + self.away[0] * height_m, at[1] + self.away[1] * height_m)
         along, across = end[0] - at[0], end[1] - at[1]
         length = float(np.sqrt(along * along + across * across)) or 1.0
@@ -393,7 +393,7 @@ def _unrolled(face: NDArray[np.uint8], start: int, end: int, width: int, picture
 
 @lru_cache(maxsize=16)
 def _columns(side: int, width: int, across: float) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """For every column of the picture, the view's column, and how much higher things are there than in the middle."""
+    """Return for each picture column the view's column, and how much higher things are there than in the middle."""
     columns, stretch = [], []
     for x in range(width):
         aside = math.radians(((x + 0.5 + across) / width - 0.5) * 90)
@@ -404,7 +404,7 @@ def _columns(side: int, width: int, across: float) -> tuple[NDArray[np.int32], N
 
 @lru_cache(maxsize=16)
 def _rises(side: int, height: int, down: float) -> NDArray[np.float32]:
-    """For every row of the picture, how far below the view's middle it looks, in the view's middle column."""
+    """Return for each picture row how far below the view's middle it looks, in the view's middle column."""
     rises = []
     for y in range(height):
         below = min(89.0, max(-89.0, ((y + 0.5 + down) / height - 0.5) * 180))
@@ -493,7 +493,7 @@ def draw_on(canvas: Canvas, scene: Scene, street: Street, light: Light) -> NDArr
 
 
 def _queue_still(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
-    """Houses, fences, stalls and plants."""
+    """Queue houses, fences, stalls and plants."""
     look, sky = scene.look, scene.sky
     for lot in street.lots:
         far = _far(canvas, lot.side * lot.front, lot.middle) + BACKDROP_M2
@@ -511,7 +511,7 @@ def _queue_still(painter: Painter, canvas: Canvas, scene: Scene, street: Street,
 
 
 def _queue_things(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
-    """Vehicles, people, lamps, poles, and what hides boards."""
+    """Queue vehicles, people, lamps, poles, and what hides boards."""
     look = scene.look
     for car in street.cars:
         park = partial(draw_car, canvas, car.at, car.colour, car.facing, light, kind=car.kind, taxi=car.taxi)

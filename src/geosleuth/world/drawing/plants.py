@@ -392,7 +392,7 @@ def _foliage(
     pen: Pen, clusters: list[tuple[float, float, float, float]], tones: Tones, chance: random.Random, density: float,
     *, leaf: float = 0.0125,
 ) -> None:  # fmt: skip
-    """Clusters of leaves, dark below and right, bright above and left; a cluster is its middle and its two radii."""
+    """Draw clusters of leaves, dark below and right, bright above and left; a cluster is a centre and two radii."""
     for cluster in clusters:
         pen.blob(cluster[0], cluster[1], cluster[2] * 0.86, cluster[3] * 0.86, tones[0], fine=True)
     count = round(72 * density)
@@ -415,7 +415,7 @@ def _foliage(
 
 @cache
 def _turns() -> NDArray[np.float64]:
-    """Cosine and sine of every degree."""
+    """Return cosine and sine of every degree."""
     return np.array([(cosine(angle), sine(angle)) for angle in range(360)])
 
 

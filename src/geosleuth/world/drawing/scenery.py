@@ -278,7 +278,7 @@ def _buses(boards: tuple[Hung, ...], look: Look) -> tuple[Bus, ...]:
 
 
 def _poles(scene: Scene, lens: Lens, keep: list[Box]) -> PoleLine | None:
-    """Poles along the kerb where they stand before the fewest boards; those that still would are left out."""
+    """Return poles along the kerb where they hide the fewest boards; those that still would are left out."""
     if scene.look.poles == "none":
         return None
     aside = MEASURES[scene.look.layout].road_half + 0.55

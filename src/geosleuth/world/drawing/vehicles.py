@@ -372,7 +372,7 @@ def _roof_sign(body: Body, shape: _Shape) -> None:
 
 
 def _ends(body: Body, shape: _Shape, half: float, colour: Colour, plate: Image.Image | None) -> Corners | None:
-    """Rear and front with lamps, bumper and plate."""
+    """Draw rear and front with lamps, bumper and plate."""
     shown: Corners | None = None
     lit = body.light.night or body.light.brightness < 0.78
     for front in (False, True):

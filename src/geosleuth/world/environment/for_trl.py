@@ -158,7 +158,7 @@ def prompt_for(setting: Setting) -> list[dict[str, Any]]:
 def hear_replies(
     completions: Sequence[Any], environments: Iterable[GeoEnvironment], **_columns: Any
 ) -> list[float | None]:
-    """A reward function that gives none: it lets every environment hear the model's last words before it is scored.
+    """Pass the model's last reply to every environment before scoring; as a reward function it gives none.
 
     Pass it as ``reward_funcs`` where answers are plain replies. It comes before ``get_reward`` because TRL asks the
     environments last. It returns None for every rollout, which TRL leaves out of the sum.

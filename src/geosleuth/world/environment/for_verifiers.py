@@ -113,7 +113,7 @@ class GeoTaskset(vf.Taskset[GeoTask, GeoTasksetConfig]):  # type: ignore[misc]
     OWN_FOLDER = ""
 
     def load(self) -> Iterator[GeoTask]:
-        """The tasks, in the order of the rows."""
+        """Yield the tasks, in the order of the rows."""
         folder = self.config.folder or self.OWN_FOLDER
         for number, row in enumerate(rows_in(folder)):
             yield GeoTask(_data(number, row, folder), self.config.task)

@@ -116,7 +116,7 @@ def records_of(path: Path) -> Path:
 
 
 def labels(files: Sequence[Path]) -> list[str]:
-    """For each file or folder the shortest naming that no other shares."""
+    """Return for each file or folder the shortest unique name."""
     files = [path.resolve() if path.is_dir() and not path.name else path for path in files]
     namings = (
         [path.name if path.is_dir() else path.stem for path in files],
@@ -128,7 +128,7 @@ def labels(files: Sequence[Path]) -> list[str]:
 
 
 def add_geocoded(scored: Sequence[Scored]) -> list[Scored]:
-    """Each file, followed by its geocoded copy where it has text answers without a point."""
+    """Return each file, followed by its geocoded copy if it has text answers without a point."""
     from geosleuth.app.console import building
     from geosleuth.atlas.base import BasePlaces, ensure_base, open_base
 
@@ -160,7 +160,7 @@ def positive_km(value: float, option: str) -> float:
 
 
 def check_outputs(paths: Sequence[Path], endings: Sequence[str], records: Path | None, inputs: Sequence[Path]) -> None:
-    """Whether every output can be written; asked before the work, so that a typing error costs no waiting.
+    """Check that every output can be written, before the work.
 
     Raises:
         BadInput: an output of an unknown kind, in a folder that is not there, or in the place of another file we use.
@@ -180,7 +180,7 @@ def check_outputs(paths: Sequence[Path], endings: Sequence[str], records: Path |
 
 
 def write_score(path: Path, reports: Sequence[FileReport], rows: Sequence[PublishedRow]) -> None:
-    """The figures as a page, a document or a table, by the file's ending."""
+    """Write the figures as a page, a document or a table, by the file's suffix."""
     match path.suffix.lower():
         case ".html":
             text = render_page(reports, published=rows, generated=made_now(), command=command_line())
@@ -192,7 +192,7 @@ def write_score(path: Path, reports: Sequence[FileReport], rows: Sequence[Publis
 
 
 def write_pair(path: Path, scored: Sequence[Scored], pair: PairReport, moved: int) -> None:
-    """A comparison as a page, with the figures of both files, or as a document."""
+    """Write a comparison as a page, with the figures of both files, or as a document."""
     if path.suffix.lower() == ".html":
         thresholds = [item.threshold_km for item in pair.comparison.accuracies]
         reports = [report_file(item, thresholds_km=thresholds) for item in scored]
@@ -205,7 +205,7 @@ def write_pair(path: Path, scored: Sequence[Scored], pair: PairReport, moved: in
 
 
 def made_now() -> str:
-    """When a page is made, as it is to be read."""
+    """Return the current time for a page."""
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
@@ -215,12 +215,12 @@ def as_json(document: Mapping[str, Any]) -> str:
 
 
 def command_line() -> str:
-    """This very command, as it could be typed again."""
+    """Return this command as it could be typed again."""
     return shlex.join(["geosleuth", *sys.argv[1:]])
 
 
 def write_records(path: Path, scored: Sequence[Scored]) -> None:
-    """One line per record."""
+    """Write one line per record."""
     write_text_atomically(path, records_csv(scored))
 
 

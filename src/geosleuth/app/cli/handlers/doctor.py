@@ -28,7 +28,7 @@ EXTRAS = {
 
 
 def doctor_document() -> dict[str, Any]:
-    """Versions, the machine, and per extra what is there, what is missing and the command that installs it."""
+    """Return versions, the machine, and for each extra what is installed, what is missing and how to install it."""
     return {
         "geosleuth": __version__,
         "python": platform.python_version(),

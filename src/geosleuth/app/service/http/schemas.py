@@ -227,7 +227,7 @@ class PhotoShown(Shown):
 
     @classmethod
     def of(cls, row: PhotoRow) -> "PhotoShown":
-        """As the service has it."""
+        """Return the model of the service's row."""
         return cls(
             number=row.number, name=row.name, bytes=row.bytes, width=row.width, height=row.height,
             format=row.format, kind=row.kind, sha256=row.sha256, added=row.added.timestamp(),
@@ -274,7 +274,7 @@ class RunShown(Shown):
 
     @classmethod
     def of(cls, row: RunRow) -> "RunShown":
-        """As the service has it."""
+        """Return the model of the service's row."""
         return cls(
             id=row.id, case=row.case, parent=row.parent, state=row.state, request=_wanted(row),
             granularity=row.granularity, photos=list(row.photos), created=row.created.timestamp(),
@@ -297,7 +297,7 @@ class CaseShown(Shown):
 
     @classmethod
     def of(cls, row: CaseRow) -> "CaseShown":
-        """As the service has it."""
+        """Return the model of the service's row."""
         return cls(
             id=row.id, title=row.title, notes=row.notes,
             created=row.created.timestamp(), changed=row.changed.timestamp(),

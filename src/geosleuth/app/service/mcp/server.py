@@ -36,7 +36,7 @@ INSTRUCTIONS = (
 
 
 def make_server(service: Service) -> "Server[Any]":
-    """The server; it begins and ends the service.
+    """Return the server; it opens and closes the service.
 
     Raises:
         MissingExtra: the SDK is not installed.
@@ -150,7 +150,7 @@ def _complaint(error: Exception) -> "SessionMessage | None":
 
 
 def _end_at_once_on_ctrl_c() -> None:
-    """A thread waits for the client's next line and can't be called off; nothing here is lost by not waiting for it."""
+    """End at once on Ctrl-C: the thread that waits for the client's next line can't be cancelled."""
     if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None):
         with suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, os._exit, CTRL_C)
