@@ -234,10 +234,6 @@ class World:
     regions: tuple[Path, ...] = ()
     towns: Sequence[WorldTown] = field(default=(), repr=False, hash=False)
 
-    def split_of(self, town: WorldTown) -> Split:
-        """Return whether a town may be trained on; the same in every world."""
-        return town.split
-
     def towns_in(self, split: Split) -> tuple[WorldTown, ...]:
         """Return the towns of one split."""
         return tuple(town for town in self.towns if town.split == split)

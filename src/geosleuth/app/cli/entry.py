@@ -1,7 +1,7 @@
-"""The command ``geosleuth``: how it begins and how it ends.
+"""The entry point of the command ``geosleuth``.
 
-Exit codes: 0 done, 1 something of ours failed or nothing could be printed, 2 the input or the command line must be
-mended, 130 stopped with Ctrl-C. Everything is imported inside ``main``, after Ctrl-C has been seen to.
+Exit codes: 0 success, 1 internal or service error, or nothing could be printed, 2 invalid input, 130 stopped with
+Ctrl-C. Everything is imported inside ``main``, after Ctrl-C is handled.
 """
 
 import os

@@ -55,10 +55,10 @@ class CompareOptions:
 
 @takes(CompareOptions)
 def compare(options: CompareOptions) -> None:
-    """Hold ways of working against each other on photos whose place is known.
+    """Compare ways of working on photos with known places.
 
-    Prints accuracy at the team's threshold (50 km), tokens, calls and seconds a photo. A run that is cut off goes on
-    where it was: what was replied is kept.
+    Prints accuracy at the team's threshold (50 km), tokens, calls and seconds a photo. An interrupted
+    run resumes: replies are kept.
 
     Examples:
 
@@ -389,10 +389,10 @@ class TriesOptions:
 
 @takes(TriesOptions)
 def tries(options: TriesOptions) -> None:
-    """Make several tries at photos whose place is known, let a verifier decide, and say how often each is right.
+    """Make several tries at photos with known places, let a verifier decide, and print how often each is right.
 
-    Prints verifier@N, the mean of single tries, best@N, pass@K and range@N at 1, 25, 200 and 750 km. A run that is cut
-    off goes on where it was: photos that are in --out already are not asked about again.
+    Prints verifier@N, the mean of single tries, best@N, pass@K and range@N at 1, 25, 200 and 750 km. An interrupted
+    run resumes: photos that are in --out already are not asked about again.
 
     Examples:
 

@@ -313,7 +313,7 @@ def step_line(event: Event) -> str | None:
             words = _told(seen.text)
             return _short(f"  {seen.name}{mark}" + (f": {words}" if words else ""))
         case Prompted(prompt=prompt, by="loop") if _told(prompt.text):
-            return _short(f"  told: {prompt.text}")
+            return _short(f"  prompt: {prompt.text}")
         case _:
             return None
 

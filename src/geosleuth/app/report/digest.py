@@ -315,7 +315,7 @@ def _claims(claims: Claims, conflict: bool | None, digest: Digest) -> Iterator[t
 def _claimed_place(claims: Claims, conflict: bool | None, digest: Digest) -> object:  # noqa: FBT001  (three-valued)
     if claims.point is None:
         return "The file claims no place."
-    where = coordinates(claims.point) if digest.exact else "a place (not told here)"
+    where = coordinates(claims.point) if digest.exact else "a place (not shown here)"
     if claims.estimated:
         return f"{where}, {ESTIMATE}"
     if conflict is None or digest.answer.point is None:

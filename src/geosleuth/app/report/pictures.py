@@ -135,7 +135,7 @@ class Embedded:
             *(_box(line, width, height) for line in sorted(seen, key=lambda line: line.number is not None)),
         )
         if not self.legible:
-            words = f"{many}, made illegible: what is written in it could tell more than may be told."
+            words = f"{many}, made illegible: text in it could reveal more than the granularity allows."
         else:
             words = _caption(many, seen)
         return el("figure", {"class": "shot"}, drawing, el("figcaption", None, words))
@@ -195,7 +195,7 @@ def _caption(many: str, seen: Sequence[Seen]) -> Html:
         parts += [el("span", {"class": "key-line"}, badges([line.number or 0]), " ", name(line.text, 60)), " "]
     if others:
         parts.append(
-            f"Dashed: {others} more {'line' if others == 1 else 'lines'} of text, which told little or nothing."
+            f"Dashed: {others} more {'line' if others == 1 else 'lines'} of text with little or no weight."
             if named
             else f"Dashed: {others} {'line' if others == 1 else 'lines'} of text that could be read."
         )

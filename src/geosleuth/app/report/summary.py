@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Status = Literal["located", "unlocated", "failed"]
 
 THUMBNAIL_PX = 120
-_STATUS = {"located": "found", "unlocated": "can't tell", "failed": "failed"}
+_STATUS = {"located": "found", "unlocated": "not found", "failed": "failed"}
 _ORDER: tuple[Status, ...] = ("located", "unlocated", "failed")
 _SURE, _LIKELY = 0.85, 0.5
 _CLOSEST = 220.0  # units of the world drawing: on fewer, its coarse outline says nothing
@@ -137,7 +137,7 @@ def _counted(rows: Sequence[SummaryRow]) -> Html:
     unlocated = sum(1 for row in rows if row.status == "unlocated")
     failed = sum(1 for row in rows if row.status == "failed")
     parts: list[object] = [el("b", None, count(len(found))), f" found, {count(sure)} of them with 85 % or more; "]
-    parts += [el("b", None, count(unlocated)), " can't be told"]
+    parts += [el("b", None, count(unlocated)), " not found"]
     parts += ["; ", el("b", None, count(failed)), " failed."] if failed else ["."]
     if conflicts := sum(1 for row in rows if row.conflicts):
         claims = plural(conflicts, "file claims another place", "files claim other places")
@@ -255,7 +255,7 @@ def _row(number: int, row: SummaryRow) -> Html:
 def _place(row: SummaryRow) -> Html:
     if row.place:
         return name(row.place, 120)
-    return el("span", {"class": "quiet"}, "no place could be told") if row.status == "unlocated" else Html("")
+    return el("span", {"class": "quiet"}, "no place found") if row.status == "unlocated" else Html("")
 
 
 def _number(value: float | None) -> str:

@@ -111,7 +111,7 @@ class Settings:
 class RunRequest:
     """What a run is to do; the words are those of ``geosleuth locate``.
 
-    ``area`` is a GeoJSON geometry, as somebody drew it, that the place lies in; ``within`` says so in words instead.
+    ``area`` is a GeoJSON geometry, that the place lies in; ``within`` says so in words instead.
     ``send_to`` names the hosts that photos may be sent to.
     """
 

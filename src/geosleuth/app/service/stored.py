@@ -39,7 +39,7 @@ async def view_of(details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def check_of(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a run says about a place that somebody claims."""
+    """Return what a run says about a claimed place."""
     finding, plan, atlas = await _finding(details, check=details["check"])
     # Whoever thought otherwise than the detective left an answer to compare, and no reasoning.
     checked = await check_claim(finding, plan or _plan(details, RunRequest(), details["check"]), atlas)
@@ -87,7 +87,7 @@ async def picture_of(details: Mapping[str, Any]) -> bytes:
 
 
 async def _finding(details: Mapping[str, Any], check: str | None = None) -> tuple[Finding, Plan | None, OfflineAtlas]:
-    """Return a stored run as a finding; the plan is the detective's, None where somebody else thought."""
+    """Return a stored run as a finding; the plan is the detective's, None for other policies."""
     trajectory, opened = _trajectory(details), await photos_of(details)
     request = request_from_dict(details["request"])
     by_detective = trajectory.started.policy == DETECTIVE and not _team(details)

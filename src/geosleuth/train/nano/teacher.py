@@ -4,18 +4,18 @@ The teacher is a rule, not a model: a stand-in for one that is good at the task.
 asks the map for what it has read, or what all lines tell where only numbers tell an area, and takes the hit that is
 right. Lines are quoted by number. It asks in several ways: mostly for one line, often for two at once, a name and the
 street or town beside it, seldom for all. Which of them pays is left to reinforcement learning. It cheats in one way: it
-knows which of the lines, hits and parts of the picture are the telling ones, and which mislead. But it only looks where
+knows which of the lines, hits and parts of the picture are useful, and which mislead. But it only looks where
 a reading says that writing is too small, only asks for what it has read, and only names a point that an observation has
 shown it; otherwise it asks what all lines tell together, and names the country's largest town, as one would who knows
 no more.
 
-`stroll` makes the same moves without aim, except that whoever zooms looks at a sign: from such chats a model learns how
+`stroll` makes the same moves without aim, except that a zoom shows a sign: from such chats a model learns how
 calls are written and where signs are, and nothing about when calls help.
 
 A model that can't copy what a tool tells learns from no search, and reinforcement learning then takes the searches out
 of it. These lessons cost a small part of what a drawn scene does, so there can be many.
 
-Several processes work side by side, each on its own scenes, so that whoever trains never waits for pictures.
+Several processes work side by side, each on its own scenes, so that the trainer never waits for pictures.
 """
 
 import random

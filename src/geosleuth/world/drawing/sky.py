@@ -188,11 +188,6 @@ class SkyWindow:
         aside = (x - self.size[0] / 2) / self.far_px
         return round(self.heading_deg + math.degrees(aside if self.round else math.atan(aside)), 6)
 
-    def elevation_at(self, y: float) -> float:
-        """Return how high above the horizon a row looks, in degrees."""
-        up = (self.horizon_y - y) / self.far_px
-        return round(math.degrees(up if self.round else math.atan(up)), 6)
-
     def aside_deg(self, azimuth_deg: float) -> float:
         """Return how far right of the middle a direction is, between -180 and 180."""
         return round((azimuth_deg - self.heading_deg + 180) % 360 - 180, 6)

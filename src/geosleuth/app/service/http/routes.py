@@ -171,7 +171,7 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
         "description": "Events with `id`, `event` and JSON `data`, until the run is over; a comment now and then.",
         "content": {"text/event-stream": {"itemSchema": event_schema()}},
     },
-    204: {"description": "The run is over and all of it was told: don't come back."},
+    204: {"description": "The run is over and all events were sent: do not reconnect."},
 }
 _RESULT: dict[int | str, dict[str, Any]] = {
     **REFUSALS,
@@ -348,7 +348,7 @@ async def change_settings(asked: NewSettings, request: Request) -> SettingsShown
 
 @about_router.get("/keys")
 async def keys(request: Request) -> KeyList:
-    """Which services have a key, and where it is kept; keys themselves are never told."""
+    """Which services have a key, and where it is kept; keys themselves are never returned."""
     states = await run_in_threadpool(State.of(request).keys.states)
     shown = [KeyShown(service=one.service, title=one.title, set=bool(one.where), keep=one.where) for one in states]
     return KeyList(keyring=await run_in_threadpool(keyring_there), keys=shown)

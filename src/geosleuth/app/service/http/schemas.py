@@ -463,17 +463,17 @@ def _in_place(schema: Any, named: dict[str, Any]) -> Any:
 
 
 _WHY = {
-    400: "What was asked for can't be done; the message says what to mend.",
+    400: "The request is invalid; the message says what to change.",
     401: "The token is missing or wrong.",
-    403: "The host is not ours, or another site's page asks.",
-    404: "There is no such thing.",
-    408: "The request's body stopped coming.",
-    409: "It can't be done as things stand, or nobody has agreed yet to what would leave this machine.",
-    413: "What was sent is too large.",
-    415: "What was sent is no photo by its media type.",
-    422: "The request does not have the form that is asked for.",
+    403: "The host does not match, or the request came from another site's page.",
+    404: "Not found.",
+    408: "The request's body stopped arriving.",
+    409: "The current state does not allow it, or consent to send photos is missing.",
+    413: "The body is too large.",
+    415: "The media type is not that of a photo.",
+    422: "The request does not match the schema.",
     429: "Too many requests, streams or runs.",
-    503: "Something that is asked is not there at the moment.",
+    503: "A service is unavailable at the moment.",
 }
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Failure, "description": why} for status, why in _WHY.items()
