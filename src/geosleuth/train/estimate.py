@@ -73,7 +73,7 @@ class Estimate:
         device_gb: what each device has.
         weights: of the model, adapters included.
         trained: weights that are updated.
-        steps: optimiser steps of the whole run; None where the recipe does not say how many rows there are.
+        steps: optimiser steps of the whole run; None if the recipe does not say how many rows there are.
         step_tokens: tokens of one optimiser step over all devices, padding and tool results counted in.
         step_flops: operations of one optimiser step over all devices, drawing included.
         training_s: seconds of one step's passes.

@@ -271,7 +271,7 @@ class EvaluationSettings:
         world: the world's seed.
         start: the number of the first scene.
         tries: how many tries at each scene.
-        verified: whether the verifier in code decides among several of them; what only filters scenes needs none.
+        verified: whether the rule-based verifier decides among several of them; what only filters scenes needs none.
         sampling: how replies are drawn: greedily if left out, and at temperature 1 for several tries.
         max_new_tokens: how long a reply may get.
     """

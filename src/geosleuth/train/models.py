@@ -267,7 +267,7 @@ def freeze_vision(model: Any) -> None:
 
 
 def adapters(part: ModelPart) -> Any:
-    """Return the `peft.LoraConfig` for TRL's ``peft_config``; None where all weights are tuned.
+    """Return the `peft.LoraConfig` for TRL's ``peft_config``; None if all weights are tuned.
 
     Raises:
         MissingExtra: peft is not installed.

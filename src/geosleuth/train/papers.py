@@ -23,7 +23,7 @@ class PaperValue:
 
     Attributes:
         name: of the field.
-        value: what the paper has; None where it does not say.
+        value: what the paper has; None if it does not say.
         where: the place in the paper; for a value that it does not give, why ours is what it is.
         published: whether the paper gives it.
     """

@@ -75,7 +75,7 @@ class Stage:
         world: the seed of the world where the scenes stand.
         reading: what read_text reads with.
         tries: how many tries at each scene.
-        verified: whether the verifier in code decides among two or more of them.
+        verified: whether the rule-based verifier decides among two or more of them.
         sampling: how replies are drawn; greedily if left out.
         wire: in place of the method's own.
         with_tools: False switches all tools off; the policy is offered none.
@@ -113,7 +113,7 @@ class Stage:
 class PlayedTry:
     """What came of one try.
 
-    ``distance_km`` is None where there is no point. ``answered`` says whether the policy answered itself: the best
+    ``distance_km`` is None if there is no point. ``answered`` says whether the policy answered itself: the best
     candidate of the pool may stand in for it. ``calls`` were carried out; ``tools`` counts all that were made, and
     ``failures`` those that gave nothing, by why.
     """

@@ -56,7 +56,7 @@ _READ_ERRORS = (
 
 
 def damaged_file(checkpoint: Path) -> str | None:
-    """Return the first file of a checkpoint that is cut short or can't be read; None where all are well."""
+    """Return the first file of a checkpoint that is cut short or can't be read; None if all are well."""
     for path in sorted(checkpoint.rglob("*")):
         if not path.is_file():
             continue
@@ -203,7 +203,7 @@ def is_first_process() -> bool:
 
 
 def last_checkpoint(run: RunFolder) -> Path | None:
-    """Return the newest whole checkpoint; None where there is none."""
+    """Return the newest whole checkpoint; None if there is none."""
     return next((path for _, path in sorted(_checkpoints(run), reverse=True) if is_whole(path)), None)
 
 

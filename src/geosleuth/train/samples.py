@@ -41,7 +41,7 @@ _MOST_LINES = 24
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question about a picture with its answer; ``system`` is empty where nothing is said beforehand."""
+    """One question about a picture with its answer; ``system`` is empty if nothing is said beforehand."""
 
     kind: str
     text: str

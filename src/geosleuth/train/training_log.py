@@ -222,7 +222,7 @@ class Recorder:
 
 
 def missing_tensorboard() -> str | None:
-    """Return one line that says how to get TensorBoard; None where it is installed."""
+    """Return one line that says how to get TensorBoard; None if it is installed."""
     try:
         found = find_spec("tensorboard") is not None
     except ValueError:
@@ -364,7 +364,7 @@ class GpuWatch:
 
 
 def watch_gpu() -> GpuWatch | None:
-    """Return a watch over this process's GPU, not yet started; None where torch sees no GPU."""
+    """Return a watch over this process's GPU, not yet started; None if torch sees no GPU."""
     torch: Any = import_module("torch")
     cuda = torch.cuda
     if not cuda.is_available():

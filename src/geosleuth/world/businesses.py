@@ -245,7 +245,7 @@ class _Form:
         return total
 
     def at(self, place: int) -> Called | None:
-        """Return the name at a place; None where it would say the same word twice."""
+        """Return the name at a place; None if it would say the same word twice."""
         place, at = divmod(place, len(self.words))
         kind, word = self.words[at]
         filled = {}
@@ -284,7 +284,7 @@ def _stretch(total: int, number: int, towns: int, key: str) -> Iterator[int]:
 
 
 def postcode_of(town: WorldTown, street: int, seed: int) -> str | None:
-    """Return the postcode of one of a town's streets; None where the land has none, or none that can be made up.
+    """Return the postcode of one of a town's streets; None if the land has none, or none that can be made up.
 
     The table of lands knows the codes of some towns' centres. Elsewhere figures are drawn, so that they are of the
     right region where codes are known by region; the rest is made up.

@@ -67,7 +67,7 @@ class WorldTown:
 
     ``name`` is the atlas's, ``name_on_signs`` how the town writes itself; ``region_code`` is GeoNames' ("FR.11").
     ``number`` counts the towns of the same language. ``area`` is its area code and ``postcode`` a code of its centre,
-    both empty where the table of lands does not know them. A town with a ``region_file`` has the streets and businesses
+    both empty if the table of lands does not know them. A town with a ``region_file`` has the streets and businesses
     of that region, and none that are made up.
     """
 

@@ -89,7 +89,7 @@ def _prepare_streams() -> bool:
 
 
 def _output_trouble() -> str | None:
-    """Return why stdout does not take what was printed: None where it does, empty where its reader has left."""
+    """Return why stdout does not take what was printed: None if it does, empty if its reader has left."""
     with suppress(OSError):
         sys.stdout.flush()
     error = getattr(sys.stdout, "trouble", None)

@@ -83,7 +83,7 @@ Verifier = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=MODEL,
-        show_default="in code: claims are checked against the atlas",
+        show_default="rule-based: claims are checked against the atlas",
         help="The model that reads all tries and decides; same for the one that made them.",
     ),
 ]

@@ -329,7 +329,7 @@ def _told(text: str) -> str:
 
 
 def under_way(event: Event) -> str | None:
-    """Return what begins with an event; None where it changes nothing, such as the outcome of one call of several."""
+    """Return what begins with an event; None if it changes nothing, such as the outcome of one call of several."""
     match event.body:
         case Started(policy=policy):
             return f"{_short(policy)} looks at the photo"

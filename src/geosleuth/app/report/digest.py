@@ -107,7 +107,7 @@ class Digest:
     rivals: tuple[Rival, ...]
     dropped: tuple[Hypothesis, ...]
     country: str | None = None
-    """The code of the country that is the whole finding; None where the finding is a circle."""
+    """The code of the country that is the whole finding; None if the finding is a circle."""
 
     @property
     def outline(self) -> CountryOutline | None:

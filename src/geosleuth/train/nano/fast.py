@@ -130,7 +130,7 @@ class Written:
     """Completions, each ended by its first end token if it has one, and the log probability of every token.
 
     The log probabilities are those at the temperature that was sampled with, before top-p or a ban cut anything off;
-    they are empty where they were not asked for.
+    they are empty if they were not asked for.
     """
 
     ids: list[list[int]]

@@ -58,7 +58,7 @@ def encode_chat(processor: Any, messages: Sequence[Message], tools: Sequence[Map
         processor: of a Qwen-VL model, with a chat template whose generation tags mark what the assistant writes.
         messages: as templates take them. A picture's part holds an image, or an array from `final_pixels`, which is
             worthwhile where many chats show the same photo.
-        tools: in OpenAI's form, or None where the chat shows none.
+        tools: in OpenAI's form, or None if the chat shows none.
 
     Raises:
         ValueError: a picture is far too oblong, or an array is not from `final_pixels`.

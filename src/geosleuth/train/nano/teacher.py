@@ -179,7 +179,7 @@ def teach(
     chance: random.Random,
     kind: Kind = "trajectory",
 ) -> tuple[Lesson, float | None, Notes]:
-    """Return one chat, how far off its answer is in km (None where it is the country's largest town), and its notes.
+    """Return one chat, how far off its answer is in km (None if it is the country's largest town), and its notes.
 
     Args:
         world: of the scene.

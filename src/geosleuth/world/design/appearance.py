@@ -298,7 +298,7 @@ def plate_look(country: str) -> PlateLook:
 
 
 def number_plate(country: str, chance: random.Random) -> str | None:
-    """Return a plate of the country's form, None where the form is not known here."""
+    """Return a plate of the country's form, None if the form is not known here."""
     form = _FORMS.get(country)
     if form is None:
         return None

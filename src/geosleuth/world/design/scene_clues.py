@@ -43,7 +43,7 @@ _FORMS = {
 
 
 def road_number(country: str, chance: random.Random) -> str | None:
-    """Return a road's number as the country writes it, None where it is not known here."""
+    """Return a road's number as the country writes it, None if it is not known here."""
     form = _FORMS.get(country)
     if form is None:
         return None
@@ -70,7 +70,7 @@ _STATES = {part[:2]: part[3:] for part in _STATE_NAMES.split("|")}
 def area_of(number: str, town: WorldTown) -> str | None:
     """Return what the numbering plan says a number belongs to, the empty text where it names no area.
 
-    None where it names one that is not the town's: such a number would be a false clue. The area that the table of
+    None if it names one that is not the town's: such a number would be a false clue. The area that the table of
     lands gives a town is taken to be right.
     """
     info = phone(number, town.country)
@@ -88,7 +88,7 @@ def area_of(number: str, town: WorldTown) -> str | None:
 
 
 def number_of_area(town: WorldTown, chance: random.Random) -> str | None:
-    """Return a number that begins as the town's do, as dialled at home or from abroad; None where no area is known."""
+    """Return a number that begins as the town's do, as dialled at home or from abroad; None if no area is known."""
     import phonenumbers
     from phonenumbers import PhoneNumberFormat
 

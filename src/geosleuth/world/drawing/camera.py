@@ -132,7 +132,7 @@ class View:
         return np.floor(flat, out=flat).astype(np.int32), before
 
     def sixteenths(self, points: Sequence[Point3]) -> list[int] | None:
-        """Return pixels of a shape's corners in sixteenths, x and y in turn; None where one is behind the camera.
+        """Return pixels of a shape's corners in sixteenths, x and y in turn; None if one is behind the camera.
 
         The same as ``outline``, in one go: most of what a street is made of comes through here.
         """
@@ -158,7 +158,7 @@ class View:
         """Return corners of rectangles on an upright plane, in sixteenths of a pixel, eight numbers each.
 
         The plane begins at ``start`` and runs on towards ``along``; a rectangle is left, bottom, right, top in metres
-        from there. None where one reaches behind the camera, or the camera looks up or down: upright edges are
+        from there. None if one reaches behind the camera, or the camera looks up or down: upright edges are
         upright in the picture then, which saves half the work.
         """
         sin_yaw, cos_yaw, sin_pitch, _ = self._turn

@@ -426,7 +426,7 @@ def _best(
 def _tried(
     plan: BoardPlan, place: Place, around: Around, target: _Target, taken: Sequence[Box], terms: _Terms, under: float,
 ) -> tuple[float, Hung] | None:  # fmt: skip
-    """Return what a place would cost, and the board there; None where it can't be, or costs more than another does."""
+    """Return what a place would cost, and the board there; None if it can't be, or costs more than another does."""
     lens = around.lens
     middle = place.wall.at(place.middle, place.bottom + 0.3)
     at = lens.project(middle)

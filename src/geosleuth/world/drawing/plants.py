@@ -111,7 +111,7 @@ class Sprite:
     def stand(
         self, canvas: Canvas, foot: tuple[float, float, float], height_m: float, light: Light
     ) -> tuple[int, int, int, int] | None:
-        """Set it upright into a street; returns the box it fills, or None where none of it is seen."""
+        """Set it upright into a street; returns the box it fills, or None if none of it is seen."""
         at = canvas.view.project(foot)
         if at is None:
             return None
@@ -454,7 +454,7 @@ def draw_plant(
     canvas: Canvas, at: tuple[float, float], plant: Plant, height_m: float, season: str, light: Light,
     chance: random.Random, *, snow: bool = False,
 ) -> tuple[int, int, int, int] | None:  # fmt: skip
-    """Draw a plant that stands at a point of the street; returns the box it fills, or None where it isn't seen."""
+    """Draw a plant that stands at a point of the street; returns the box it fills, or None if it isn't seen."""
     variant = chance.randrange(_VARIANTS)
     if plant == "none":
         return None

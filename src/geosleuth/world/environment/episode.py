@@ -47,7 +47,7 @@ from geosleuth.world.world import World, open_world, world_atlas
 class Posed:
     """Photos of one place, and the truth about it. The truth goes to the reward and nowhere else.
 
-    ``truth`` is None where rewards are worked out elsewhere, such as by a trainer that keeps tools and truths apart.
+    ``truth`` is None if rewards are worked out elsewhere, such as by a trainer that keeps tools and truths apart.
     ``reader`` reads text in place of the text reading that comes with the package, see `geosleuth.world.clue_reader`.
     """
 

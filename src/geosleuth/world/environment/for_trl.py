@@ -173,7 +173,7 @@ def hear_replies(
 
 
 def last_words(completion: Any) -> Step | None:
-    """Return the reply that a completion ends with; None where it ends otherwise, such as with a call."""
+    """Return the reply that a completion ends with; None if it ends otherwise, such as with a call."""
     last = completion[-1] if isinstance(completion, Sequence) and not isinstance(completion, str) and completion else {}
     if not isinstance(last, Mapping) or last.get("role") != "assistant" or last.get("tool_calls"):
         return Step(text=completion) if isinstance(completion, str) else None

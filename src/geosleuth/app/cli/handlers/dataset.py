@@ -135,7 +135,7 @@ def rate_set(
 
 
 def _plan(request: LocateRequest, jobs: int) -> Plan | None:
-    """Return who is asked; None where code looks."""
+    """Return who is asked; None if code looks."""
     if request.model is None:
         if request.base_url is not None:
             raise BadInput("--base-url is where a model is served; name it with --model server:NAME")

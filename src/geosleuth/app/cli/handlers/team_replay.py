@@ -38,7 +38,7 @@ class Answers:
     Attributes:
         said: what it said.
         image: the image itself.
-        truths: where images really were; empty where truths were not read.
+        truths: where images really were; empty if truths were not read.
         beside: what a line says of the truth, unread, to be handed on.
     """
 

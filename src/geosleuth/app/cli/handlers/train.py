@@ -73,7 +73,7 @@ def plain_ends(out: Path | None, stopped: Callable[[], str] | None = None, *, ag
     """Report what ends the block early in one line.
 
     Args:
-        out: where it writes to; None where it writes nothing.
+        out: where it writes to; None if it writes nothing.
         stopped: what to say after Ctrl-C; None says nothing.
         again: what will happen once there is room on the disk.
 
@@ -97,7 +97,7 @@ def plain_ends(out: Path | None, stopped: Callable[[], str] | None = None, *, ag
 
 
 def _no_room(error: BaseException, out: Path | None) -> str | None:
-    """Return why the disk takes no more; None where that is not the trouble."""
+    """Return why the disk takes no more; None if that is not the trouble."""
     one: BaseException | None = error
     while one is not None:
         if isinstance(one, OSError) and one.errno in _FULL:

@@ -145,7 +145,7 @@ _known: dict[bool, tuple[float, list[ModelShown]]] = {}
 
 def models_within_reach(keys: Keys, *, offline: bool) -> list[ModelShown]:
     """Return the models available now, the detective first. May block: call it in a thread."""
-    found = [ModelShown(model="detective", base_url=None, words="no model: works on this machine, from clues in code")]
+    found = [ModelShown(model="detective", base_url=None, words="no model: a rule-based detective on this machine")]
     found += _found(offline=offline)
     if not offline:
         known = {one.model.partition(":")[0] for one in found}

@@ -180,7 +180,7 @@ class ServeSettings:
 
     Attributes:
         hosts: the names that we answer to.
-        token: what clients must show; None where everybody on this machine may come in.
+        token: what clients must show; None if everybody on this machine may come in.
         requests_per_s: what one client may ask in the long run.
         burst: what it may ask at once after a rest; a map that opens wants many tiles.
         streams_each: streams of one client.

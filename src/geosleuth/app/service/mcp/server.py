@@ -131,7 +131,7 @@ class _Answering:
 
 
 def _complaint(error: Exception) -> "SessionMessage | None":
-    """Return the answer to a request that can't be read; None where Python's more lenient reader finds no id either."""
+    """Return the answer to a request that can't be read; None if Python's more lenient reader finds no id either."""
     from mcp.shared.message import SessionMessage
     from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
     from pydantic import ValidationError
