@@ -210,7 +210,7 @@ def test_a_finished_run_is_told_again_and_left_as_it_is(tmp_path: Path, stage: s
 @pytest.mark.parametrize(
     ("trouble", "status", "words"),
     [
-        (OSError(errno.ENOSPC, "No space left on device"), 1, "No space left on device; make room, and the same"),
+        (OSError(errno.ENOSPC, "No space left on device"), 1, "No space left on device; make room, and run the same"),
         (RuntimeError("Error while serializing: I/O error: No space left on device (os error 28)"), 1, "make room"),
         (
             PermissionError(errno.EACCES, "Permission denied", "OUT/metrics.jsonl"),

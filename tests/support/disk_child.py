@@ -41,7 +41,7 @@ async def refused(what: Any) -> str:
 async def wait_for_ending(desk: CaseService, run_id: str) -> None:
     """Wait until the run's process is done with it, whatever its row says."""
     for _ in range(600):
-        if run_id not in desk._jobs._under_way and run_id not in desk._jobs._waiting:
+        if run_id not in desk._jobs._active and run_id not in desk._jobs._waiting:
             return
         await asyncio.sleep(0.1)
 

@@ -92,7 +92,7 @@ class EventStream(Response):
         self._wrote_at = 0.0
         self._waiting = bytearray()
         self._some, self._room = asyncio.Event(), asyncio.Event()
-        self._all_told = False
+        self._complete = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events as they come."""
@@ -142,11 +142,11 @@ class EventStream(Response):
                     self._room.clear()
                     await self._room.wait()
         finally:
-            self._all_told = True
+            self._complete = True
             self._some.set()
 
     async def _send_events(self, send: Send) -> None:
-        while self._waiting or not self._all_told:
+        while self._waiting or not self._complete:
             await self._some.wait()
             self._some.clear()
             together, self._waiting = bytes(self._waiting), bytearray()

@@ -33,7 +33,7 @@ from geosleuth.tools.surfaces import TEXT, WHOLE, envelope, many, record
 if TYPE_CHECKING:
     from .service import Service
 
-Tell = Callable[[float, str], Awaitable[None]]
+Notify = Callable[[float, str], Awaitable[None]]
 """Tells the client how far a call is, in words."""
 
 
@@ -42,7 +42,7 @@ class Visit:
     """What a tool of the server's own works with, in place of a case."""
 
     service: "Service"
-    tell: Tell
+    notify: Notify
 
 
 @tool("open_photo", renames={"file": "path", "filename": "path", "photo": "path", "base64": "data", "image": "data"})
@@ -87,7 +87,7 @@ async def locate(
         force_answer: give a best guess in any case, with its honest probability.
     """
     return await visit.service.locate(
-        visit.tell,
+        visit.notify,
         photos,
         within=within.strip() or None,
         hint=hint.strip() or None,
@@ -118,7 +118,7 @@ class Locating:
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _loaded: bool = False
 
-    async def run(self, tell: "Tell", photos: Sequence[OpenedPhoto], **words: Any) -> Output:
+    async def run(self, notify: "Notify", photos: Sequence[OpenedPhoto], **words: Any) -> Output:
         """Locate photos of one place.
 
         Raises:
@@ -128,7 +128,7 @@ class Locating:
         plan = await asyncio.to_thread(self._plan, **words)
         async with self._at_once:
             await self._load()
-            async with _Publisher(tell, plan.granularity) as publisher:
+            async with _Publisher(notify, plan.granularity) as publisher:
                 finding = await run_plan(
                     plan,
                     photos,
@@ -185,9 +185,9 @@ class Locating:
 class _Publisher:
     """Sends the client one line a turn about a run, without ever delaying the run."""
 
-    def __init__(self, tell: "Tell", granularity: Granularity) -> None:
-        """Tell nothing finer than allowed."""
-        self._tell, self._blank = tell, EventBlanker(granularity)
+    def __init__(self, notify: "Notify", granularity: Granularity) -> None:
+        """Publish nothing finer than allowed."""
+        self._notify, self._blank = notify, EventBlanker(granularity)
         self._lines: asyncio.Queue[tuple[int, str] | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
 
@@ -215,7 +215,7 @@ class _Publisher:
 
     async def _forward(self) -> None:
         while (line := await self._lines.get()) is not None:
-            await self._tell(*line)
+            await self._notify(*line)
 
 
 def _as_argument(message: str) -> str:

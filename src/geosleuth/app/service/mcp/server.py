@@ -56,10 +56,10 @@ def make_server(service: Service) -> "Server[Any]":
         return listed
 
     async def on_call(context: "ServerRequestContext[Any]", call: "CallToolRequestParams") -> "CallToolResult":
-        async def tell(progress: float, message: str) -> None:
+        async def notify(progress: float, message: str) -> None:
             await context.session.report_progress(progress, message=message)
 
-        return await service.call(call.name, call.arguments, tell)
+        return await service.call(call.name, call.arguments, notify)
 
     made: Server[Any] = sdk.Server(
         "geosleuth",

@@ -26,10 +26,10 @@ from geosleuth.tools.toolset import with_plugins
 from .own_tools import (
     OWN_TOOLS,
     Locating,
+    Notify,
     Shelf,
     Shelved,
     Source,
-    Tell,
     Visit,
     located_schema,
     new_handle,
@@ -118,7 +118,7 @@ class Service:
         beyond |= {"index"} if self.plan.images else set()
         return frozenset(one.name for one in self.toolset if not beyond.isdisjoint(one.needs))
 
-    async def call(self, name: str, arguments: Mapping[str, Any] | None, tell: Tell) -> "CallToolResult":
+    async def call(self, name: str, arguments: Mapping[str, Any] | None, notify: Notify) -> "CallToolResult":
         """Carry out one call; whatever is wrong with it is said in the result."""
         given = dict(arguments or {})
         # Half a surrogate pair passes for text, and breaks whatever is written with it, our answer too.
@@ -129,7 +129,7 @@ class Service:
         try:
             for own in OWN_TOOLS:
                 if own.name == name:
-                    return await self._own(own, given, tell)
+                    return await self._own(own, given, notify)
             return await self._shared(name, given)
         except UserError as error:
             return await mcp_result(_failed(name, str(error), "refused"))
@@ -140,13 +140,13 @@ class Service:
             talk(f"geosleuth: a bug in {name[:60]}: {type(error).__name__}")
             return await mcp_result(_failed(name, f"something in the server broke: {type(error).__name__}", "refused"))
 
-    async def _own(self, own: Tool, given: dict[str, Any], tell: Tell) -> "CallToolResult":
+    async def _own(self, own: Tool, given: dict[str, Any], notify: Notify) -> "CallToolResult":
         arguments, unknown = own.read(given)
         if unknown:
             raise BadInput(
                 f"unknown {'arguments' if len(unknown) > 1 else 'argument'} of {own.name}: {', '.join(unknown)}"
             )
-        done = await own.function(Visit(self, tell), **arguments)
+        done = await own.function(Visit(self, notify), **arguments)
         handle = done.data.get("photo") if own.name == "open_photo" else None
         case = self.shelf.get(handle).case if handle else None
         images = tuple(image_info(case, image) for image in done.images) if case else ()  # type: ignore[arg-type]
@@ -197,7 +197,7 @@ class Service:
         }
         return Output(" ".join(words), facts, tuple(views), ("photo",))
 
-    async def locate(self, tell: Tell, handles: Sequence[str], **words: Any) -> Output:
+    async def locate(self, notify: Notify, handles: Sequence[str], **words: Any) -> Output:
         """Find out where the photos of some handles were taken.
 
         Raises:
@@ -215,7 +215,7 @@ class Service:
                 raise BadInput(f"{handle} is a map, not a photo; give a handle from open_photo")
             photos.append(opened)
         await self._atlas_built()
-        return await self._locating.run(tell, photos, **words)
+        return await self._locating.run(notify, photos, **words)
 
     @property
     def _map(self) -> Any:
